@@ -20,9 +20,9 @@ from PySide6.QtWidgets import QApplication
 from plantdesk import APP_ID, __version__
 from plantdesk.platform import display, paths
 from plantdesk.ui.main_window import MainWindow
-from plantdesk.ui.platform.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.theme.first_colors import STYLE_ARGUMENTS, FirstColors, ThemeMode
+from plantdesk.ui.single_window import SingleWindow, StuckWindowError
+from plantdesk.ui.theme.colors import STYLE_ARGUMENTS, FirstColors, ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,7 +178,7 @@ def run(location: StoreLocation, port: int | None, *, background: bool = False) 
 def _begin_logging(desktop: Desktop, running: ExitStack) -> None:
     """Log, and quit on signals, from now on; these imports would delay the first paint of the window."""
     from plantdesk.platform import logs
-    from plantdesk.ui.platform.unix_signals import quit_on_signals
+    from plantdesk.ui.event_loop import quit_on_signals
 
     folder = paths.usable(paths.log_folder)
     if folder is not None:

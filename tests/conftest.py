@@ -59,7 +59,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def qapp_args() -> list[str]:
     """Create pytest-qt's application with the arguments of PlantDesk's."""
-    from plantdesk.ui.theme.first_colors import STYLE_ARGUMENTS
+    from plantdesk.ui.theme.colors import STYLE_ARGUMENTS
 
     return ["pytest", *STYLE_ARGUMENTS]
 

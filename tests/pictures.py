@@ -101,7 +101,7 @@ class _Pictures:
         from PySide6.QtGui import QFont, QFontInfo
         from PySide6.QtWidgets import QApplication
 
-        from plantdesk.ui.theme.first_colors import STYLE_ARGUMENTS
+        from plantdesk.ui.theme.colors import STYLE_ARGUMENTS
 
         self._folder, self._database, self._token = folder, database, token
         QLocale.setDefault(QLocale("en_GB"))
@@ -129,7 +129,7 @@ class _Pictures:
 
     def _take(self, program: Desktop) -> None:
         from plantdesk.domain.server_state import On
-        from plantdesk.ui.card.note_edit import NoteEdit
+        from plantdesk.ui.card.note import NoteEdit
         from plantdesk.ui.plants.table.view import PlantTableView
 
         window = program.window

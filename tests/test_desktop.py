@@ -38,13 +38,13 @@ from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.status import ApiStatus
-from plantdesk.ui.backups.restore_dialog import RestoreDialog
-from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.platform.single_window import SingleWindow, StuckWindowError
+from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.widgets.messages import InfoBar
+from plantdesk.ui.window.restore_dialog import RestoreDialog
+from plantdesk.ui.window.shortcuts_dialog import ShortcutsDialog
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
 from tests.support.desk import TIMEOUT, Desk
@@ -596,7 +596,7 @@ import sys, time
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 from plantdesk.store import location_of
-from plantdesk.ui.platform.single_window import SingleWindow
+from plantdesk.ui.single_window import SingleWindow
 app = QCoreApplication([])
 single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
 assert single.take()
@@ -620,7 +620,7 @@ def test_a_window_that_does_not_answer_is_reported(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("_TIMEOUT", "_CLOSING_TIMEOUT"):
-        monkeypatch.setattr(f"plantdesk.ui.platform.single_window.{name}", 100)
+        monkeypatch.setattr(f"plantdesk.ui.single_window.{name}", 100)
     foreign(tmp_path / "list.txt")
     with stuck_window(tmp_path / "other.db"), running(qtbot, qapp, tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
@@ -642,7 +642,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from plantdesk import desktop
 from plantdesk.cli import main as cli
-from plantdesk.ui.platform import single_window as single_window
+from plantdesk.ui import single_window as single_window
 from plantdesk.ui.widgets.dialog import MessageBox
 
 class Application(QApplication):

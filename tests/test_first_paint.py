@@ -33,8 +33,8 @@ _NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", 
 _PLATFORM = ("core_dumps", "display", "output", "paths", "settings", "windows")
 _NEEDED |= {f"plantdesk.platform.{each}" for each in _PLATFORM}
 _NEEDED |= {"plantdesk.store", "plantdesk.store.locations"}
-_NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "platform", "theme")}
-_NEEDED |= {"plantdesk.ui.platform.single_window", "plantdesk.ui.theme.colors", "plantdesk.ui.theme.first_colors"}
+_NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "theme")}
+_NEEDED |= {"plantdesk.ui.single_window", "plantdesk.ui.theme.colors"}
 
 
 def test_before_the_first_paint_nothing_else_is_imported() -> None:

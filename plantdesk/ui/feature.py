@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,6 +13,7 @@ from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.texts import error_text, shown
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable, Sequence
 
     from PySide6.QtWidgets import QStatusBar
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.menus import Menus
     from plantdesk.ui.page import Page
     from plantdesk.ui.preferences import Preferences
-    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.undo_stack import UndoStack
     from plantdesk.ui.widgets.messages import MessageLine
@@ -61,6 +62,23 @@ class OpenStore(NamedTuple):
 
     store: PlantStore
     queries: StoreQueries
+
+
+class ShownPlants(Protocol):
+    """The table of plants, as other features use it."""
+
+    @property
+    def search_text(self) -> str:
+        """The search that the table shows the result of; empty for all plants."""
+
+    def selected_ids(self) -> array[int]:
+        """Return the ids of the selected rows."""
+
+    def focus_table(self) -> None:
+        """Move the focus to the table."""
+
+    def clear_selection(self) -> None:
+        """Select no row."""
 
 
 class Feature(QObject):

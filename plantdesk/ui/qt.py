@@ -1,4 +1,4 @@
-"""Small additions to Qt: the `override` decorator, nested layouts, dynamic properties, sizes, a folder.
+"""Small additions to Qt: the `override` decorator, nested layouts, dynamic properties, sizes, a folder, diagnostics.
 
 Functions import what the first paint does not need: the first use of the namespace `Qt` makes 93 enumerations.
 """
@@ -6,7 +6,7 @@ Functions import what the first paint does not need: the first use of the namesp
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QSize
 
@@ -26,7 +26,17 @@ else:
         return method
 
 
-__all__ = ["QWIDGETSIZE_MAX", "add_layout", "documents_folder", "fitted", "mirrored", "override", "set_properties"]
+__all__ = [
+    "QWIDGETSIZE_MAX",
+    "QtDiagnostics",
+    "add_layout",
+    "documents_folder",
+    "fitted",
+    "mirrored",
+    "override",
+    "qt_diagnostics",
+    "set_properties",
+]
 
 #: The largest size of a widget; PySide has no such constant.
 QWIDGETSIZE_MAX = (1 << 24) - 1
@@ -85,3 +95,35 @@ def set_properties(widget: QWidget, **properties: str) -> None:
         widget.setProperty(name, properties[name])
     if changed and widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
         widget.style().polish(widget)
+
+
+class QtDiagnostics(NamedTuple):
+    """Qt's version and the available plugins."""
+
+    qt: str
+    platforms: list[str]
+    image_formats: list[str]
+    #: Whether an SVG icon was rendered, which takes a plugin.
+    draws_icon: bool
+
+
+def qt_diagnostics(icon: Path) -> QtDiagnostics:
+    """Return them for `plantdesk selfcheck`, after rendering `icon`. Creates a QGuiApplication if there is none."""
+    from PySide6.QtCore import QLibraryInfo, qVersion
+    from PySide6.QtGui import QGuiApplication, QIcon, QImageReader
+
+    application = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
+    plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
+    found = QtDiagnostics(
+        qt=qVersion(),
+        platforms=sorted(_name(file) for file in (plugins / "platforms").iterdir() if file.is_file()),
+        image_formats=sorted(bytes(name.data()).decode() for name in QImageReader.supportedImageFormats()),
+        draws_icon=icon.is_file() and not QIcon(str(icon)).pixmap(32, 32).isNull(),
+    )
+    del application  # before the interpreter exits, or Qt crashes
+    return found
+
+
+def _name(plugin: Path) -> str:
+    """The plugin's own name: xcb for libqxcb.so, windows for qwindows.dll."""
+    return plugin.stem.removeprefix("lib").removeprefix("q")

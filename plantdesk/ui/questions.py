@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Insert, Update
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import Task
+    from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.feature import Feature, WindowContext
-    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.widgets.messages import InfoBar
 
     Answer = Callable[[], object]

@@ -10,12 +10,9 @@ from PySide6.QtGui import QIcon
 
 from plantdesk.platform import paths
 from plantdesk.ui.api_access.feature import ApiAccess
-from plantdesk.ui.appearance.commands import AppearanceCommands
-from plantdesk.ui.backups.controller import BackupController
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.card.feature import Card
-from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore, WindowContext
-from plantdesk.ui.help.commands import HelpCommands
 from plantdesk.ui.history.feature import History
 from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.menus import Menus
@@ -23,13 +20,14 @@ from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.sidebar.feature import Sidebar
-from plantdesk.ui.store_queries import StoreQueries
 from plantdesk.ui.theme.metrics import EDGE
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import BarKind, MessageLine
-from plantdesk.ui.window_commands import WindowCommands
+from plantdesk.ui.window.backups import BackupController
+from plantdesk.ui.window.commands import AppearanceCommands, HelpCommands, WindowCommands
+from plantdesk.ui.window.edit_commands import EditCommands
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,9 +41,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import Feature
     from plantdesk.ui.main_window import MainWindow
-    from plantdesk.ui.notices.notices import DefectNotice, StoreNotice
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.window.notices import DefectNotice, StoreNotice
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side but the right.
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
@@ -150,14 +148,14 @@ class Workspace(Page):
 
     def _make_late_features(self) -> list[Feature]:
         """Make the features whose modules would delay the first paint."""
-        from plantdesk.ui.notices.notices import UpdateNotice
-        from plantdesk.ui.platform.login_switch import LoginSwitch
+        from plantdesk.ui.window.commands import LoginSwitch
+        from plantdesk.ui.window.notices import UpdateNotice
 
         return [self._store_notice, LoginSwitch(self._context), UpdateNotice(self._context)]
 
     @cached_property
     def _store_notice(self) -> StoreNotice:
-        from plantdesk.ui.notices.notices import StoreNotice
+        from plantdesk.ui.window.notices import StoreNotice
 
         notice = StoreNotice(self._context)
         notice.try_again_requested.connect(self.try_again_requested)
@@ -168,13 +166,13 @@ class Workspace(Page):
 
     @cached_property
     def _defect_notice(self) -> DefectNotice:
-        from plantdesk.ui.notices.notices import DefectNotice
+        from plantdesk.ui.window.notices import DefectNotice
 
         return DefectNotice(self._context)
 
     def complete(self) -> None:
         """Build what the first paint does not need; call it when the form is shown."""
-        from plantdesk.ui.platform.cursor_blinking import CursorBlinking
+        from plantdesk.ui.event_loop import CursorBlinking
 
         CursorBlinking(self)
         for feature in self._features:

@@ -31,7 +31,7 @@ from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import plant_fields
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
-from plantdesk.ui.sidebar.model import ENTRY_ROLE
+from plantdesk.ui.sidebar.entries import ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
 from tests.benchmarks.table import Pulse
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
@@ -225,3 +226,20 @@ def names_of(widget: QWidget) -> set[str]:
 def plain(text: str) -> str:
     """Return a label without the mark of its mnemonic."""
     return text.replace("&", "")
+
+
+class Table:
+    """The table that other features see: all plants, and which of them are selected or shown."""
+
+    def __init__(self) -> None:
+        self.search_text = ""
+        self.selected: list[int] = []
+
+    def selected_ids(self) -> array[int]:
+        return array("q", self.selected)
+
+    def focus_table(self) -> None:
+        """Nothing: no test looks at it."""
+
+    def clear_selection(self) -> None:
+        self.selected = []

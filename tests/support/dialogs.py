@@ -13,10 +13,6 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
-from plantdesk.ui.backups.restore_dialog import RestoreDialog
-from plantdesk.ui.help.about_dialog import AboutDialog
-from plantdesk.ui.help.manual_dialog import ManualDialog
-from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
@@ -28,6 +24,9 @@ from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.transfer.outcome_panel import RefusedDialog
 from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog
+from plantdesk.ui.window.restore_dialog import RestoreDialog
+from plantdesk.ui.window.shortcuts_dialog import ShortcutsDialog
 from tests.support.desk import TIMEOUT, Desk, rows_of
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from plantdesk.domain.server_state import Off
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.main_window import MainWindow
@@ -24,8 +25,7 @@ from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.store_queries import StoreQueries
-from plantdesk.ui.theme.first_colors import ThemeMode
+from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine

@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.window.restore_dialog import RestoreDialog
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:

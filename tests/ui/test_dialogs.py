@@ -22,10 +22,9 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.ui.qt import fitted
-from plantdesk.ui.theme.colors import contrast
-from plantdesk.ui.theme.first_colors import ThemeMode
+from plantdesk.ui.theme.colors import ThemeMode, contrast
+from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.plain_table import PlainTable
-from plantdesk.ui.widgets.scroll_area import ScrollArea
 from tests.support.desk import Desk
 from tests.support.dialogs import Dialogs, fill
 

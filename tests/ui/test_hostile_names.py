@@ -15,12 +15,12 @@ from plantdesk.domain.server_state import Failed, ServerFailedError
 from plantdesk.store.sqlite.backups.jobs import FileBackups, back_up
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
-from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import BarKind, InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 from plantdesk.ui.widgets.state_page import StatePage
+from plantdesk.ui.window.restore_dialog import RestoreDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable

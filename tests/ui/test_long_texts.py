@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
-from plantdesk.ui.card.note_edit import NoteEdit
+from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from plantdesk.api.discovery.runtime_file import Runtime
     from plantdesk.domain.locations import StoreLocation
-    from plantdesk.ui.platform.qt_diagnostics import QtDiagnostics
+    from plantdesk.ui.qt import QtDiagnostics
 
 #: The exit code of `info` where no server of the store runs.
 NOT_RUNNING = 3
@@ -108,7 +108,7 @@ def selfcheck(_options: argparse.Namespace) -> int:
 
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     display.prepare()
-    from plantdesk.ui.platform.qt_diagnostics import qt_diagnostics
+    from plantdesk.ui.qt import qt_diagnostics
 
     qt = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg")
     problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]

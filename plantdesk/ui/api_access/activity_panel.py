@@ -12,7 +12,7 @@ from plantdesk.domain.errors import ErrorNumber, Text
 from plantdesk.ui.api_access.snippets import curl_of
 from plantdesk.ui.texts import exact_time, one_line, quoted, shown, source_text
 from plantdesk.ui.theme.metrics import S
-from plantdesk.ui.widgets.collapsible import CollapsibleHeader
+from plantdesk.ui.widgets.containers import CollapsibleHeader
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 

@@ -11,25 +11,24 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QV
 from plantdesk.domain.server_state import Failed, Off, On, Starting
 from plantdesk.platform.settings import DEFAULT_PORT
 from plantdesk.ui.api_access.activity_panel import ActivityPanel
-from plantdesk.ui.api_access.snippet_panel import SnippetPanel
+from plantdesk.ui.api_access.snippets import SnippetPanel
 from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.background import next_free_id
 from plantdesk.ui.qt import add_layout, override, set_properties
-from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.buttons import CopyButton
-from plantdesk.ui.widgets.collapsible import CollapsibleHeader
+from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, needed_height
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
-from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.server_control import ServerControl
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.buttons import MessageAction
 

@@ -9,13 +9,12 @@ from PySide6.QtGui import QGuiApplication
 from shiboken6 import isValid
 
 from plantdesk.domain.server_state import On
-from plantdesk.ui.api_access.server_notice import ServerNotice
-from plantdesk.ui.api_access.status import ApiStatus
+from plantdesk.ui.api_access.status import ApiStatus, ServerNotice
+from plantdesk.ui.background import next_free_id
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
-from plantdesk.ui.store_queries import next_free_id
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied

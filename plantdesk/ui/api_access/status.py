@@ -1,10 +1,10 @@
-"""What the status bar shows about the API: its state and address, and the last plant that a program added."""
+"""What the window shows of the API: its state and last plant in the status bar, and a bar for a port that is in use."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWidget
 
 from plantdesk.domain.errors import Text, shortened
@@ -14,7 +14,8 @@ from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.buttons import CopyButton
-from plantdesk.ui.widgets.icon import Icon
+from plantdesk.ui.widgets.messages import BarKind, InfoBar
+from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.records import Changes
     from plantdesk.domain.server_state import ServerState
+    from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.buttons import MessageAction
+
 
 _TICK = 1000
 #: The count of a program begins again after such a pause, in milliseconds, as in the Activity.
@@ -195,3 +199,45 @@ class ApiStatus(QWidget):
         self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room).replace("&", "&&"))
         self._activity.show()
         self._dot.show()
+
+
+class ServerNotice(QObject):
+    """Shows itself in the window's bar, and hides only what it has shown there."""
+
+    port_requested = Signal()
+
+    def __init__(self, bar: InfoBar, server: ServerControl, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bar = bar
+        self._server = server
+        self._shown = False
+
+    def dismiss(self) -> bool:
+        """Hide the notice; False when there was none."""
+        there = self._shown and not self._bar.isHidden()
+        if there:
+            self._bar.hide()
+        self._shown = False
+        return there
+
+    @Slot(object)
+    def show_server(self, state: ServerState) -> None:
+        """Report a taken port; other faults are in the status line, with “Try again”."""
+        if not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
+            self.dismiss()
+            return
+        actions = [] if state.error.free_port is None else [self._way_to(state.error.free_port)]
+        self._bar.show_state(
+            BarKind.WARNING,
+            self.tr("API is off: port {port} is in use").format(port=state.port),
+            self.tr("Another program is using this port. Plants can still be added here."),
+            *actions,
+            (self.tr("Choose…"), self.port_requested.emit),
+        )
+        self._shown = True
+
+    def _way_to(self, port: int) -> MessageAction:
+        def use_port() -> None:
+            self._server.set_port(port)
+
+        return self.tr("Use port {port}").format(port=port), use_port

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QStackedWidget
@@ -17,8 +17,6 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
-    from array import array
-
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.edits import Edit as StoreEdit
     from plantdesk.domain.history import PlantChange
@@ -26,27 +24,14 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.ui.background import Task
     from plantdesk.ui.card.history_lines import HistoryLine
-    from plantdesk.ui.card.note_draft import NoteDraft
+    from plantdesk.ui.card.note import NoteDraft
     from plantdesk.ui.card.plant_card import PlantCard
     from plantdesk.ui.card.selection_card import SelectionCard, Summary
-    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
 
 #: With more selected plants only their number is shown.
 _MAX_READ = 10_000
 _MAX_CHANGES = 50
-
-
-class Rows(Protocol):
-    """The table of plants, as the card uses it."""
-
-    def selected_ids(self) -> array[int]:
-        """Return the ids of the selected rows."""
-
-    def focus_table(self) -> None:
-        """Move the focus to the table."""
-
-    def clear_selection(self) -> None:
-        """Select no row."""
 
 
 class _Read(NamedTuple):
@@ -69,7 +54,7 @@ class Card(Feature):
     export_requested = Signal()
     saving_changed = Signal(bool)
 
-    def __init__(self, context: WindowContext, rows: Rows) -> None:
+    def __init__(self, context: WindowContext, rows: ShownPlants) -> None:
         """Show the selection of `rows`."""
         super().__init__(context)
         self._rows = rows
@@ -178,7 +163,7 @@ class Card(Feature):
     # --- the note ---
 
     def _new_draft(self, opened: OpenStore, row: PlantRow) -> NoteDraft:
-        from plantdesk.ui.card.note_draft import NoteDraft
+        from plantdesk.ui.card.note import NoteDraft
 
         draft = NoteDraft(self.context, opened, row, self)
         draft.saving_changed.connect(self.saving_changed)

@@ -10,13 +10,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.card.history_lines import added_text, history_lines
-from plantdesk.ui.card.note_edit import NoteEdit
+from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.card.sections import CardFrame, empty, text_button
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import is_visible, long_time, one_line, source_text
 from plantdesk.ui.theme.metrics import S, tabular
-from plantdesk.ui.widgets.icon import Icon
-from plantdesk.ui.widgets.painting import TagPill
+from plantdesk.ui.widgets.painting import Icon, TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QS
 from plantdesk.ui.qt import add_layout, mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
 from plantdesk.ui.widgets.buttons import CloseButton, OneClickButton
+from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.plain_text import PlainLabel
-from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change, HistoryEntry
     from plantdesk.domain.protocols import HistorySummary, PlantReader
     from plantdesk.domain.records import Source
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.ui.background import StoreQueries, Task
 
     Index = QModelIndex | QPersistentModelIndex
 

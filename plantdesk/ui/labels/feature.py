@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, Slot
 
@@ -20,27 +20,19 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.background import StoreQueries, Task
+    from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
     from plantdesk.ui.labels.dialog import LabelDialog
     from plantdesk.ui.labels.painting import Job
-    from plantdesk.ui.store_queries import StoreQueries
 
 #: Plants whose labels are printed at once.
 _MAX_PLANTS = 10_000
 
 
-class SelectedPlants(Protocol):
-    """The selection of the table."""
-
-    def selected_ids(self) -> array[int]:
-        """Return the ids of the selected rows."""
-
-
 class Labels(Feature):
     """Prints labels, or writes them to a PDF file."""
 
-    def __init__(self, context: WindowContext, plants: SelectedPlants) -> None:
+    def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
         super().__init__(context)
         self._plants = plants
         self._queries: StoreQueries | None = None

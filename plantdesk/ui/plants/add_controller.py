@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError, Text
+from plantdesk.ui.background import next_free_id
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
-from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.views import KnownName
-    from plantdesk.ui.background import Task
+    from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.widgets.buttons import MessageAction
 
 _log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError
-from plantdesk.ui.store_queries import next_free_id
+from plantdesk.ui.background import next_free_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.validation import NewPlant
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.store_queries import StoreQueries
 
 #: Scripts may take the free IDs meanwhile.
 _MAX_ATTEMPTS = 5

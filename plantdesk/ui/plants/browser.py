@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout, QWidget
 
-from plantdesk.ui.midnight import Midnight
+from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.plants.search_bar import SearchBar
 from plantdesk.ui.plants.status import ArrivalAnnouncer
 from plantdesk.ui.plants.table.cells import Column
@@ -21,8 +21,8 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import add_layout, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M
+from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
-from plantdesk.ui.widgets.scroll_area import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.state_page import StatePage
 
 if TYPE_CHECKING:

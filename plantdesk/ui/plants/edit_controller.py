@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit as StoreEdit
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import Changes, PlantRow
-    from plantdesk.ui.background import Task
+    from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.table.view import PlantTableView
-    from plantdesk.ui.store_queries import StoreQueries
 
 #: Characters of a name or tag in a question: both versions must be seen where they differ.
 _LONGEST = 200

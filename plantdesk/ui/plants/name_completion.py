@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.views import KnownName
-    from plantdesk.ui.background import Task
+    from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.plants.name_field import NameField
     from plantdesk.ui.plants.tag_field import TagField
-    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
 
 

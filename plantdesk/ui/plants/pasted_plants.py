@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from plantdesk.domain.protocols import PlantReader
-    from plantdesk.ui.background import Task
+    from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.plants.form import PlantForm
-    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.

@@ -15,8 +15,7 @@ from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, M, S
-from plantdesk.ui.widgets.completer_popup import CompleterPopup
-from plantdesk.ui.widgets.fields import ButtonField
+from plantdesk.ui.widgets.fields import ButtonField, CompleterPopup
 from plantdesk.ui.widgets.state_page import Spinner
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.buttons import OneClickButton
-from plantdesk.ui.widgets.icon import Icon
+from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.messages import MoreRow
+from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
-from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from plantdesk.ui.store_queries import StoreQueries
+from plantdesk.ui.background import StoreQueries
 
 if TYPE_CHECKING:
     from collections.abc import Callable

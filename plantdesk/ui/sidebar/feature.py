@@ -11,12 +11,11 @@ from PySide6.QtWidgets import QMenu
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import HasTag
+from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.midnight import Midnight
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
-from plantdesk.ui.sidebar import saved_searches
 from plantdesk.ui.sidebar.counter import Counter
 from plantdesk.ui.sidebar.entries import (
     Contents,
@@ -27,6 +26,10 @@ from plantdesk.ui.sidebar.entries import (
     entries_of,
     known_from_json,
     known_of,
+    named_search,
+    searches_as_json,
+    searches_from_json,
+    unused_name,
 )
 from plantdesk.ui.sidebar.tag_commands import TagCommands, hues_from_json
 from plantdesk.ui.sidebar.view import SidebarView
@@ -99,7 +102,7 @@ class Sidebar(Feature):
         """Show what the sidebar of a store was, so that nothing comes or goes when the store is counted."""
         remembered = self.context.preferences.of_store(location.key)
         self._known = known_from_json(remembered.get("known"))
-        self._searches = saved_searches.from_json(remembered.get("searches"))
+        self._searches = searches_from_json(remembered.get("searches"))
         self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
         self.context.page.sidebar.set_requested(requested=remembered.get("sidebar") is not False)
         self._show()
@@ -166,7 +169,7 @@ class Sidebar(Feature):
             return
         saved = next((each for each in self._searches if each.text == self._search), None)
         if saved is None:
-            saved = saved_searches.named(self._search, self._searches)
+            saved = named_search(self._search, self._searches)
             self._set_searches([*self._searches, saved])
         pane = self.context.page.sidebar
         if not pane.isVisible():
@@ -337,13 +340,13 @@ class Sidebar(Feature):
     def _rename_search(self, search: SavedSearch, name: str) -> None:
         if name and name != search.name:
             others = [each for each in self._searches if each != search]
-            new = SavedSearch(saved_searches.unused(name, others), search.text)
+            new = SavedSearch(unused_name(name, others), search.text)
             self._set_searches([new if each == search else each for each in self._searches])
 
     def _set_searches(self, searches: list[SavedSearch]) -> None:
         self._searches = searches
         if self._store is not None:
-            self.context.preferences.change_store(self.context.location.key, searches=saved_searches.as_json(searches))
+            self.context.preferences.change_store(self.context.location.key, searches=searches_as_json(searches))
         self._show()
         self._count_soon()
 

@@ -15,8 +15,8 @@ from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.theme.colors import HUES, dot_color
 from plantdesk.ui.theme.metrics import ICON
-from plantdesk.ui.theme.tag_colors import HUES, dot_color
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 if TYPE_CHECKING:

@@ -1,10 +1,28 @@
-"""The colours of the window by purpose, light and dark, and calculations with colours."""
+"""The colours of the window by purpose, light and dark, those of its first paint, and those of tags.
+
+They are set before the first paint, and so ask neither for Qt's colour scheme nor for anything else of the namespace
+`Qt`: its first use makes all of its 93 enumerations, which takes as long as a tenth of an empty window.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+import sys
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QPalette
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from PySide6.QtWidgets import QApplication
+
+    from plantdesk.ui.theme.portal import PortalScheme
 
 
 class Colors(NamedTuple):
@@ -179,3 +197,116 @@ _ROLES = {
     QPalette.ColorRole.Dark: "border",
     QPalette.ColorRole.Shadow: "border",
 }
+
+
+#: Command-line arguments for the application. `setStyle` has the same effect but takes 20 ms longer: PySide then builds
+#: its class of styles, with all enumerations, before the first window.
+STYLE_ARGUMENTS = ("-style", "fusion")
+
+#: Of 255: a background below this is dark.
+_MIDDLE = 128
+
+
+class ThemeMode(StrEnum):
+    """What the user may choose."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class FirstColors:
+    """Sets the palette of an application started with STYLE_ARGUMENTS. Create one, before the first widget."""
+
+    def __init__(self, app: QApplication, mode: ThemeMode) -> None:
+        #: The portal, if it was asked.
+        self.portal: PortalScheme | None = None
+        if mode is not ThemeMode.SYSTEM:
+            app.styleHints().setProperty("colorScheme", mode.name.title())  # for title bars
+        app.setPalette(palette_of(DARK if self._is_dark(app, mode) else LIGHT))
+
+    def _is_dark(self, app: QApplication, mode: ThemeMode) -> bool:
+        """Whether the theme will be dark. Where Qt knows that the system is dark, its palette is."""
+        if mode is not ThemeMode.SYSTEM:
+            return mode is ThemeMode.DARK
+        if app.palette().color(QPalette.ColorRole.Window).lightness() < _MIDDLE:
+            return True
+        self.portal = open_portal(app)
+        return self.portal is not None and self.portal.is_dark is True
+
+
+def open_portal(parent: QObject) -> PortalScheme | None:
+    """Read the colour scheme of the desktop portal; None where there is none to ask."""
+    if sys.platform == "linux" and _has_session_bus():
+        from plantdesk.ui.theme.portal import PortalScheme
+
+        return PortalScheme(parent)
+    return None
+
+
+def _has_session_bus() -> bool:
+    """Whether there is a session bus: Qt would start a new one."""
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    return bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS")) or (folder is not None and Path(folder, "bus").exists())
+
+
+#: Degrees.
+HUES = (16, 42, 70, 95, 130, 165, 188, 205, 230, 255, 290, 318)
+#: The contrast of a dot with the sidebar, in light and in dark colours: no hue stands out.
+_DOT_CONTRAST = {False: 3.7, True: 6.5}
+
+
+class PillColors(NamedTuple):
+    """The colours of a tag's pill."""
+
+    background: QColor
+    text: QColor
+
+
+class TagColors(QObject):
+    """The hue of each tag; `changed`: the user has chosen others."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._chosen: dict[str, int] = {}
+
+    @property
+    def chosen(self) -> Mapping[str, int]:
+        """The chosen hues, as positions in `HUES`."""
+        return self._chosen
+
+    def set_chosen(self, chosen: Mapping[str, int]) -> None:
+        """Use these hues, and for all other tags those of their names."""
+        self._chosen = {**chosen}
+        self.changed.emit()
+
+    def hue(self, tag: str) -> int:
+        """Return the position of a tag's hue in `HUES`."""
+        return self._chosen.get(tag, (crc32(tag.encode(errors="replace")) >> 4) % len(HUES))
+
+    def pill(self, tag: str, *, dark: bool) -> PillColors:
+        """Return the colours of a tag's pill."""
+        return pill_colors(self.hue(tag), dark=dark)
+
+
+@cache
+def pill_colors(hue: int, *, dark: bool) -> PillColors:
+    """Return the colours of a pill, with enough contrast for every hue."""
+    fraction = HUES[hue] / 360
+    if dark:
+        return PillColors(QColor.fromHslF(fraction, 0.30, 0.20), QColor.fromHslF(fraction, 0.50, 0.86))
+    return PillColors(QColor.fromHslF(fraction, 0.45, 0.90), QColor.fromHslF(fraction, 0.60, 0.19))
+
+
+@cache
+def dot_color(hue: int, colors: Colors) -> QColor:
+    """Return the colour of a dot on the sidebar, of the same contrast for every hue."""
+    sidebar, requested = colors.color("sidebar"), _DOT_CONTRAST[colors.dark]
+    steps = [number / 100 for number in range(10, 91)]
+    for lightness in steps if colors.dark else reversed(steps):
+        color = QColor.fromHslF(HUES[hue] / 360, 0.55, lightness)
+        if contrast(color, sidebar) >= requested:
+            return color
+    return colors.color("text")

@@ -19,8 +19,7 @@ from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
 from plantdesk.ui.qt import add_layout, documents_folder, override
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
-from plantdesk.ui.transfer.import_job import Reporter
-from plantdesk.ui.transfer.texts import progress_text
+from plantdesk.ui.transfer.import_job import Reporter, progress_text
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog, MessageBox, press_focused_button
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.messages import BarKind
@@ -33,10 +32,9 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.ui.background import Task
-    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.feature import ShownPlants, WindowContext
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.transfer.import_job import Progress
-    from plantdesk.ui.transfer.shown_plants import ShownPlants
     from plantdesk.ui.widgets.messages import InfoBar
 
 

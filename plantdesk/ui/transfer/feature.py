@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.inputs import Reading
-    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
     from plantdesk.ui.transfer.export import ExportController
     from plantdesk.ui.transfer.import_dialog import ImportDialog
     from plantdesk.ui.transfer.import_job import ImportJob, Progress
-    from plantdesk.ui.transfer.shown_plants import ShownPlants
     from plantdesk.ui.widgets.buttons import MessageAction
     from plantdesk.ui.widgets.messages import InfoBar
 
@@ -225,7 +224,7 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_progress(self, progress: Progress) -> None:
-        from plantdesk.ui.transfer.texts import progress_text
+        from plantdesk.ui.transfer.import_job import progress_text
 
         if self._bar is not None and self._job is not None and not self._job.is_cancelled:
             self._bar.show_progress(progress_text(progress), progress.fraction)

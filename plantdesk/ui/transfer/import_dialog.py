@@ -15,16 +15,15 @@ from plantdesk.ui.qt import add_layout, override
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.transfer.column_table import ColumnTable
-from plantdesk.ui.transfer.import_job import ImportJob
+from plantdesk.ui.transfer.import_job import ImportJob, progress_text
 from plantdesk.ui.transfer.outcome_panel import OutcomePanel, RefusedDialog
 from plantdesk.ui.transfer.reading_options import ReadingOptions
-from plantdesk.ui.transfer.texts import progress_text
+from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
 from plantdesk.ui.widgets.fields import LineEdit
-from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
-from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,12 +6,13 @@ import queue
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QLocale, QObject, Signal
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.import_batches import OnConflict
 from plantdesk.transfer.importing import FileImport
+from plantdesk.ui.texts import shown, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.transfer.importing import ImportOptions, Preview
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
+
 
 #: Seconds between two signals of progress.
 _INTERVAL = 0.1
@@ -174,3 +176,25 @@ class Reporter:
             self._reported, seconds = now, now - self._started
             left = seconds / fraction - seconds if fraction else None
             self._report(Progress(rows, total, rows / seconds, fraction, left))
+
+
+_MINUTE = 60
+
+
+def progress_text(progress: Progress) -> str:
+    """Return rows, rate and remaining time."""
+    number = QLocale().toString
+    parts = [shown(Text("{count:,} rows", one="1 row", count=progress.rows))]
+    if progress.total:
+        parts = [
+            translate("Transfer", "{rows} of {total} plants").format(
+                rows=number(progress.rows), total=number(progress.total)
+            )
+        ]
+    parts.append(translate("Transfer", "{rate} a second").format(rate=number(round(progress.rate))))
+    left = progress.seconds_left
+    if left is not None and left >= _MINUTE:
+        parts.append(translate("Transfer", "about {minutes} min left").format(minutes=number(round(left / _MINUTE))))
+    elif left is not None:
+        parts.append(translate("Transfer", "about {seconds} s left").format(seconds=number(round(left))))
+    return " · ".join(parts)

@@ -24,8 +24,8 @@ from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox
-from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from plantdesk.ui.qt import add_layout, fitted, override
 from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
-from plantdesk.ui.widgets.icon import Icon
+from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""Fields: they leave some keys to the menu, refuse what is too long, and let the wheel scroll what they are in."""
+"""Fields: they leave some keys to the menu, refuse what is too long, and let the wheel scroll what they are in.
+
+The list of a completer takes no focus, so that no letter goes to another field.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QEvent, QLocale, QMargins, QMetaMethod, QMimeData, QObject, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QMenu, QStyle, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QCompleter, QLineEdit, QMenu, QStyle, QToolButton, QWidget
 
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import ICON_BUTTON, XS, S
-from plantdesk.ui.widgets.completer_popup import CompleterPopup
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_text import set_tool_tip, show_below
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSize, QStringListModel
     from PySide6.QtGui import QResizeEvent
-    from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
+    from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
 
     from plantdesk.ui.theme.theme import Theme
 
@@ -249,3 +251,44 @@ def tag_completer(tags: QStringListModel, owner: QWidget) -> QCompleter:
     completer.setMaxVisibleItems(8)
     CompleterPopup(completer, owner)
     return completer
+
+
+_CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
+
+
+class CompleterPopup(QObject):
+    """Shows the list of one completer without focus, passes the keys of its field on to it, and closes it."""
+
+    def __init__(self, completer: QCompleter, owner: QWidget) -> None:
+        """Use the completer's present popup; `owner` is in the window of its fields."""
+        super().__init__(completer)
+        popup = completer.popup()
+        assert popup is not None  # noqa: S101  Qt makes it, unless another one was set
+        self._completer, self._popup = completer, popup
+        self._field: QWidget | None = None
+        self._popup.setParent(owner, Qt.WindowType.ToolTip | Qt.WindowType.WindowDoesNotAcceptFocus)
+        self._popup.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if watched is self._popup:
+            if kind is QEvent.Type.Show:
+                self._follow(self._completer.widget())
+            elif kind is QEvent.Type.Hide:
+                self._follow(None)
+        elif watched is self._field and kind is QEvent.Type.KeyPress:
+            return QApplication.sendEvent(self._popup, event)  # the completer asks the field first
+        elif kind is QEvent.Type.FocusOut if watched is self._field else kind in _CLOSING:
+            self._popup.hide()
+        return False
+
+    def _follow(self, field: QWidget | None) -> None:
+        """Watch a field and its window while the list is shown."""
+        before, self._field = self._field, field
+        if before is not None:
+            before.removeEventFilter(self)
+            before.window().removeEventFilter(self)
+        if field is not None:
+            field.installEventFilter(self)
+            field.window().installEventFilter(self)

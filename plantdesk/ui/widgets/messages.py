@@ -26,7 +26,7 @@ from plantdesk.ui.qt import add_layout, override, set_properties
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
 from plantdesk.ui.widgets.buttons import ActionButtons, CloseButton
-from plantdesk.ui.widgets.icon import Icon
+from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import ICON_LARGE, L, M, S
-from plantdesk.ui.widgets.icon import Icon
+from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:

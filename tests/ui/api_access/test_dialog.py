@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.server_state import ServerState
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
 
 

@@ -18,13 +18,13 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.card.feature import Card
-from plantdesk.ui.card.note_edit import NoteEdit
-from plantdesk.ui.edit.commands import EditCommands
+from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.tag_field import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
+from plantdesk.ui.window.edit_commands import EditCommands
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Edit
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.store_queries import StoreQueries
     from tests.ui.conftest import Adder
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

@@ -15,12 +15,12 @@ from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.store.sqlite.queries import Reader
-from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.change_list import ChangeList
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.history.feature import History
 from plantdesk.ui.history.model import ENTRY_ROLE, detail_text
+from plantdesk.ui.window.edit_commands import EditCommands
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.records import Source
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.store_queries import StoreQueries
     from tests.ui.conftest import Adder
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from array import array
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,13 +13,12 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog,
 
 from plantdesk.domain.records import FORM, PlantRow, Source
 from plantdesk.ui.feature import OpenStore
-from plantdesk.ui.labels.dialog import LabelDialog
+from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
 from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_page, scaled
-from plantdesk.ui.labels.preview import PagePreview
 from plantdesk.ui.labels.sheets import SHEETS, Sheet
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import TIMEOUT, Desk, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.store_queries import StoreQueries
     from tests.ui.conftest import Adder
 
 _PER_MM = 10
@@ -120,27 +118,17 @@ def test_copies_go_on_from_the_first_label_to_the_next_page() -> None:
 # --- the dialog ---
 
 
-class Selection:
-    """The selection of the table."""
-
-    def __init__(self) -> None:
-        self.ids: list[int] = []
-
-    def selected_ids(self) -> array[int]:
-        return array("q", self.ids)
-
-
 class LabelDesk(Desk):
     """The window, and the dialog once it is open."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(qtbot, context.page)
-        self.selection = Selection()
-        self.feature = Labels(context, self.selection)
+        self.table = Table()
+        self.feature = Labels(context, self.table)
         self._monkeypatch = monkeypatch
 
     def open(self, *ids: int) -> Desk:
-        self.selection.ids = list(ids)
+        self.table.selected = list(ids)
         self.qtbot.keyClick(self.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
         self.qtbot.waitUntil(lambda: bool(self.widget.findChildren(LabelDialog)), timeout=TIMEOUT)
         return Desk(self.qtbot, self.the(LabelDialog))

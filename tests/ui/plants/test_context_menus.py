@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
@@ -21,6 +20,7 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.transfer.export import ExportDialog
+from plantdesk.ui.window.edit_commands import EditCommands
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
 

@@ -14,12 +14,12 @@ from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.queries import Reader
-from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import override
+from plantdesk.ui.window.edit_commands import EditCommands
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.store_queries import StoreQueries
     from tests.ui.conftest import Adder
 
 CONTROL = Qt.KeyboardModifier.ControlModifier

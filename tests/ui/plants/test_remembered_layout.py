@@ -12,13 +12,13 @@ from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.store_queries import StoreQueries
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

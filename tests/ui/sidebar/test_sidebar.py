@@ -26,13 +26,12 @@ from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plant_drag import plants_data
-from plantdesk.ui.plants.filter_chips import FilterChip
+from plantdesk.ui.plants.search_bar import FilterChip
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.sidebar.delegate import EntryDelegate
-from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE
-from plantdesk.ui.sidebar.view import SidebarView
+from plantdesk.ui.sidebar.entries import ACTIVE_ROLE, ENTRY_ROLE
+from plantdesk.ui.sidebar.view import EntryDelegate, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import TIMEOUT, Desk, plain
 

@@ -1,10 +1,31 @@
 from __future__ import annotations
 
-import pytest
-from PySide6.QtGui import QColor
+from typing import TYPE_CHECKING
 
-from plantdesk.ui.theme.colors import DARK, LIGHT, Colors, contrast, in_high_contrast
-from plantdesk.ui.theme.tag_colors import HUES, TagColors, dot_color, pill_colors
+import pytest
+from PySide6.QtGui import QColor, QPalette
+
+from plantdesk.ui.theme.colors import (
+    DARK,
+    HUES,
+    LIGHT,
+    Colors,
+    FirstColors,
+    TagColors,
+    ThemeMode,
+    contrast,
+    dot_color,
+    in_high_contrast,
+    palette_of,
+    pill_colors,
+)
+from plantdesk.ui.theme.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtWidgets import QApplication
+
 
 TEXT = 4.5
 EDGE = 3.0
@@ -71,3 +92,25 @@ def test_a_chosen_colour_counts_until_another_is_chosen() -> None:
 def test_contrast_is_that_of_the_guidelines() -> None:
     assert contrast(QColor("black"), QColor("white")) == pytest.approx(21)
     assert contrast(QColor("#777777"), QColor("white")) == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.fixture(autouse=True)
+def _usual_palette(qapp: QApplication) -> Iterator[None]:
+    yield
+    Theme(qapp, ThemeMode.LIGHT)
+
+
+@pytest.mark.parametrize("mode", ThemeMode)
+def test_the_theme_keeps_the_first_palette(qapp: QApplication, mode: ThemeMode) -> None:
+    first = FirstColors(qapp, mode)
+    palette = QPalette(qapp.palette())
+    theme = Theme(qapp, mode, portal=first.portal)
+    assert palette.color(QPalette.ColorRole.Window) == theme.colors.color("window")
+    assert qapp.palette() == palette
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK])
+def test_the_first_palette_is_as_dark_as_that_of_the_system(qapp: QApplication, colors: Colors) -> None:
+    qapp.setPalette(palette_of(colors))
+    FirstColors(qapp, ThemeMode.SYSTEM)
+    assert qapp.palette() == palette_of(colors)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog
 
 from plantdesk.domain.selections import Selection
-from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
-from tests.support.desk import TIMEOUT, Desk
+from plantdesk.ui.window.edit_commands import EditCommands
+from tests.support.desk import TIMEOUT, Desk, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,21 +24,10 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.store_queries import StoreQueries
 
 Plants = list[tuple[int, str, str | None, str | None]]
-
-
-class Table:
-    """The table that the features see: all plants, and which of them are selected or shown."""
-
-    def __init__(self) -> None:
-        self.search_text = ""
-        self.selected: list[int] = []
-
-    def selected_ids(self) -> array[int]:
-        return array("q", self.selected)
 
 
 class TransferDesk(Desk):

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes
-    from plantdesk.ui.background import Task
+    from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.plants.table.model import PlantModel
-    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
 
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.search import parse_search
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.queries import insertion_points_of, load_order, matching_ids, refresh_order
-from plantdesk.ui.store_queries import StoreQueries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

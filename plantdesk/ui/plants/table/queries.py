@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.protocols import FindsRows
 from plantdesk.domain.search import parse_search
-from plantdesk.ui.store_queries import StoreQueries
+from plantdesk.ui.background import StoreQueries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

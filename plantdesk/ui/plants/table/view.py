@@ -33,13 +33,20 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import PlantHeader, TableColumns, TableLayout
-from plantdesk.ui.plants.table.delegate import RADIUS, CellEditor, RowBackground, RowDelegate, RowHover
-from plantdesk.ui.plants.table.new_rows import RowHighlights, UnseenRows
+from plantdesk.ui.plants.table.delegate import (
+    RADIUS,
+    CellEditor,
+    RowBackground,
+    RowDelegate,
+    RowHighlights,
+    RowHover,
+    UnseenRows,
+)
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import override
+from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
-from plantdesk.ui.widgets.scroll_area import ReservedScrollBar
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -1,1 +1,0 @@
-"""Theme and text size, as the user chooses them."""

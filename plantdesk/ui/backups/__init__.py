@@ -1,1 +1,0 @@
-"""Backups that the user makes and restores."""

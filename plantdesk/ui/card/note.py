@@ -1,0 +1,288 @@
+"""The note of one plant: its field, and its draft, which saves it and asks where something else has changed it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QPlainTextEdit
+
+from plantdesk.domain.errors import EditConflictError, InvalidPlantError
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import MAX_NOTE_BYTES
+from plantdesk.ui.qt import override
+from plantdesk.ui.questions import ConflictQuestion, added_again
+from plantdesk.ui.texts import error_text, quoted
+from plantdesk.ui.widgets.plain_text import report_focus
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QMimeData
+    from PySide6.QtGui import QFocusEvent, QResizeEvent
+    from PySide6.QtWidgets import QWidget
+
+    from plantdesk.domain.edits import Applied, Edit
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.ui.feature import OpenStore, WindowContext
+
+
+_MIN_LINES, _MAX_LINES = 2, 6
+#: Margin of the document, padding and border, above and below.
+_PADDING = 26
+
+
+class NoteEdit(QPlainTextEdit):
+    """Plain text. `edited`: the user has changed it. `left`: the focus goes elsewhere. `too_long`: it was not changed.
+
+    Tab leaves it. Escape leaves it as well: the window decides where to.
+    """
+
+    edited = Signal()
+    left = Signal()
+    too_long = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTabChangesFocus(True)
+        self.setAccessibleName(self.tr("Note"))
+        self.setPlaceholderText(self.tr("Write a note"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        report_focus(self)
+        self._is_setting = False
+        self._accepted = ""
+        self.textChanged.connect(self._on_text_changed)
+        self._fit()
+
+    def set_text(self, text: str) -> None:
+        """Show another text, which cannot be undone by Ctrl+Z; the cursor stays where it can."""
+        if text == self.toPlainText():
+            return
+        self._is_setting = True
+        self._accepted = text
+        position = self.textCursor().position()
+        self.setPlainText(text)
+        cursor = self.textCursor()
+        cursor.setPosition(min(position, len(self.toPlainText())))
+        self.setTextCursor(cursor)
+        self._is_setting = False
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() is not Qt.FocusReason.PopupFocusReason:  # its own context menu
+            self.left.emit()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Leave files to the window, which imports them."""
+        return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
+
+    @override
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if len(source.text()) > MAX_NOTE_BYTES:  # Qt takes seconds to insert megabytes, before they are refused
+            self.too_long.emit()
+        elif not self.isReadOnly():  # Qt would build a document first, which doubles the 0.15 s that 100,000 lines take
+            self.textCursor().insertText(source.text())
+            self.ensureCursorVisible()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        """Leave Undo and Redo to the menu where nothing was typed."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            document, keys = self.document(), QKeySequence.StandardKey
+            undo = event.matches(keys.Undo) and not document.isUndoAvailable()
+            redo = event.matches(keys.Redo) and not document.isRedoAvailable()
+            if undo or redo:
+                event.ignore()
+                return False
+        return super().event(event)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._fit()
+
+    @Slot()
+    def _on_text_changed(self) -> None:
+        self._fit()
+        if self._is_setting:
+            return
+        if len(self.toPlainText().encode(errors="replace")) > MAX_NOTE_BYTES:
+            self.set_text(self._accepted)
+            self.too_long.emit()
+            return
+        self._accepted = self.toPlainText()
+        self.edited.emit()
+
+    def _fit(self) -> None:
+        lines = round(self.document().size().height())
+        shown = min(max(lines, _MIN_LINES), _MAX_LINES)
+        self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * shown + _PADDING)
+
+
+#: Milliseconds without a key after which a note is saved.
+_PAUSE_MS = 3000
+#: Characters of a note in a question.
+_LONGEST = 300
+
+
+class NoteDraft(QObject):
+    """The note of a plant as the user writes it. It ends itself when it is saved after `finish`.
+
+    `saving_changed(saving)`: it is being saved, or is saved. `settled(row)`: the plant as it is stored now.
+    """
+
+    saving_changed = Signal(bool)
+    settled = Signal(object)
+
+    def __init__(self, context: WindowContext, opened: OpenStore, row: PlantRow, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._opened = opened
+        self._row = row
+        self._text = row.note or ""
+        self._is_saving = False
+        self._is_finished = False
+        changed = self.tr("The note of {name} was changed elsewhere while you were writing it")
+        deleted = self.tr("{name} was deleted elsewhere while you were writing its note")
+        self._question = ConflictQuestion(context, changed, deleted, self)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self.save)
+
+    @property
+    def row(self) -> PlantRow:
+        """The plant that the note belongs to, as it was read last."""
+        return self._row
+
+    @property
+    def text(self) -> str:
+        """The note as it was written."""
+        return self._text
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether there is something to save."""
+        return self._text != (self._row.note or "")
+
+    def write(self, text: str) -> None:
+        """Take over what the user has typed; it is saved when they pause."""
+        self._text = text
+        self._pause.start()
+
+    def follow(self, row: PlantRow) -> None:
+        """Take over the plant as it is now. What was typed stays; where the note is another one, saving asks."""
+        if self._is_saving or self._question.is_open:
+            return
+        if not self.is_dirty:
+            self._text = row.note or ""
+            self._row = row
+        elif row.note == self._row.note:
+            self._row = row
+
+    def finish(self) -> None:
+        """Save what is not saved, and end; another plant is shown."""
+        self._is_finished = True
+        self.save()
+        self._end()
+
+    @Slot()
+    def save(self) -> None:
+        """Save now what is not saved."""
+        from plantdesk.domain.edits import edited
+
+        self._pause.stop()
+        if self._is_saving or self._question.is_open or not self.is_dirty:
+            return
+        try:
+            edit = edited(self._row, note=self._text)
+        except InvalidPlantError as error:
+            self._context.page.toast.show_problem(error_text(error))
+            return
+        self._apply(edit)
+
+    def save_both(self) -> None:
+        """Answer an open question by saving both notes, one below the other: the window closes."""
+        if self._question.is_open:
+            theirs = self._row.note or ""
+            self._question.close()
+            self._text = f"{theirs}\n\n{self._text}" if theirs and self._text else theirs or self._text
+        self.save()
+
+    def _apply(self, edit: Edit) -> None:
+        self._is_saving = True
+        self.saving_changed.emit(True)
+        saving = self._opened.store.apply([edit], FORM)
+        self._context.bridge.follow(self, saving, partial(self._on_saved, self._text), self._on_failed)
+
+    def _on_saved(self, text: str, applied: Applied) -> None:
+        self._is_saving = False
+        if applied.change is not None:
+            self._row = self._row._replace(note=text or None, version=applied.change.number)
+            self._context.undo_stack.push(applied.change)
+        self.saving_changed.emit(False)
+        self.settled.emit(self._row)
+        if self.is_dirty:
+            self._pause.start(0 if self._is_finished else _PAUSE_MS)
+        self._end()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._is_saving = False
+        self.saving_changed.emit(False)
+        if isinstance(error, EditConflictError):
+            self._compare()
+            return
+        self._context.page.toast.show_problem(error_text(error), (self.tr("Try again"), self.save))
+
+    # --- conflicts ---
+
+    def _compare(self) -> None:
+        """Read what the plant is now."""
+        mine = self._described(self._text)
+        self._question.read(self._opened.queries, self._row, mine, self._on_read, self._take_theirs)
+
+    def _on_read(self, now: PlantRow | None) -> None:
+        mine = self._described(self._text)
+        if now is None:
+            self._question.ask_about_deleted(self._row, mine, self._add_again, self._take_theirs)
+            return
+        is_other_note = now.note != self._row.note and (now.note or "") != self._text
+        self._row = now
+        if is_other_note:
+            theirs = self._described(now.note or "")
+            self._question.ask_about_changed(now, mine, theirs, self.save, self._take_theirs)
+        elif self.is_dirty:
+            self.save()
+        else:
+            self.settled.emit(now)
+            self._end()
+
+    def _described(self, note: str) -> str:
+        return quoted(note, _LONGEST) if note else self.tr("no note")
+
+    def _add_again(self) -> None:
+        from plantdesk.domain.edits import edited
+
+        self._apply(added_again(edited(self._row, note=self._text)))
+
+    def _take_theirs(self) -> None:
+        self._text = self._row.note or ""
+        self.settled.emit(self._row)
+        self._end()
+
+    def _end(self) -> None:
+        if self._is_finished and not (self._is_saving or self._question.is_open or self.is_dirty):
+            self.deleteLater()

@@ -1,1 +1,0 @@
-"""The clipboard commands of the Edit menu."""

@@ -1,0 +1,138 @@
+"""What the event loop does beside the window: midnight, garbage collection, the blinking cursor, Unix signals."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import socket
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+#: A computer may sleep, or its clock be set: the date is compared at least as often.
+_LONGEST_MS = 60_000
+
+
+class Midnight(QObject):
+    """`passed`: the local date is another one."""
+
+    passed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._date = datetime.now().astimezone().date()
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._on_timeout)
+        self._start()
+
+    def _start(self) -> None:
+        now = datetime.now().astimezone()
+        midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time())
+        self._timer.start(min(_LONGEST_MS, round((midnight.timestamp() - now.timestamp()) * 1000) + 1))
+
+    @Slot()
+    def _on_timeout(self) -> None:
+        before, self._date = self._date, datetime.now().astimezone().date()
+        self._start()
+        if self._date != before:
+            self.passed.emit()
+
+
+_INTERVAL_MS = 1000
+
+
+class GarbageCollector(QObject):
+    """Collects on a timer, by the thresholds of the automatic collector, which stays disabled."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        gc.disable()
+        self._timer = QTimer(self, interval=_INTERVAL_MS)
+        self._timer.timeout.connect(self.collect_if_due)
+
+    @Slot()
+    def start(self) -> None:
+        """Collect from now on, but not what exists now and stays: that would take 20 to 30 ms each time."""
+        if not self._timer.isActive():
+            gc.collect()
+            gc.freeze()
+            self._timer.start()
+
+    @Slot()
+    def collect_if_due(self) -> None:
+        """Collect the oldest generation whose threshold is exceeded, with the younger ones."""
+        counts, thresholds = gc.get_count(), gc.get_threshold()
+        due = [number for number in range(3) if 0 < thresholds[number] < counts[number]]
+        if due:
+            gc.collect(due[-1])
+
+
+_BLINKING_MS = 10_000
+#: Lets Qt ask the desktop again, where the user may have turned the blinking off.
+_OF_THE_DESKTOP = -1
+
+
+class CursorBlinking(QObject):
+    """Lets the cursor blink again with the next input, which Qt reports as a move of the cursor or of the focus."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._hints = QGuiApplication.styleHints()
+        self._is_stopped = False
+        self._timer = QTimer(self, singleShot=True, interval=_BLINKING_MS)
+        self._timer.timeout.connect(self._stop)
+        QGuiApplication.inputMethod().cursorRectangleChanged.connect(self._on_input)
+        app = QGuiApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.focusObjectChanged.connect(self._on_input)
+        self._timer.start()
+
+    @Slot()
+    def _on_input(self) -> None:
+        self._timer.start()
+        if self._is_stopped:
+            self._is_stopped = False
+            self._hints.setCursorFlashTime(_OF_THE_DESKTOP)
+
+    @Slot()
+    def _stop(self) -> None:
+        if self._hints.cursorFlashTime() > 0:
+            self._is_stopped = True
+            self._hints.setCursorFlashTime(0)
+
+
+@contextmanager
+def quit_on_signals(leave: Callable[[], object]) -> Iterator[None]:
+    """Let the signals call `leave` in the event loop; main thread.
+
+    Python runs signal handlers only between two of its instructions, and Qt's loop has none: the wake-up socket does.
+    A signal that was ignored at the start stays ignored: a shell sets this for background jobs.
+    """
+    receiver, sender = socket.socketpair()
+    receiver.setblocking(False)
+    sender.setblocking(False)
+    notifier = QSocketNotifier(receiver.fileno(), QSocketNotifier.Type.Read)
+    notifier.activated.connect(leave)
+    before = signal.set_wakeup_fd(sender.fileno())
+    requested = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+    handlers = {number: signal.signal(number, _wake_only) for number in requested}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        notifier.setEnabled(False)
+        receiver.close()
+        sender.close()
+
+
+def _wake_only(_number: int, _frame: object) -> None:
+    """Do nothing: the wake-up socket has the signal."""

@@ -1,1 +1,0 @@
-"""The Help menu: shortcuts, data folder, about."""

@@ -1,1 +1,0 @@
-"""Bars in the window about lasting states: the store, defects, new versions."""

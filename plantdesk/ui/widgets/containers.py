@@ -1,0 +1,131 @@
+"""A scroll area without a frame, a scroll bar whose room is always reserved, and a part that can be collapsed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QScrollBar,
+    QWidget,
+)
+
+from plantdesk.ui.qt import override
+from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+
+    from plantdesk.ui.theme.theme import Theme
+
+
+#: Pixels that the scroll bar takes, with the gap beside it.
+WIDTH = 18
+
+
+class ReservedScrollBar(QScrollBar):
+    """Paints nothing while there is nothing to scroll."""
+
+    def __init__(self, area: QAbstractScrollArea, *, slim: bool = False) -> None:
+        """Make the vertical scroll bar of `area`; a `slim` one fits into the margin of 8 px beside its items."""
+        super().__init__(Qt.Orientation.Vertical, area)
+        self.setProperty("reserved", "slim" if slim else "true")
+        area.setVerticalScrollBar(self)
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.minimum() < self.maximum():
+            super().paintEvent(event)
+
+
+class ScrollArea(QScrollArea):
+    """Gets no focus itself: it shows the widget in it that gets the focus."""
+
+    def __init__(self, content: QWidget, *, horizontal: bool = True) -> None:
+        """Scroll `content`, only vertically where it is not `horizontal`."""
+        super().__init__()
+        self._content = content
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        if not horizontal:
+            self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for widget in (self, content):
+            widget.setProperty("clear", "true")
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._on_focus_changed)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus_changed(self, before: QWidget | None, focused: QWidget | None) -> None:
+        """Show the focused widget whole; Qt shows only the cursor of a text, and nothing when Tab enters the area.
+
+        What a click gives the focus stays under the pointer, and nothing moves when the window becomes active again.
+        """
+        if (
+            before is None
+            or focused is None
+            or QGuiApplication.mouseButtons()
+            or not self._content.isAncestorOf(focused)
+        ):
+            return
+        rect = QRect(focused.mapTo(self._content, QPoint()), focused.size())
+        self.ensureVisible(rect.center().x(), rect.center().y(), rect.width() // 2, rect.height() // 2 + 1)
+
+
+class CollapsibleHeader(QWidget):
+    """Shows or hides `content`, which follows it in the layout. `toggled`: it was expanded or collapsed."""
+
+    toggled = Signal()
+
+    def __init__(self, theme: Theme, title: str, content: QWidget) -> None:
+        """Make the heading of `content`, which is collapsed."""
+        super().__init__()
+        self._theme = theme
+        self._content = content
+        self._button = QPushButton(title)
+        self._button.setProperty("variant", "collapse")
+        self._button.clicked.connect(self.toggle)
+        self._remark = PlainLabel(tone="muted")
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(S)
+        self._row.addWidget(self._button)
+        self._row.addWidget(self._remark, 1)
+        self.set_open(is_open=False)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the content is shown."""
+        return not self._content.isHidden()
+
+    def set_remark(self, text: str) -> None:
+        """Show a text beside the title."""
+        self._remark.setText(text)
+
+    def add(self, widget: QWidget) -> None:
+        """Show a widget at the end of the heading."""
+        self._row.addWidget(widget)
+
+    def set_open(self, *, is_open: bool) -> None:
+        """Show or hide the content."""
+        self._content.setVisible(is_open)
+        self._theme.icons.put_on(self._button, "chevron-down" if is_open else "chevron-right", "text_2")
+        state = self.tr("shown") if is_open else self.tr("hidden")
+        self._button.setAccessibleDescription(state)
+        self.toggled.emit()
+
+    @Slot()
+    def toggle(self) -> None:
+        """Show the content, or hide it."""
+        self.set_open(is_open=not self.is_open)

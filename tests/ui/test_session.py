@@ -1,0 +1,40 @@
+"""Opening a store in the background, while the user chooses another one."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.files.file_lock import locked
+from plantdesk.ui.session import StoreOpener
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.bridge import Bridge
+
+
+def _writers() -> int:
+    return sum(each.name == "store-writer" for each in threading.enumerate())
+
+
+def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(
+    qtbot: QtBot, bridge: Bridge, tmp_path: Path
+) -> None:
+    opener = StoreOpener(bridge, location_of(tmp_path / "slow.db"))
+    opened: list[Store] = []
+    opener.opened.connect(opened.append)
+    before = _writers()
+    with locked(tmp_path / "slow.db"):  # another process opens it
+        opener.open(create=True)
+        opener.use(location_of(tmp_path / "chosen.db"))
+        with qtbot.waitSignal(opener.opened):
+            opener.open(create=True)
+    qtbot.waitUntil(lambda: _writers() == before + 1 and (tmp_path / "slow.db").exists(), timeout=20_000)
+    assert [store.path.name for store in opened] == ["chosen.db"]
+    opener.close()
+    assert _writers() == before

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.store import location_of
+from plantdesk.ui import single_window
+from plantdesk.ui.single_window import SingleWindow
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+unix = pytest.mark.skipif(os.name != "posix", reason="Windows has named pipes of the session")
+
+_ASK = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from plantdesk.store import location_of
+from plantdesk.ui.single_window import SingleWindow
+app = QCoreApplication([])
+single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
+sys.exit(0 if not single.take() and single.raise_other() else 1)
+"""
+_TAKE_AND_DIE = """
+import os, signal, sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from plantdesk.store import location_of
+from plantdesk.ui.single_window import SingleWindow
+app = QCoreApplication([])
+single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
+assert single.take()
+os._exit(1)
+"""
+
+
+def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
+    first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
+    assert first.take()
+    first.listen()
+    asking = subprocess.Popen([sys.executable, "-c", _ASK, str(tmp_path / "plants.db"), str(tmp_path)])
+    with qtbot.waitSignal(first.raise_requested, timeout=20_000):
+        pass
+    qtbot.waitUntil(lambda: asking.poll() is not None, timeout=20_000)
+    assert asking.returncode == 0
+    first.release()
+
+
+def test_another_store_has_a_window_of_its_own(tmp_path: Path) -> None:
+    first, other = (SingleWindow(location_of(tmp_path / name), tmp_path) for name in ("plants.db", "other.db"))
+    assert first.take()
+    first.listen()
+    assert other.take()
+    other.listen()
+    first.release()
+    other.release()
+
+
+def test_what_a_killed_window_leaves_behind_is_in_nobodys_way(tmp_path: Path) -> None:
+    store = tmp_path / "plants.db"
+    subprocess.run([sys.executable, "-c", _TAKE_AND_DIE, str(store), str(tmp_path)], check=False)
+    assert list(tmp_path.glob("*.lock"))
+    single = SingleWindow(location_of(store), tmp_path)
+    assert single.take()
+    single.release()
+
+
+@unix
+def test_the_socket_is_in_a_folder_of_the_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private, long, open_to_all = tmp_path / "private", tmp_path / ("x" * 90), tmp_path / "open"
+    for folder in (private, long, open_to_all):
+        folder.mkdir(mode=0o700)
+    open_to_all.chmod(0o777)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(private))
+    for folder in (private, long, open_to_all):
+        single = SingleWindow(location_of(tmp_path / f"{folder.name}.db"), folder)
+        assert single.take()
+        single.listen()
+        assert (private / f"w-{single.key}").is_socket()
+        assert (private / f"w-{single.key}").stat().st_mode & 0o077 == 0
+        single.release()
+
+
+@unix
+def test_a_socket_that_cannot_be_made_is_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    folder = tmp_path / ("x" * 120)
+    folder.mkdir()
+    single = SingleWindow(location_of(tmp_path / "plants.db"), folder)
+    assert single.take()
+    single.listen()
+    assert "cannot bring this window to the front" in caplog.text
+    single.release()
+
+
+@pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the system does not know the user of a peer")
+def test_a_process_of_another_user_is_no_window_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
+    assert first.take()
+    path = tmp_path / f"w-{first.key}"
+    with socket.socket(socket.AF_UNIX) as squatter:  # it answers as a window does, but as another user
+        squatter.bind(str(path))
+        squatter.listen()
+        answering = threading.Thread(target=_answer, args=(squatter,), daemon=True)
+        answering.start()
+        assert first.raise_other()
+        monkeypatch.setattr(single_window, "_user", lambda: 1 + os.getuid())
+        assert not first.raise_other()
+    first.release()
+
+
+def _answer(server: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # a client that goes away, and the end of the test
+        while True:
+            connection, _ = server.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.send(b"raised\n")
+                connection.recv(1)  # until the client has gone
+
+
+@pytest.mark.qt_log_ignore("Got unexpected locking error")  # Qt's own words on Windows
+def test_a_folder_without_room_for_a_lock_keeps_no_window_closed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    single = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path / "missing")
+    assert single.take()
+    assert "cannot be locked" in caplog.text
+    single.listen()
+    single.release()
+    nowhere = SingleWindow(location_of(tmp_path / "plants.db"), None)
+    assert nowhere.take()
+    nowhere.listen()
+    nowhere.release()
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can become another user")
+def test_a_read_only_folder_is_not_another_window() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        script = _TAKE_AND_DIE.replace("assert single.take()\nos._exit(1)", "os.setuid(65534)\nassert single.take()")
+        done = subprocess.run([sys.executable, "-c", script, f"{folder}/plants.db", folder], check=False)
+        assert done.returncode == 0
+        assert list(Path(folder).iterdir()) == []
+
+
+def test_a_start_during_closing_waits_and_opens_the_window(qtbot: QtBot, tmp_path: Path) -> None:
+    first, second = (SingleWindow(location_of(tmp_path / "plants.db"), tmp_path) for _ in range(2))
+    assert first.take()
+    first.listen()
+    first.stop_listening()  # it still writes
+    asked: list[bool] = []
+    second.ask_other().asked.connect(asked.append)
+    first.release()
+    qtbot.waitUntil(lambda: asked == [True], timeout=20_000)
+    assert second.is_locked
+    second.release()

@@ -1,0 +1,215 @@
+"""Backups from the window: made, previewed, restored, taken back."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QTableView
+from shiboken6 import isValid
+
+from plantdesk.domain.backups import BackupKind
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.ui.window.backups import BackupController
+from plantdesk.ui.window.restore_dialog import RestoreDialog
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.domain.backups import Backup
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.feature import WindowContext
+    from tests.ui.conftest import Adder
+
+TIMEOUT = 10_000
+
+
+class BackupDesk(Desk):
+    """The window, and the dialog once it is open."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store) -> None:
+        super().__init__(qtbot, context.page)
+        self.store = store
+        BackupController(context)
+
+    @property
+    def dialog(self) -> Desk:
+        return Desk(self.qtbot, self.the(RestoreDialog))
+
+    def open(self) -> RestoreDialog:
+        self.choose("File", "Restore…")
+        return self.the(RestoreDialog)
+
+    def says(self, *texts: str) -> None:
+        def seen() -> None:
+            shown = self.dialog.texts()
+            assert all(any(text in each for each in shown) for text in texts), shown
+
+        self.qtbot.waitUntil(seen, timeout=TIMEOUT)
+
+    def until_toast(self, text: str) -> None:
+        self.qtbot.waitUntil(lambda: self.toast.isVisible() and text in self.toast.text, timeout=TIMEOUT)
+
+    def undo(self) -> None:
+        self.button("Undo").click()
+
+    def ids(self) -> list[int]:
+        reader = self.store.reader()
+        found = sorted(reader.rows(range(100)))
+        reader.close()
+        return found
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, context: WindowContext, store: Store) -> BackupDesk:
+    context.undo_stack.set_store(store)
+    return BackupDesk(qtbot, context, store)
+
+
+@pytest.fixture
+def backup(store: Store, add: Adder) -> Backup:
+    """Of two plants, of which there are three since then."""
+    add("Aloe", "Basil")
+    made = back_up(store.path)
+    add("Cactus")
+    return made
+
+
+def test_a_backup_is_made_by_one_command(desk: BackupDesk, add: Adder) -> None:
+    add("Aloe")
+    desk.choose("File", "Back up now")
+    desk.until_toast("Backed up")
+    (made,) = Backups(desk.store.path).newest_first()
+    assert made.kind is BackupKind.BY_HAND
+    assert made.path.name in desk.toast.text
+
+
+def test_a_failed_backup_is_reported(desk: BackupDesk) -> None:
+    Backups(desk.store.path).folder.write_text("in the way")
+    desk.choose("File", "Back up now")
+    desk.until_toast("No backup can be kept")
+
+
+@pytest.mark.usefixtures("backup")
+def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: BackupDesk) -> None:
+    dialog = desk.open()
+    table = dialog.findChildren(QTableView)[0]
+    desk.says("holds 2 plants", "Goes: 1 plant (3 “Cactus”)")
+    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
+    assert table.hasFocus()
+    desk.qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert desk.dialog.button("Restore").hasFocus()
+    assert desk.dialog.button("Restore").isEnabled()  # nothing is restored yet
+    assert desk.ids() == [1, 2, 3]
+    desk.qtbot.keyClick(desk.dialog.button("Restore"), Qt.Key.Key_Return)
+    desk.until_toast("Restored 2 plants.")
+    assert desk.ids() == [1, 2]
+    desk.undo()
+    desk.qtbot.waitUntil(lambda: len(desk.ids()) == 3)
+    assert desk.ids() == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("backup")
+def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: BackupDesk) -> None:
+    dialog = desk.open()
+    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.dialog.button("Restore").click()
+    with desk.qtbot.waitSignal(dialog.destroyed):
+        desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    desk.until_toast("Restored 2 plants.")
+    desk.undo()
+    desk.qtbot.waitUntil(lambda: len(desk.ids()) == 3)
+
+
+@pytest.mark.usefixtures("backup")
+def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
+    desk: BackupDesk, caplog: pytest.LogCaptureFixture
+) -> None:
+    with desk.qtbot.captureExceptions() as raised:
+        for _ in range(5):
+            dialog = desk.open()
+            dialog.choose_file(Backups(desk.store.path).newest_first()[0].path)
+            with desk.qtbot.waitSignal(dialog.destroyed):
+                dialog.reject()
+        desk.open()
+        desk.says("holds 2 plants")
+        desk.qtbot.waitUntil(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
+    assert raised == []
+    assert caplog.records == []
+
+
+@pytest.mark.usefixtures("backup")
+def test_another_row_is_previewed(desk: BackupDesk, add: Adder) -> None:
+    back_up(desk.store.path)
+    add("Daisy")
+    dialog = desk.open()
+    desk.says("holds 3 plants", "Goes: 1 plant (4 “Daisy”)")
+    table = dialog.findChildren(QTableView)[0]
+    desk.qtbot.keyClick(table, Qt.Key.Key_Down)
+    desk.says("holds 2 plants", "Goes: 2 plants (4 “Daisy”, 3 “Cactus”)")
+    desk.dialog.button("Cancel").click()
+    assert desk.ids() == [1, 2, 3, 4]
+
+
+def test_what_would_change_nothing_cannot_be_restored(desk: BackupDesk, add: Adder) -> None:
+    add("Aloe")
+    back_up(desk.store.path)
+    desk.open()
+    desk.says("holds 1 plant", "nothing would change")
+    assert not desk.dialog.button("Restore").isEnabled()
+
+
+def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: BackupDesk, bridge: Bridge, backup: Backup) -> None:
+    released = threading.Event()
+    bridge.short_tasks.ask(bridge, lambda _task: released.wait())  # the list waits behind it
+    dialog = desk.open()
+    other = backup.path.with_name("other.db")
+    backup.path.rename(other)
+    dialog.choose_file(other)
+    desk.says("“other.db” holds 2 plants")
+    released.set()
+    received: list[int] = []
+    bridge.short_tasks.ask(bridge, lambda _task: 1, received.append)
+    desk.qtbot.waitUntil(lambda: received == [1])
+    desk.says("“other.db” holds 2 plants")
+
+
+def test_without_backups_the_dialog_says_so(desk: BackupDesk) -> None:
+    desk.open()
+    desk.says("There are no backups yet.")
+    assert not desk.dialog.button("Restore").isEnabled()
+
+
+@pytest.mark.usefixtures("backup")
+def test_a_file_that_is_no_backup_is_refused_and_another_may_be_chosen(desk: BackupDesk) -> None:
+    dialog = desk.open()
+    desk.says("holds 2 plants")
+    diary = desk.store.path.with_name("diary.txt")
+    diary.write_text("today")
+    dialog.choose_file(diary)  # the result of the file dialog
+    desk.says("not a PlantDesk store")
+    assert not desk.dialog.button("Restore").isEnabled()
+    desk.qtbot.keyClick(dialog.findChildren(QTableView)[0], Qt.Key.Key_Home)
+    desk.says("holds 2 plants")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
+def test_a_damaged_store_is_restored_while_it_is_open(desk: BackupDesk, backup: Backup) -> None:
+    path = desk.store.path
+    with path.open("r+b") as file:
+        file.write(b"\x5a" * path.stat().st_size)
+    dialog = desk.open()
+    desk.says("holds 2 plants", "All of them come back")
+    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.dialog.button("Restore").click()
+    desk.until_toast("Restored 2 plants.")
+    assert "Tokens are not valid" in desk.toast.text
+    desk.qtbot.waitUntil(lambda: not isValid(dialog))
+    desk.qtbot.waitUntil(lambda: desk.ids() == [1, 2], timeout=TIMEOUT)
+    assert backup.path.exists()

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QListWidget, QPlainTextEdit, QScrollArea, QTextBrowser, QWidget
+
+from plantdesk import __version__
+from plantdesk.platform import manual
+from plantdesk.ui.menus import Section
+from plantdesk.ui.window.commands import HelpCommands
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog
+from plantdesk.ui.window.shortcuts_dialog import ShortcutsDialog
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.feature import WindowContext
+
+
+def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    context.menus.add(Section.FILE_BACKUPS, "&Water…", print, "Ctrl+W")
+    context.menus.add(Section.VIEW_APPEARANCE, "&Larger", print, "Ctrl++")
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Keyboard shortcuts")
+    listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
+    assert [listed.count(text) for text in ("Water", "W", "Keyboard shortcuts", "/")] == [1, 1, 1, 1]
+    assert "About PlantDesk" not in listed
+    assert {"Plants", "Find", "View", "Program", "Enter", "Esc", "Home"} <= set(listed)
+    names = [each.accessibleName() for each in desk.the(ShortcutsDialog).findChildren(QWidget)]
+    assert {"Ctrl+W", "Ctrl++", "Shift+F10"} <= set(names)
+
+
+def test_the_list_scrolls_by_keys_on_a_low_screen(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Keyboard shortcuts")
+    dialog = desk.the(ShortcutsDialog)
+    dialog.resize(700, 250)
+    bar = dialog.findChildren(QScrollArea)[0].verticalScrollBar()
+    desk.until(lambda: bar.maximum() > 0)
+    for key, reached in ((Qt.Key.Key_PageDown, bar.pageStep()), (Qt.Key.Key_End, None), (Qt.Key.Key_Home, 0)):
+        QTest.keyClick(dialog.focusWidget(), key)
+        assert bar.value() == min(bar.maximum(), bar.maximum() if reached is None else reached)
+
+
+def test_the_manual_has_its_pages_and_their_links_lead_on(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Manual")
+    dialog = desk.the(ManualDialog)
+    pages, text = dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0]
+    assert [pages.item(row).text() for row in range(pages.count())][:3] == [
+        "The window",
+        "Commands",
+        "The API",
+    ]
+    QTest.keyClick(pages, Qt.Key.Key_Down)
+    assert text.toPlainText().startswith("Commands")
+    text.anchorClicked.emit(QUrl("#plantdesk-restore"))
+    assert text.verticalScrollBar().value() > 0
+    assert text.cursorForPosition(QPoint(20, 20)).block().text() == "plantdesk restore"
+    text.anchorClicked.emit(QUrl("files.md"))
+    assert pages.currentRow() == manual.PAGES.index("files")
+    assert "![" not in text.toMarkdown()
+
+
+def test_a_diagnosis_without_private_data_can_be_copied(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "About PlantDesk")
+    about = Desk(qtbot, desk.the(AboutDialog))
+    about.button("Copy diagnosis").click()
+    diagnosis = QGuiApplication.clipboard().text()
+    assert diagnosis == about.the(QPlainTextEdit).toPlainText()
+    assert f"PlantDesk: {__version__}" in diagnosis
+    assert "Qt: 6" in diagnosis
+    assert str(context.location.folder) not in diagnosis
+    assert any("MIT licence" in text for text in about.texts())

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QPushButton
+
+from plantdesk import HOME_PAGE
+from plantdesk.platform import paths
+from plantdesk.ui.widgets.messages import InfoBar
+from plantdesk.ui.window.notices import UpdateNotice
+from tests.platform.test_updates import release, release_server
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.feature import WindowContext
+
+
+class Shown:
+    """The bar, the menu's action, and the notice behind them."""
+
+    def __init__(self, context: WindowContext) -> None:
+        self.preferences = context.preferences
+        self.page = context.page
+        self.notice = UpdateNotice(context)
+        self.action = context.menus.actions[-1]
+
+    def asks(self) -> bool:
+        """Whether the question is shown."""
+        return self._shows("Check for new versions of PlantDesk?")
+
+    def offers(self) -> bool:
+        """Whether the new version is shown."""
+        return self._shows("PlantDesk 99.0.0 is available")
+
+    def _shows(self, title: str) -> bool:
+        return any(bar.isVisible() and bar.title == title for bar in self.page.findChildren(InfoBar))
+
+
+@pytest.fixture
+def shown(context: WindowContext) -> Shown:
+    return Shown(context)
+
+
+def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -> None:
+    with release_server(release("v99.0.0")) as (address, came):
+        shown.notice.begin(address)
+        assert not shown.action.isChecked()
+        assert came == []
+        shown.action.trigger()
+        qtbot.waitUntil(shown.offers)
+    assert len(came) == 1
+    assert shown.preferences.settings.ask_for_updates
+
+
+def test_ticking_the_action_answers_the_question(shown: Shown, qtbot: QtBot) -> None:
+    with release_server(release("v0.0.1")) as (address, came):
+        shown.notice.begin(address)
+        assert shown.asks()
+        shown.action.trigger()
+        assert not shown.asks()
+        qtbot.waitUntil(lambda: len(came) == 1)
+
+
+def test_an_answered_question_is_not_asked_again(shown: Shown) -> None:
+    shown.preferences.change(updates_answered=True)
+    shown.notice.begin("http://127.0.0.1:9")
+    assert not shown.asks()
+
+
+def test_its_button_opens_the_page_and_nothing_else_happens(
+    shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    shown.preferences.change(ask_for_updates=True)
+    with release_server(release("v99.0.0")) as (address, _):
+        shown.notice.begin(address)
+        qtbot.waitUntil(shown.offers)
+    shown.page.findChildren(InfoBar)[0].findChildren(QPushButton)[0].click()
+    assert opened == [f"{HOME_PAGE}/releases/tag/v99.0.0"]
+
+
+def test_it_is_asked_once_a_day_also_over_starts(shown: Shown, qtbot: QtBot) -> None:
+    shown.preferences.change(ask_for_updates=True, updates_asked_at=int(time.time()) - 3600)
+    with release_server(release("v99.0.0")) as (address, came):
+        shown.notice.begin(address)
+        shown.action.trigger()
+        shown.action.trigger()
+        shown.preferences.change(updates_asked_at=1)
+        shown.action.trigger()
+        shown.action.trigger()
+        qtbot.waitUntil(shown.offers)
+    assert len(came) == 1
+
+
+def test_it_is_offered_by_every_package(qtbot: QtBot, context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No repository brings new versions, security fixes among them."""
+    monkeypatch.setattr(paths, "package_channel", lambda: "deb")
+    shown = Shown(context)
+    shown.preferences.change(ask_for_updates=True)
+    with release_server(release("v99.0.0")) as (address, came):
+        shown.notice.begin(address)
+        qtbot.waitUntil(shown.offers)
+    assert shown.action.isVisible()
+    assert len(came) == 1
