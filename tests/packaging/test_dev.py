@@ -123,7 +123,9 @@ def test_without_a_command_it_is_the_window(arguments: list[str]) -> None:
     assert dev.opens_window(arguments)
 
 
-@pytest.mark.parametrize("arguments", [["serve"], ["list"], ["--database", "x.db", "token", "list"], ["--help"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["serve"], ["list"], ["--database", "x.db", "token", "list"], ["--help"]], ids=" ".join
+)
 def test_a_command_needs_no_window(arguments: list[str]) -> None:
     assert not dev.opens_window(arguments)
 
