@@ -21,6 +21,7 @@ RULES: list[Rule] = [
     rules.ui_threads_in_background_only,
     rules.qt_in_the_window_only,
     rules.web_in_the_api_only,
+    rules.sqlmodel_in_the_tables_only,
     rules.wrapped_widgets,
     rules.home_by_paths,
     rules.file_operations,
@@ -163,6 +164,12 @@ def test_qt_in_the_window_is_fine(importer: str) -> None:
 def test_the_web_outside_the_api_is_found(importer: str, library: str) -> None:
     assert violations(rules.web_in_the_api_only, **{importer: f"import {library}"})
     assert not violations(rules.web_in_the_api_only, api__app=f"import {library}")
+
+
+@pytest.mark.parametrize("imported", ["sqlmodel", "sqlalchemy.pool", "plantdesk.store.tables"])
+def test_sqlmodel_outside_the_tables_is_found(imported: str) -> None:
+    assert violations(rules.sqlmodel_in_the_tables_only, store__sqlite__queries=f"def f():\n    import {imported}")
+    assert not violations(rules.sqlmodel_in_the_tables_only, store__tables="from sqlmodel import SQLModel")
 
 
 @pytest.mark.parametrize("name", ["QLabel", "QMessageBox", "QDialog"])

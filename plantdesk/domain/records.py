@@ -1,6 +1,6 @@
 """The immutable rows that the store returns, the parser of ids, and the present time as the store keeps it.
 
-The tables are in `plantdesk.store.tables`, and their objects never leave that package. This module imports little:
+`plantdesk.store.tables` defines the tables. This module imports little:
 commands and the window need it at their start.
 """
 

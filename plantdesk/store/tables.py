@@ -1,7 +1,7 @@
-"""The tables as SQLModel classes, for queries. They never leave this package.
+"""The tables of every kind of store, defined as SQLModel classes.
 
-The migrations create and change the tables; a test compares both. `table=True` classes do not validate their values:
-input comes through `plantdesk.domain.validation.new_plant` alone.
+Nothing that runs imports them, as SQLModel takes longer to import than a command takes: the migrations create and
+change the tables in SQL, and tests compare the result with these definitions.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def test_a_running_question_can_be_interrupted(store: Store) -> None:
         started.set()
         return 1
 
-    reader._raw.create_function("going", 0, go_on_for_ever)  # noqa: SLF001  shows that the query runs
+    reader._connection.create_function("going", 0, go_on_for_ever)  # noqa: SLF001  shows that the query runs
 
     def interrupt() -> None:
         started.wait(SECONDS)
@@ -51,7 +51,7 @@ def test_a_running_question_can_be_interrupted(store: Store) -> None:
     threading.Thread(target=interrupt).start()
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + going() FROM n) SELECT count(*) FROM n"
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
-        reader._raw.execute(endless).fetchall()  # noqa: SLF001
+        reader._connection.execute(endless).fetchall()  # noqa: SLF001
     assert reader.count() == 0
     reader.close()
     reader.close()

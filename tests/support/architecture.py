@@ -39,6 +39,7 @@ NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; the other w
 UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "main_window": 5, "workspace": 5, "session": 5}
 UI_SHARED, UI_FEATURE = 3, 4
 QT = {"PySide6", "shiboken6"}
+TABLES = "plantdesk.store.tables"
 WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
 TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
@@ -186,6 +187,17 @@ def qt_in_the_window_only(modules: Modules) -> list[str]:
 
 def web_in_the_api_only(modules: Modules) -> list[str]:
     return _foreign(modules, WEB, {"api"})
+
+
+def sqlmodel_in_the_tables_only(modules: Modules) -> list[str]:
+    """Its import takes longer than a command: the tables are defined by it, and what runs is SQL."""
+    return [
+        f"{module.name} imports {name}"
+        for module in modules.values()
+        if module.name != TABLES
+        for name in module.imported
+        if name.split(".")[0] in {"sqlmodel", "sqlalchemy"} or name.startswith(TABLES)
+    ]
 
 
 def wrapped_widgets(modules: Modules) -> list[str]:

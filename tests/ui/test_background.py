@@ -159,7 +159,7 @@ def endless(started: threading.Event) -> Callable[[PlantReader, Task], None]:
         started.set()
         assert isinstance(reader, Reader)
         with translate_errors():
-            reader._raw.execute(ENDLESS).fetchone()  # noqa: SLF001  a query that never ends by itself
+            reader._connection.execute(ENDLESS).fetchone()  # noqa: SLF001  a query that never ends by itself
 
     return query
 

@@ -11,8 +11,6 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Column, Integer, MetaData, Table, delete, insert
-
 from plantdesk.domain.edits import (
     Applied,
     Delete,
@@ -38,16 +36,14 @@ from plantdesk.domain.folding import folded
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.store.sql import sql
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql, ids_of
 from plantdesk.store.sqlite.counts import store_counts
-from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.history import last_number, read_change, redo_target, undo_target
 from plantdesk.store.sqlite.row_reads import VERSION, last_seq, rows_by_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlmodel import Session
 
     from plantdesk.domain.edits import Edit
 
@@ -59,7 +55,6 @@ _IMAGE = f"INSERT INTO before_image (change, plant_id, after, {_COLUMNS}, plant_
 _KEEP_FIRST = "ON CONFLICT (change, plant_id) DO UPDATE SET after = excluded.after"
 _PLANT = f"SELECT :number, plant.id, :after, {_COLUMNS}, change FROM plant"
 
-_SELECTED = Table("selected", MetaData(), Column("id", Integer, primary_key=True), schema="temp")
 _IS_SELECTED = "id IN (SELECT id FROM temp.selected)"
 
 _EACH = _COLUMNS.split(", ")
@@ -109,22 +104,23 @@ class ChangeEntry(NamedTuple):
     extent: Extent | None = None
 
 
-def apply(session: Session, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None) -> Applied:
+def apply(
+    connection: sqlite3.Connection, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None
+) -> Applied:
     """Make one change of `edits`; its parameters are by default those of the edits.
 
     Raises EditConflictError and IdTakenError; then nothing may be committed.
     """
-    raw = driver_connection(session.connection())
-    number = begin(raw)
+    number = begin(connection)
     for edit in edits:
-        _apply(session, raw, number, edit, source)
-    (plants,) = raw.execute("SELECT count(*) FROM before_image WHERE change = ?", (number,)).fetchone()
+        _apply(connection, number, edit, source)
+    (plants,) = connection.execute("SELECT count(*) FROM before_image WHERE change = ?", (number,)).fetchone()
     if not plants:
         return Applied(None)
     if parameters is None:
-        (name,) = raw.execute(_FIRST_NAME, (number,)).fetchone()
+        (name,) = connection.execute(_FIRST_NAME, (number,)).fetchone()
         parameters = parameters_of(edits, name if plants == 1 else None)
-    return Applied(record(raw, ChangeEntry(number, source, kind_of(edits), parameters)))
+    return Applied(record(connection, ChangeEntry(number, source, kind_of(edits), parameters)))
 
 
 def undo(connection: sqlite3.Connection, change: Change | int | None, source: Source) -> Undone:
@@ -169,26 +165,26 @@ def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
 # --- edits ---
 
 
-def _apply(session: Session, raw: sqlite3.Connection, number: int, edit: Edit, source: Source) -> None:
+def _apply(connection: sqlite3.Connection, number: int, edit: Edit, source: Source) -> None:
     match edit:
         case Insert():
-            _insert(raw, number, edit, source)
+            _insert(connection, number, edit, source)
         case Update():
-            _update(raw, number, edit)
+            _update(connection, number, edit)
         case Delete():
-            _delete(raw, number, edit)
+            _delete(connection, number, edit)
         case SetTag():
-            _select(session, edit.plants)
-            _set_tag(raw, number, edit.tag)
+            _select(connection, edit.plants)
+            _set_tag(connection, number, edit.tag)
         case DeleteAll():
-            _select(session, edit.plants)
-            _check_size(raw, edit.size)
-            _delete_selected(raw, number)
+            _select(connection, edit.plants)
+            _check_size(connection, edit.size)
+            _delete_selected(connection, number)
         case RenameTag(tag, new):
-            _replace_tag(session, number, tag, new)
+            _replace_tag(connection, number, tag, new)
         case MergeTags():
             for tag in edit.tags:
-                _replace_tag(session, number, tag, edit.into)
+                _replace_tag(connection, number, tag, edit.into)
 
 
 def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: Source) -> None:
@@ -241,18 +237,19 @@ def _row(connection: sqlite3.Connection, plant_id: int) -> PlantRow | None:
 # --- edits of whole sets ---
 
 
-def _select(session: Session, selection: Selection) -> None:
+def _select(connection: sqlite3.Connection, selection: Selection) -> None:
     """Fill `temp.selected` with the ids of a set of plants."""
-    connection = session.connection()
-    raw = driver_connection(connection)
-    add_functions(raw)
-    raw.execute("CREATE TEMP TABLE IF NOT EXISTS selected (id INTEGER PRIMARY KEY)")
-    raw.execute("DELETE FROM temp.selected")
+    add_functions(connection)
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS selected (id INTEGER PRIMARY KEY)")
+    connection.execute("DELETE FROM temp.selected")
     if selection.ids is None:
-        connection.execute(insert(_SELECTED).from_select(["id"], ids_of(selection)))
+        connection.execute(*sql("INSERT INTO temp.selected", ids_of(selection)))
         return
-    raw.executemany("INSERT OR IGNORE INTO temp.selected VALUES (?)", ((plant_id,) for plant_id in selection.ids))
-    connection.execute(delete(_SELECTED).where(_SELECTED.c.id.not_in(ids_of(selection._replace(ids=None)))))
+    connection.executemany(
+        "INSERT OR IGNORE INTO temp.selected VALUES (?)", ((plant_id,) for plant_id in selection.ids)
+    )
+    others = ids_of(selection._replace(ids=None))
+    connection.execute(*sql("DELETE FROM temp.selected WHERE id NOT IN (", others, ")"))
 
 
 def _check_size(connection: sqlite3.Connection, expected: int | None) -> None:
@@ -261,9 +258,9 @@ def _check_size(connection: sqlite3.Connection, expected: int | None) -> None:
         raise SelectionChangedError(expected, found)
 
 
-def _replace_tag(session: Session, number: int, tag: str, new: str | None) -> None:
-    _select(session, Selection.of(HasTag(tag, exact=True)))
-    _set_tag(driver_connection(session.connection()), number, new)
+def _replace_tag(connection: sqlite3.Connection, number: int, tag: str, new: str | None) -> None:
+    _select(connection, Selection.of(HasTag(tag, exact=True)))
+    _set_tag(connection, number, new)
 
 
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
-
-from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, literal_column, not_, or_, type_coerce
-from sqlmodel import col, select
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, folded, search_words, searched
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.domain.views import Order
-from plantdesk.store.sqlite.row_reads import all_ids
-from plantdesk.store.tables import PlantTable, SourceTable
+from plantdesk.store.sql import Sql, all_of, any_of, quoted, sql, where
+from plantdesk.store.sqlite.row_reads import all_ids, among
 
 if TYPE_CHECKING:
     import sqlite3
     from array import array
     from collections.abc import Callable, Iterator
-
-    from sqlalchemy import ColumnElement, Connection
-    from sqlalchemy.orm import Mapped
-    from sqlmodel.sql.expression import SelectOfScalar
 
     from plantdesk.domain.selections import Selection, Term
 
@@ -59,144 +52,149 @@ def _is_unicode(text: bytes | None) -> bool:
 MAX_PATTERN = 10_000
 
 
-def ids_of(selection: Selection) -> SelectOfScalar[int]:
-    """Return the query for the ids of a set of plants."""
-    conditions = [or_(*map(_condition, group)) for group in selection.groups]
+def ids_of(selection: Selection, *more: Sql | str) -> Sql:
+    """Return the query for the ids of a set of plants of which `more` conditions hold."""
+    return sql("SELECT id FROM plant", where([*conditions_of(selection), *more]))
+
+
+def conditions_of(selection: Selection) -> list[Sql]:
+    """Return the conditions of a set of plants; none for all plants."""
+    conditions = [any_of(map(_condition, group)) for group in selection.groups]
     if selection.since is not None:
-        conditions.append(col(PlantTable.added_at) >= selection.since)
+        conditions.append(Sql("added_at >= ?", (selection.since,)))
     if selection.ids is not None:
-        conditions.append(col(PlantTable.id).in_(selection.ids))
-    return select(PlantTable.id).where(*conditions)
+        conditions.append(among("id", selection.ids))
+    return conditions
 
 
-def _condition(term: Term) -> ColumnElement[bool]:
+def _condition(term: Term) -> Sql:
     match term:
         case Contains():
             return _contains_text(term)
         case HasTag(tag):
-            return col(PlantTable.tag).is_(tag) if tag is None or term.exact else _has_tag_like(tag)
+            return _has_tag_like(tag) if tag is not None and not term.exact else Sql("tag IS ?", (tag,))
         case AddedBy():
-            return _is_added_by(term)
+            return sql("source_id IN (SELECT id FROM source", where(_source_conditions(term)), ")")
         case AddedOn():
             times = term.milliseconds()
-            return col(PlantTable.added_at).between(times.start, times.stop - 1)
+            return Sql("added_at BETWEEN ? AND ?", (times.start, times.stop - 1))
         case HasId(first, last):
-            return col(PlantTable.id).between(first, last)
+            return Sql("id BETWEEN ? AND ?", (first, last))
         case Not():
-            return not_(func.coalesce(_condition(term.term), false()))
+            return sql("NOT coalesce(", _condition(term.term), ", FALSE)")
 
 
-def _contains_text(term: Contains) -> ColumnElement[bool]:
+def _contains_text(term: Contains) -> Sql:
     words = search_words(term.text)
     if not words:  # accents without a letter, which are not in folded texts
-        return or_(*(func.instr(text, term.text) > 0 for text in (PlantTable.name, PlantTable.tag)))
+        return any_of(Sql(f"instr({column}, ?) > 0", (term.text,)) for column in ("name", "tag"))
     if not term.is_word:
         return _contains(searched(term.text))
-    return and_(*(or_(_contains(word), _starts_id(word)) for word in words))
+    return all_of(map(_contains_or_starts_id, words))
 
 
-def _starts_id(word: str) -> ColumnElement[bool]:
-    return cast(PlantTable.id, String).startswith(word) if word.lstrip("-").isdecimal() else false()
+def _contains_or_starts_id(word: str) -> Sql:
+    found = _contains(word)
+    return any_of((found, _like("CAST(id AS TEXT)", f"{word}%"))) if word.lstrip("-").isdecimal() else found
 
 
-def _has_tag_like(tag: str) -> ColumnElement[bool]:
+def _has_tag_like(tag: str) -> Sql:
     """Compare the folded texts; a tag without letters, such as an accent alone, is compared as it is."""
-    is_same = col(PlantTable.tag) == tag
+    is_same = Sql("tag = ?", (tag,))
     if not (text := searched(tag)).strip():
         return is_same
-    folded = col(PlantTable.folded)
-    folded_tag = func.substr(_normalized(folded, text), func.instr(folded, SEPARATOR) + 1)
-    plain = func.lower(_normalized(col(PlantTable.tag), text))
-    is_alike = case((folded.is_(None), plain), else_=folded_tag) == text
-    return and_(col(PlantTable.tag).is_not(None), or_(is_same, is_alike))
+    folded_tag = f"substr({_normalized('folded', text)}, instr(folded, '{SEPARATOR}') + 1)"
+    is_alike = _either(Sql(f"lower({_normalized('tag', text)}) = ?", (text,)), Sql(f"{folded_tag} = ?", (text,)))
+    return all_of(("tag IS NOT NULL", any_of((is_same, is_alike))))
 
 
-def _is_added_by(term: AddedBy) -> ColumnElement[bool]:
-    kind, label = col(SourceTable.kind), col(SourceTable.label)
-    sources = select(SourceTable.id)
+def _source_conditions(term: AddedBy) -> Iterator[Sql | str]:
     if term.kind is SourceKind.OTHER:
-        sources = sources.where(kind.not_in(set(SourceKind) - {SourceKind.OTHER}))
+        yield f"kind NOT IN ({', '.join(quoted(kind) for kind in SourceKind if kind is not SourceKind.OTHER)})"
     elif term.kind is not None:
-        sources = sources.where(kind == term.kind)
+        yield f"kind = {quoted(term.kind)}"
     if term.label is not None:
-        is_label = func.searched(label) == searched(term.label) if term.kind is None else label == term.label
-        sources = sources.where(is_label)
-    return col(PlantTable.source_id).in_(sources)
+        is_exact = term.kind is not None
+        yield Sql("label = ?", (term.label,)) if is_exact else Sql("searched(label) = ?", (searched(term.label),))
 
 
-def _contains(word: str) -> ColumnElement[bool]:
-    name, tag = _normalized(col(PlantTable.name), word), _normalized(col(PlantTable.tag), word)
-    folded = _normalized(col(PlantTable.folded), word)
+def _contains(word: str) -> Sql:
+    name, tag, folded = (_normalized(column, word) for column in ("name", "tag", "folded"))
     if len(word) > MAX_PATTERN:
-        return func.instr(func.coalesce(folded, func.lower(name + SEPARATOR + func.coalesce(tag, ""))), word) > 0
-    plain = or_(*(_contains_plainly(col(each), word) for each in (PlantTable.name, PlantTable.tag)))
-    return case((col(PlantTable.folded).is_(None), plain), else_=folded.contains(word, autoescape=True))
+        text = f"coalesce({folded}, lower({name} || '{SEPARATOR}' || coalesce({tag}, '')))"
+        return Sql(f"instr({text}, ?) > 0", (word,))
+    pattern = f"%{_escaped(word)}%"
+    plain = any_of(_contains_plainly(column, word, pattern) for column in ("name", "tag"))
+    return _either(plain, _like(folded, pattern))
 
 
-def _contains_plainly(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement[bool]:
+def _contains_plainly(column: str, word: str, pattern: str) -> Sql:
     """Compare a text in ASCII. Few have an apostrophe or the like, and to replace those in all takes far longer."""
-    found: ColumnElement[bool] = _normalized(column, word, of=str.isascii).contains(word, autoescape=True)
+    found = _like(_normalized(column, word, of=str.isascii), pattern)
     for one, others in CONFUSABLES.items():
         alike = [each for each in others if each.isascii()]
         if one in word and alike:
             # A CASE, since in a result SQLite evaluates both sides of an AND.
-            found = case((or_(*(column.contains(each) for each in (one, *alike))), found), else_=false())
+            has_any = any_of(_like(column, f"%{each}%") for each in (one, *alike))
+            found = sql("CASE WHEN", has_any, "THEN", found, "ELSE FALSE END")
     return found
 
 
-def name_begins(start: str) -> ColumnElement[bool]:
+def name_begins(start: str) -> Sql:
     """Return the condition that a name begins with a text, as it is folded."""
     text = searched(start)
-    name, folded = _normalized(col(PlantTable.name), text), _normalized(col(PlantTable.folded), text)
-    plain = name.startswith(text, autoescape=True)
-    return case((col(PlantTable.folded).is_(None), plain), else_=folded.startswith(text, autoescape=True))
+    name, folded = (_normalized(column, text) for column in ("name", "folded"))
+    pattern = f"{_escaped(text)}%"
+    return _either(_like(name, pattern), _like(folded, pattern))
 
 
-def _normalized(
-    column: Mapped[str] | Mapped[str | None], word: str, of: Callable[[str], bool] = bool
-) -> ColumnElement[str]:
-    """Return a column's text with the lookalikes of the word's characters replaced, as in the word: those of a kind."""
-    text: ColumnElement[str] = type_coerce(column, String)
+def _either(plain: Sql | str, folded: Sql | str) -> Sql:
+    """Return one of two expressions: for a plant that has only ASCII, or for one with folded texts."""
+    return sql("CASE WHEN folded IS NULL THEN", plain, "ELSE", folded, "END")
+
+
+def _like(text: str, pattern: str) -> Sql:
+    return Sql(f"{text} LIKE ? ESCAPE '/'", (pattern,))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("/", "//").replace("%", "/%").replace("_", "/_")
+
+
+def _normalized(text: str, word: str, of: Callable[[str], bool] = bool) -> str:
+    """Return an expression with the lookalikes of the word's characters replaced, as in the word: those of a kind."""
     for one, others in CONFUSABLES.items():
         for other in filter(of, others if one in word else ""):
-            text = func.replace(text, other, one)
+            text = f"replace({text}, {quoted(other)}, {quoted(one)})"
     return text
 
 
 #: The orders for which SQLite has no index.
 SORTED = (Order.NAME, Order.TAG, Order.SOURCE)
 
+_NAME = "coalesce(folded, name) COLLATE NOCASE"
+_FOLDED_TAG = f"substr(folded, instr(folded, '{SEPARATOR}') + 1)"
+_TAG = f"CASE WHEN folded IS NULL THEN coalesce(tag, '') ELSE {_FOLDED_TAG} END COLLATE NOCASE"
+_SOURCE = f"(SELECT kind || '{SEPARATOR}' || label FROM source WHERE source.id = plant.source_id)"
+_KEYS = {
+    Order.ADDED: ("seq",),
+    Order.ID: ("id",),
+    Order.NAME: (_NAME, "id"),
+    Order.TAG: (_TAG, _NAME, "id"),
+    Order.SOURCE: (_SOURCE, "seq"),
+}
 
-def sorted_ids(connection: Connection, order: Order, size: int) -> Iterator[array[int]]:
+
+def sorted_ids(connection: sqlite3.Connection, order: Order, size: int) -> Iterator[array[int]]:
     """Yield the ids of all plants in ascending order, about `size` at a time. Raises sqlite3.Error."""
-    return all_ids(connection, select(PlantTable.id).order_by(*ordering(order, descending=False)), repeat(size))
+    return all_ids(connection, Sql(f"SELECT id FROM plant {order_by(order, descending=False)}"), repeat(size))
 
 
-def ordering(order: Order, *, descending: bool, all_plants: bool = True) -> list[ColumnElement[Any]]:
-    """Return the terms of ORDER BY. Plants without a tag are the last ones by tag, both ways.
+def order_by(order: Order, *, descending: bool, all_plants: bool = True) -> str:
+    """Return the clause of a sort. Plants without a tag are the last ones by tag, both ways.
 
     Unless `all_plants` are read, those that match are sorted: the index of `seq` would read each row of the file alone.
     """
-    keys = _keys(order) if all_plants or order is not Order.ADDED else [literal_column("+plant.seq")]
-    columns = [each.desc() if descending else each.asc() for each in keys]
-    untagged_last = [col(PlantTable.tag).is_(None)] if order is Order.TAG else []
-    return [*untagged_last, *columns]
-
-
-def _keys(order: Order) -> list[Any]:
-    plant_id, seq, folded = col(PlantTable.id), col(PlantTable.seq), col(PlantTable.folded)
-    name = func.coalesce(folded, PlantTable.name).collate("NOCASE")
-    match order:
-        case Order.ADDED:
-            return [seq]
-        case Order.ID:
-            return [plant_id]
-        case Order.NAME:
-            return [name, plant_id]
-        case Order.TAG:
-            folded_tag = func.substr(folded, func.instr(folded, SEPARATOR) + 1)
-            tag = case((folded.is_(None), func.coalesce(PlantTable.tag, "")), else_=folded_tag).collate("NOCASE")
-            return [tag, name, plant_id]
-        case Order.SOURCE:
-            source = select(SourceTable.kind + SEPARATOR + SourceTable.label)
-            return [source.where(col(SourceTable.id) == PlantTable.source_id).scalar_subquery(), seq]
+    keys = _KEYS[order] if all_plants or order is not Order.ADDED else ("+seq",)
+    terms = [f"{key} {'DESC' if descending else 'ASC'}" for key in keys]
+    return "ORDER BY " + ", ".join(["tag IS NULL", *terms] if order is Order.TAG else terms)

@@ -79,7 +79,7 @@ class IdleWork:
 
     def _run_quiet(self) -> None:
         known = self._transactions.known
-        if known is not None and known.checkpointer.pending and not is_locked(known.raw):
+        if known is not None and known.checkpointer.pending and not is_locked(known.sqlite):
             self._transactions.checkpoint()
             self._prune()
 
@@ -98,7 +98,7 @@ class IdleWork:
         for polls in itertools.count():
             if polls % _RELEASE_POLLS == 0:
                 if (known := self._transactions.known) is not None:
-                    known.raw.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
+                    known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
                 release()
             if not self._is_done or not self._watch.wait(self._is_idle, _WATCHED_POLL_INTERVAL):
                 return
@@ -107,11 +107,11 @@ class IdleWork:
     def _prune(self) -> None:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
-            while self._is_idle() and (known := self._transactions.known) and is_prunable(known.raw, now_ms()):
-                if is_locked(known.raw):  # a wait would delay the notice of what another process commits
+            while self._is_idle() and (known := self._transactions.known) and is_prunable(known.sqlite, now_ms()):
+                if is_locked(known.sqlite):  # a wait would delay the notice of what another process commits
                     return
                 with self._transactions.without_plants() as connection:
-                    prune(connection.raw, now_ms())
+                    prune(connection.sqlite, now_ms())
 
     def _try_again(self) -> None:
         """Write something that changes no plant, to see whether the store can be written to again."""
@@ -122,5 +122,5 @@ class IdleWork:
                 pass  # the count of such commits is written
             if self._health.is_damaged:
                 with translate_errors():
-                    check_whole(connection.raw)
+                    check_whole(connection.sqlite)
                 self._health.recovered()

@@ -29,13 +29,13 @@ from plantdesk.domain.import_batches import (
     OnConflict,
 )
 from plantdesk.domain.protocols import PlantImport
-from plantdesk.domain.records import LARGEST_ID, Changes, Source, SourceKind, now_ms
+from plantdesk.domain.records import LARGEST_ID, Changes, SourceKind, now_ms
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.atomic_file import locked_temporary_file
 from plantdesk.store.sqlite.history import last_number
+from plantdesk.store.sqlite.inserts import new_source
 from plantdesk.store.sqlite.row_reads import last_seq
 
 if TYPE_CHECKING:
@@ -43,14 +43,11 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from sqlmodel import Session
-
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.writer import Writer
 
 #: Comparisons of one import, repeated where another writer has changed its plants meanwhile.
 _MAX_TRIES = 20
-_MAX_NAME = 40
 #: Rows that a statement collects, and rows that are written between two reports of progress.
 _AT_ONCE, _PART_SIZE = 50, 50_000
 
@@ -141,13 +138,13 @@ class SqliteImport(PlantImport):
         self._last = -(2**63) - 1
         with ExitStack() as stack, translate_errors():
             self._temporary = _temporary(file.path, stack)
-            self._raw = file.connect()
-            stack.callback(self._raw.close)
-            self._raw.execute("ATTACH ? AS other", (str(self._temporary),))
+            self._connection = file.connect()
+            stack.callback(self._connection.close)
+            self._connection.execute("ATTACH ? AS other", (str(self._temporary),))
             for pragma in ("journal_mode = OFF", "synchronous = OFF"):
-                self._raw.execute(f"PRAGMA other.{pragma}")
+                self._connection.execute(f"PRAGMA other.{pragma}")
             for table in _TABLES:
-                self._raw.execute(table)
+                self._connection.execute(table)
             self._stack = stack.pop_all()
 
     @override
@@ -178,37 +175,37 @@ class SqliteImport(PlantImport):
         for size, start, end in ((width * _AT_ONCE, 0, many), (width, many, width * count)):
             row = f"({', '.join('?' * width)})"
             insert = _INSERT_ROWS.format(columns=", ".join(_COLUMNS[:width])) + ", ".join([row] * (size // width))
-            self._raw.executemany(insert, (values[each : each + size] for each in range(start, end, size)))
+            self._connection.executemany(insert, (values[each : each + size] for each in range(start, end, size)))
 
     @override
     def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
         self._on_conflict, self._fields = on_conflict, fields
         same = " AND ".join(f"p.{each} IS r.{each}" for each in ("name", "tag", "note") if each in {"name", *fields})
         with self._work():
-            state = (last_seq(self._raw), last_number(self._raw))
+            state = (last_seq(self._connection), last_number(self._connection))
             for table in ("known", "fresh", "replacing"):
-                self._raw.execute(f"DELETE FROM other.{table}")
-            self._raw.execute(_KNOWN_IN_STORE.format(same=same))
+                self._connection.execute(f"DELETE FROM other.{table}")
+            self._connection.execute(_KNOWN_IN_STORE.format(same=same))
             if not self._ascending:
-                self._raw.execute("CREATE INDEX IF NOT EXISTS other.row_id ON row (id)")
-                self._raw.execute(_KNOWN_IN_FILE.format(same=same))
+                self._connection.execute("CREATE INDEX IF NOT EXISTS other.row_id ON row (id)")
+                self._connection.execute(_KNOWN_IN_FILE.format(same=same))
                 if on_conflict is OnConflict.REPLACE:
-                    self._raw.execute(_LAST_WINS)
+                    self._connection.execute(_LAST_WINS)
             if on_conflict is OnConflict.REPLACE:
-                self._raw.execute(_REPLACING)
-            self._raw.execute(_FRESH, {"new_id": on_conflict is OnConflict.NEW_ID})
+                self._connection.execute(_REPLACING)
+            self._connection.execute(_FRESH, {"new_id": on_conflict is OnConflict.NEW_ID})
             sql = """SELECT (SELECT count(*) FROM other.row) - count(*), count(*) - total(conflicts), total(conflicts)
                      FROM other.known"""
-            new, unchanged, clashing = map(int, self._raw.execute(sql).fetchone())
+            new, unchanged, clashing = map(int, self._connection.execute(sql).fetchone())
             replaced_size = self._replaced_size() if self._ascending else None
-            (has_fresh,) = self._raw.execute("SELECT EXISTS (SELECT 1 FROM other.fresh)").fetchone()
+            (has_fresh,) = self._connection.execute("SELECT EXISTS (SELECT 1 FROM other.fresh)").fetchone()
         is_plain = self._ascending and not (has_fresh or unchanged or clashing)
         self._compared = _Compared(*state, ImportCounts(new, unchanged, clashing), is_plain, replaced_size)
         return self._compared.counts
 
     def _replaced_size(self) -> int:
         sql = f"SELECT total({FULL_IMAGE_SIZE}) FROM main.plant WHERE id IN (SELECT id FROM other.replacing)"
-        size: float = self._raw.execute(sql).fetchone()[0]
+        size: float = self._connection.execute(sql).fetchone()[0]
         return round(size)
 
     @override
@@ -217,7 +214,7 @@ class SqliteImport(PlantImport):
                  WHERE conflicts ORDER BY place"""
         with translate_errors():
             self._check()
-            for place, *values, owner in self._raw.execute(sql):
+            for place, *values, owner in self._connection.execute(sql):
                 file = self._files[bisect_right(self._files, place, key=itemgetter(0)) - 1][1]
                 yield ImportConflict(ImportRow(file, *values), owner)
 
@@ -259,7 +256,7 @@ class SqliteImport(PlantImport):
             if self._write is not None:
                 self._write.cancel()
             elif self._is_working:
-                self._raw.interrupt()
+                self._connection.interrupt()
 
     @override
     def close(self) -> None:
@@ -272,7 +269,7 @@ class SqliteImport(PlantImport):
             self._check()
             self._is_working = True
         try:
-            with translate_errors(), transaction(self._raw, mode="DEFERRED"):
+            with translate_errors(), transaction(self._connection, mode="DEFERRED"):
                 yield
         finally:
             with self._lock:
@@ -307,15 +304,14 @@ class _Write:
             if self._connection is not None:
                 self._connection.interrupt()
 
-    def run(self, session: Session) -> tuple[Applied, Changes]:
+    def run(self, connection: sqlite3.Connection) -> tuple[Applied, Changes]:
         """Write all rows as one change. Raises _StaleError, InterruptedError, sqlite3.Error."""
-        raw = driver_connection(session.connection())
         with self._lock:
             if self._cancelled:
                 raise InterruptedError
-            self._connection = raw
+            self._connection = connection
         try:
-            applied = self._change(raw)
+            applied = self._change(connection)
         finally:
             with self._lock:
                 self._connection = None
@@ -323,40 +319,39 @@ class _Write:
             raise InterruptedError
         return applied, Changes(history=True, needs_reload=True)
 
-    def _change(self, raw: sqlite3.Connection) -> Applied:
+    def _change(self, connection: sqlite3.Connection) -> Applied:
         state = {"seq": self._compared.seq, "change": self._compared.change}
-        if state != {"seq": last_seq(raw), "change": last_number(raw)}:
-            (is_stale,) = raw.execute(_TOUCHED, state).fetchone()
+        if state != {"seq": last_seq(connection), "change": last_number(connection)}:
+            (is_stale,) = connection.execute(_TOUCHED, state).fetchone()
             if is_stale:
                 raise _StaleError
-        number = begin(raw)
-        cursor = raw.execute("INSERT INTO source (kind, label) VALUES (?, ?)", (SourceKind.IMPORT, self._label))
-        source = Source(cursor.lastrowid or 0, SourceKind.IMPORT, self._label)
+        number = begin(connection)
+        source = new_source(connection, SourceKind.IMPORT, self._label)
         values = {
             "number": number,
-            "base": _base(raw),
-            "last": last_seq(raw),
+            "base": _base(connection),
+            "last": last_seq(connection),
             "now": now_ms(),
             "source": source.id,
         }
         counts, replaced_size = self._compared.counts, self._compared.replaced_size
-        plants = self._insert(raw, values) if counts.new or self._on_conflict is OnConflict.NEW_ID else 0
+        plants = self._insert(connection, values) if counts.new or self._on_conflict is OnConflict.NEW_ID else 0
         size = None if replaced_size is None else IMAGE_SIZE * plants + replaced_size
         if self._on_conflict is OnConflict.REPLACE:
-            plants += self._replace(raw, number)
+            plants += self._replace(connection, number)
         file = {"file": parameter(self._label)}
         extent = None if size is None else Extent(plants, size)
-        return Applied(record(raw, ChangeEntry(number, source, ChangeKind.IMPORT, file, extent=extent)))
+        return Applied(record(connection, ChangeEntry(number, source, ChangeKind.IMPORT, file, extent=extent)))
 
-    def _insert(self, raw: sqlite3.Connection, values: dict[str, int]) -> int:
+    def _insert(self, connection: sqlite3.Connection, values: dict[str, int]) -> int:
         """Insert the new plants in parts, for the progress; return their number."""
-        (rows,) = raw.execute("SELECT coalesce(max(place), 0) FROM other.row").fetchone()
+        (rows,) = connection.execute("SELECT coalesce(max(place), 0) FROM other.row").fetchone()
         plants = 0
         for first in range(1, rows + 1, _PART_SIZE):
             part = {**values, "from": first, "to": first + _PART_SIZE - 1}
             insert_plants, insert_images = self._inserts()
-            plants += raw.execute(insert_plants, part).rowcount
-            raw.execute(insert_images, part)
+            plants += connection.execute(insert_plants, part).rowcount
+            connection.execute(insert_images, part)
             if self._progress is not None:
                 self._progress(min(part["to"], rows), rows)
         return plants
@@ -368,20 +363,20 @@ class _Write:
         plants = _INSERT_PLANTS.replace(_NEW, _ALL_ROWS).replace(_ID, "r.id")
         return plants, _INSERT_IMAGES.replace(_NEW, _ALL_ROWS).replace(_ID, "r.id").replace("BY id", "BY place")
 
-    def _replace(self, raw: sqlite3.Connection, number: int) -> int:
-        add_functions(raw)
-        store_images(raw, number, number, "id IN (SELECT id FROM other.replacing)")
+    def _replace(self, connection: sqlite3.Connection, number: int) -> int:
+        add_functions(connection)
+        store_images(connection, number, number, "id IN (SELECT id FROM other.replacing)")
         columns = [f"{each} = r.{each}" for each in ("tag", "note") if each in self._fields]
         columns.append(f"folded = {'r.folded' if 'tag' in self._fields else folded_sql('r.name', 'plant.tag')}")
-        return raw.execute(_REPLACE.format(columns=", ".join(columns)), {"number": number}).rowcount
+        return connection.execute(_REPLACE.format(columns=", ".join(columns)), {"number": number}).rowcount
 
 
-def _base(raw: sqlite3.Connection) -> int:
+def _base(connection: sqlite3.Connection) -> int:
     """Return the id after which those without one follow."""
-    (count,) = raw.execute("SELECT count(*) FROM other.fresh").fetchone()
+    (count,) = connection.execute("SELECT count(*) FROM other.fresh").fetchone()
     if not count:
         return 0
-    (base,) = raw.execute(_BASE.format(all_ids=""), {"count": count}).fetchone()
+    (base,) = connection.execute(_BASE.format(all_ids=""), {"count": count}).fetchone()
     if base is None:
-        (base,) = raw.execute(_BASE.format(all_ids=_ALL_IDS), {"count": count}).fetchone()
+        (base,) = connection.execute(_BASE.format(all_ids=_ALL_IDS), {"count": count}).fetchone()
     return int(base)

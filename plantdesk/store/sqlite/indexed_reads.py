@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import zlib
 from array import array
@@ -11,21 +10,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, func, text
-from sqlmodel import col, select
-
 from plantdesk.domain.views import Order, find_insertion_points
-from plantdesk.store.sqlite.conditions import ids_of, ordering
-from plantdesk.store.sqlite.engines import driver_connection
-from plantdesk.store.sqlite.row_reads import gathered
+from plantdesk.store.sql import Sql, sql, where
+from plantdesk.store.sqlite.conditions import conditions_of, order_by
+from plantdesk.store.sqlite.row_reads import among, first_column, gathered
 from plantdesk.store.sqlite.text_index import candidates, find_letter, letter_of
-from plantdesk.store.tables import PlantTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from sqlalchemy import ColumnElement, Connection, TextClause
 
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.views import InsertionPoint, View
@@ -45,9 +38,8 @@ class IndexUnusableError(Exception):
 class IndexedReads:
     """The index queries of one reader."""
 
-    def __init__(self, connection: Connection, index: ViewIndex | None) -> None:
+    def __init__(self, connection: sqlite3.Connection, index: ViewIndex | None) -> None:
         self._connection = connection
-        self._raw = driver_connection(connection)
         self._index = index
         self._attached: Path | None = None
 
@@ -62,7 +54,7 @@ class IndexedReads:
         indexed = None if self._index is None else self._index.indexed
         if indexed is None or view.order not in indexed.orders:
             raise IndexUnusableError
-        changed = indexed.changed(self._raw)
+        changed = indexed.changed(self._connection)
         if changed is None:
             raise IndexUnusableError
         with self._dropping_damaged(), indexed.opened_order(view.order, descending=view.descending) as known:
@@ -92,17 +84,17 @@ class IndexedReads:
         indexed, letter = None if self._index is None else self._index.indexed, letter_of(view.plants)
         if indexed is None or self._attached != indexed.texts or view.order is not Order.ADDED:
             raise IndexUnusableError
-        changed = indexed.changed(self._raw)
+        changed = indexed.changed(self._connection)
         if changed is None or indexed.letters is None or letter not in indexed.letters.marked:
             raise IndexUnusableError
         changed |= indexed.letters.unmarked_plants
-        late = ids_of(view.plants).add_columns(col(PlantTable.seq)).where(_is_among(changed))
-        rows = [(plant_id, seq) for plant_id, seq in self._connection.execute(late)]
+        late = sql("SELECT id, seq FROM plant", where([*conditions_of(view.plants), among("id", changed)]))
+        rows = self._connection.execute(*late).fetchall()
         with self._dropping_damaged():
-            found = find_letter(self._raw, _SCHEMA, letter, changed, rows, descending=view.descending)
+            found = find_letter(self._connection, _SCHEMA, letter, changed, rows, descending=view.descending)
             yield from gathered(found, sizes)
 
-    def candidates(self, selection: Selection) -> TextClause | None:
+    def candidates(self, selection: Selection) -> Sql | None:
         """Return the condition that narrows a search down to the candidates of the index; None where it does not help.
 
         To be called before `ids`, and not within a transaction, which would end with the tables that this makes.
@@ -110,7 +102,7 @@ class IndexedReads:
         """
         found = candidates(selection)
         indexed = None if self._index is None else self._index.indexed
-        if indexed is None or not (found or letter_of(selection)) or not indexed.is_known(self._raw):
+        if indexed is None or not (found or letter_of(selection)) or not indexed.is_known(self._connection):
             return None
         try:
             with self._dropping_damaged():
@@ -120,28 +112,29 @@ class IndexedReads:
         except IndexUnusableError:
             return None
         ranges = "".join(f" OR id BETWEEN {first} AND {last}" for first, last in found.ids)
-        return text(
-            f"""plant.id IN (
+        return Sql(
+            f"""id IN (
                 SELECT plant.id FROM temp.candidate JOIN plant ON plant.seq = candidate.seq
-                UNION ALL SELECT id FROM plant WHERE seq > :indexed_seq{ranges}
-                UNION ALL SELECT plant_id FROM before_image WHERE change > :indexed_change)"""
-        ).bindparams(bindparam("indexed_seq", indexed.seq), bindparam("indexed_change", indexed.change))
+                UNION ALL SELECT id FROM plant WHERE seq > ?{ranges}
+                UNION ALL SELECT plant_id FROM before_image WHERE change > ?)""",
+            (indexed.seq, indexed.change),
+        )
 
     def _attach(self, path: Path) -> None:
         if self._attached == path:
             return
-        self._raw.execute("CREATE TEMP TABLE IF NOT EXISTS candidate (seq INTEGER PRIMARY KEY)")
+        self._connection.execute("CREATE TEMP TABLE IF NOT EXISTS candidate (seq INTEGER PRIMARY KEY)")
         if self._attached is not None:
             self._attached = None
-            self._raw.execute(f"DETACH {_SCHEMA}")
-        self._raw.execute(f"ATTACH ? AS {_SCHEMA}", (f"{path.as_uri()}?mode=ro",))
+            self._connection.execute(f"DETACH {_SCHEMA}")
+        self._connection.execute(f"ATTACH ? AS {_SCHEMA}", (f"{path.as_uri()}?mode=ro",))
         self._attached = path
 
     def _collect(self, found: Candidates) -> int:
         """Store the candidates in a temporary table, at most one more than allowed; return their number."""
-        self._raw.execute("DELETE FROM temp.candidate")
-        sql = f"INSERT INTO temp.candidate SELECT rowid FROM {_SCHEMA}.words WHERE words MATCH ? LIMIT ?"
-        return self._raw.execute(sql, (found.match, _MAX_CANDIDATES + 1)).rowcount
+        self._connection.execute("DELETE FROM temp.candidate")
+        collect = f"INSERT INTO temp.candidate SELECT rowid FROM {_SCHEMA}.words WHERE words MATCH ? LIMIT ?"
+        return self._connection.execute(collect, (found.match, _MAX_CANDIDATES + 1)).rowcount
 
     @contextmanager
     def _dropping_damaged(self) -> Iterator[None]:
@@ -155,15 +148,10 @@ class IndexedReads:
             raise IndexUnusableError from error
 
 
-def sort_ids(connection: Connection, ids: Sequence[int], view: View) -> list[int]:
+def sort_ids(connection: sqlite3.Connection, ids: Sequence[int], view: View) -> list[int]:
     """Return those of `ids` that exist, in the order of a view. Raises sqlite3.Error."""
-    statement = select(PlantTable.id).where(_is_among(ids))
-    return list(connection.scalars(statement.order_by(*ordering(view.order, descending=view.descending))))
-
-
-def _is_among(ids: Iterable[int]) -> ColumnElement[bool]:
-    listed = select(func.json_each(json.dumps([*ids])).table_valued("value").c.value)
-    return col(PlantTable.id).in_(listed)
+    sort = order_by(view.order, descending=view.descending)
+    return first_column(connection, sql("SELECT id FROM plant", where([among("id", ids)]), sort))
 
 
 def _chunks(

@@ -135,6 +135,12 @@ class GroupInserter:
         self._tokens.update((source, token.expires_at) for source, token in valid.items() if token.max_plants is None)
 
 
+def new_source(connection: sqlite3.Connection, kind: SourceKind, label: str) -> Source:
+    """Add a source, within the caller's write transaction."""
+    cursor = connection.execute("INSERT INTO source (kind, label) VALUES (?, ?)", (kind, label))
+    return Source(cursor.lastrowid or 0, kind, label)
+
+
 def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Source) -> PlantRow:
     """Add a plant under the next free id, within the caller's write transaction."""
     row = _new_row(next_free_id(connection), fields, now_ms(), source, last_seq(connection) + 1)

@@ -6,6 +6,7 @@ interrupts. Where there is a `ViewIndex`, it narrows a search down, or gives the
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from array import array
 from contextlib import contextmanager, suppress
@@ -13,9 +14,6 @@ from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func
-from sqlalchemy import select as sql_select
-from sqlmodel import col, select
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreDamagedError
@@ -23,17 +21,26 @@ from plantdesk.domain.folding import natural_key
 from plantdesk.domain.protocols import FindsRows, LinePages, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points
-from plantdesk.store.sqlite.conditions import MAX_PATTERN, add_functions, ids_of, name_begins, ordering
+from plantdesk.store.sql import Sql, sql, where
+from plantdesk.store.sqlite.conditions import (
+    MAX_PATTERN,
+    add_functions,
+    conditions_of,
+    ids_of,
+    name_begins,
+    order_by,
+)
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
-from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.sqlite.indexed_reads import IndexedReads, IndexUnusableError, sort_ids
 from plantdesk.store.sqlite.row_reads import (
     CsvPages,
     JsonPages,
     all_ids,
+    among,
     chunks,
+    first_column,
     has_pages,
     last_seq,
     next_free_id,
@@ -41,13 +48,9 @@ from plantdesk.store.sqlite.row_reads import (
     rows_by_id,
     rows_cut,
 )
-from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
-
-    from sqlalchemy import ColumnElement, Select, TextClause
-    from sqlmodel.sql.expression import SelectOfScalar
 
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary, LinePage
@@ -92,7 +95,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     def ids(self, view: View) -> Iterator[array[int]]:
         with self._query():
             candidates = self._indexed.candidates(view.plants)
-            with snapshot(self._raw):
+            with snapshot(self._connection):
                 given = 0
                 if candidates is None:
                     with suppress(IndexUnusableError):
@@ -102,36 +105,32 @@ class Reader(PlantReader, LinePages, FindsRows):
                         return
                 yield from self._selected_ids(view, candidates, given)
 
-    def _selected_ids(self, view: View, candidates: TextClause | None, given: int) -> Iterator[array[int]]:
+    def _selected_ids(self, view: View, candidates: Sql | None, given: int) -> Iterator[array[int]]:
         """Yield the ids of a view by SQL, without the first `given` ones."""
         if view.plants.is_everything and has_pages(view.order):
-            yield from pages(self._raw, view.order, _sizes(), descending=view.descending)
+            yield from pages(self._connection, view.order, _sizes(), descending=view.descending)
             return
-        statement, sizes = ids_of(view.plants), _sizes()
-        if candidates is not None:
-            statement = statement.where(candidates)
-        elif not given and view.order is Order.ADDED and view.descending and (newest := self._newest_ids(statement)):
+        sizes = _sizes()
+        is_newest_first = view.order is Order.ADDED and view.descending
+        if candidates is None and not given and is_newest_first and (newest := self._newest_ids(view.plants)):
             yield newest
             given = next(sizes)
-        for chunk in all_ids(self._connection, statement.order_by(*_ordering(view)), sizes):
+        found = ids_of(view.plants) if candidates is None else ids_of(view.plants, candidates)
+        for chunk in all_ids(self._connection, sql(found, _order_by(view)), sizes):
             if rest := chunk[given:]:
                 yield rest
             given = max(0, given - len(chunk))
 
-    def _newest_ids(self, statement: SelectOfScalar[int]) -> array[int]:
+    def _newest_ids(self, plants: Selection) -> array[int]:
         """Return the first chunk of a search, newest first, if the newest plants fill it: the rest has to be sorted."""
-        newest = statement.where(col(PlantTable.seq) > last_seq(self._raw) - _NEWEST)
-        ids = self._connection.scalars(newest.order_by(col(PlantTable.seq).desc()).limit(_FIRST_CHUNK)).all()
+        newest = ids_of(plants, Sql("seq > ?", (last_seq(self._connection) - _NEWEST,)))
+        ids = self._column(sql(newest, f"ORDER BY seq DESC LIMIT {_FIRST_CHUNK}"))
         return array("q", ids if len(ids) == _FIRST_CHUNK else [])
 
     @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
-        found: set[int] = set()
         with self._query():
-            for chunk in chunks(ids):
-                statement = ids_of(view.plants).where(col(PlantTable.id).in_(chunk))
-                found.update(self._connection.scalars(statement))
-        return found
+            return {each for chunk in chunks(ids) for each in self._column(ids_of(view.plants, among("id", chunk)))}
 
     @override
     def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
@@ -143,12 +142,12 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
         with self._query():
-            return rows_by_id(self._raw, ids)
+            return rows_by_id(self._connection, ids)
 
     @override
     def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
         with self._query():
-            return rows_cut(self._raw, ids, longest)
+            return rows_cut(self._connection, ids, longest)
 
     @override
     def plant(self, plant_id: int) -> PlantRow | None:
@@ -157,96 +156,93 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def count(self) -> int:
         with self._query():
-            return self._connection.execute(select(func.count()).select_from(PlantTable)).scalar_one()
+            return self._number(Sql("SELECT count(*) FROM plant"))
 
     @override
     def next_free_id(self) -> int:
         with self._query():
-            return next_free_id(self._raw)
+            return next_free_id(self._connection)
 
     @override
     def tags(self) -> list[str]:
-        statement = select(PlantTable.tag).where(col(PlantTable.tag).is_not(None)).distinct()
         with self._query():
-            return sorted(map(str, self._connection.scalars(statement)), key=natural_key)
+            return sorted(self._column(Sql("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL")), key=natural_key)
 
     @override
     def tag_counts(self) -> dict[str, int]:
-        tag = col(PlantTable.tag)
-        statement = select(PlantTable.tag, func.count()).where(tag.is_not(None)).group_by(tag)
+        statement = "SELECT tag, count(*) FROM plant WHERE tag IS NOT NULL GROUP BY tag"
         with self._query():
-            counts = {str(name): int(count) for name, count in self._connection.execute(statement)}
-        return dict(sorted(counts.items(), key=lambda item: natural_key(item[0])))
+            counts = self._connection.execute(statement).fetchall()
+        return dict(sorted(counts, key=lambda item: natural_key(item[0])))
 
     @override
     def known_names(self, start: str, limit: int) -> list[KnownName]:
         if len(start) > MAX_PATTERN:
             return []
-        plants = _begins_with(start).subquery()
-        latest, number = func.max(plants.c.seq), func.count()
+        plants = sql("FROM plant", where([name_begins(start)]), f"ORDER BY id DESC LIMIT {_MAX_COUNTED}")
         # Beside max() SQLite takes the tag from the same row (https://sqlite.org/lang_select.html#bareagg).
-        statement = select(plants.c.name, plants.c.tag, latest, number).group_by(plants.c.name)
+        names = sql("SELECT name, tag, max(seq) AS latest, count(*) AS plants FROM (SELECT name, tag, seq", plants, ")")
+        statement = sql(names, Sql("GROUP BY name ORDER BY plants DESC, latest DESC LIMIT ?", (limit,)))
         with self._query():
-            rows = self._connection.execute(statement.order_by(number.desc(), latest.desc()).limit(limit))
-            return [KnownName(name, tag, count) for name, tag, _, count in rows]
+            rows = self._connection.execute(*statement).fetchall()
+        return [KnownName(name, tag, count) for name, tag, _, count in rows]
 
     @override
     def first_with_name(self, view: View, start: str) -> int | None:
-        statement = ids_of(view.plants).where(name_begins(start)).order_by(*_ordering(view)).limit(1)
         with self._query():
-            return self._connection.scalars(statement).first()
+            found = self._column(sql(ids_of(view.plants, name_begins(start)), _order_by(view), "LIMIT 1"))
+        return found[0] if found else None
 
     @override
     def names_in_use(self, names: Collection[str]) -> set[str]:
         found: set[str] = set()
         with self._query():
             for chunk in chunks(list(names)):
-                found.update(self._connection.scalars(select(PlantTable.name).where(col(PlantTable.name).in_(chunk))))
+                statement = f"SELECT name FROM plant WHERE name IN ({', '.join('?' * len(chunk))})"
+                found.update(self._column(Sql(statement, tuple(chunk))))
         return found
 
     @override
     def counts(self, before: Counts | None = None) -> Counts:
         with self._query():
-            return count_plants(self._raw, before, self._file.epoch)
+            return count_plants(self._connection, before, self._file.epoch)
 
     @override
     def sources(self) -> list[Source]:
-        statement = select(SourceTable.id, SourceTable.kind, SourceTable.label)
         with self._query():
-            rows = self._connection.execute(statement)
-            return [Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows]
+            rows = self._connection.execute("SELECT id, kind, label FROM source").fetchall()
+        return [Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows]
 
     @override
     def two_sources(self) -> list[int]:
-        source_id = col(PlantTable.source_id)
-        first = select(source_id).limit(1)
-        other = select(source_id).where(source_id != first.scalar_subquery()).limit(1)
+        first = "SELECT source_id FROM plant"
+        other = f"{first} WHERE source_id <> ({first} LIMIT 1)"
         with self._query():
-            return [*self._connection.scalars(first), *self._connection.scalars(other)]
+            return [each for query in (first, other) for each in self._column(Sql(f"{query} LIMIT 1"))]
 
     @override
     def count_selected(self, selection: Selection) -> int:
         with self._query():
-            statement = select(func.count()).select_from(self._ids_of(selection).subquery())
-            return self._connection.execute(statement).scalar_one()
+            return self._number(sql("SELECT count(*) FROM plant", where(self._conditions(selection))))
 
     @override
     def selected(self, selection: Selection, limit: int | None = None) -> Iterator[PlantRow]:
         with self._query():
-            statement = self._ids_of(selection).order_by(*_ordering(View(selection))).limit(limit)
-            ids: list[int] = list(self._connection.scalars(statement))
+            found = sql("SELECT id FROM plant", where(self._conditions(selection)), _order_by(View(selection)))
+            ids: list[int] = self._column(sql(found, Sql("LIMIT ?", (-1 if limit is None else limit,))))
         for chunk in chunks(ids):
             rows = self.rows(chunk)
             yield from (rows[plant_id] for plant_id in chunk if plant_id in rows)
 
     @override
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        seq, last = col(PlantTable.seq), 0
+        last = 0
         while True:
-            statement = ids_of(selection).add_columns(seq).where(seq > last).order_by(seq).limit(_PAGE)
+            clause = where([*conditions_of(selection), Sql("seq > ?", (last,))])
             with self._query():
-                found = [(plant_id, place) for plant_id, place in self._connection.execute(statement)]
-                rows = rows_by_id(self._raw, [plant_id for plant_id, _ in found])
+                statement = sql("SELECT id, seq FROM plant", clause, f"ORDER BY seq LIMIT {_PAGE}")
+                found = self._connection.execute(*statement).fetchall()
+                rows = rows_by_id(self._connection, [plant_id for plant_id, _ in found])
             if not found:
                 return
             yield [rows[plant_id] for plant_id, _ in found if plant_id in rows]
@@ -263,7 +259,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     def _line_pages(self, pages: CsvPages | JsonPages) -> Iterator[LinePage]:
         while True:
             with self._query():
-                page = pages.next(self._raw)
+                page = pages.next(self._connection)
             if page is None:
                 return
             yield page
@@ -271,7 +267,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def history(self, limit: int = 100) -> list[Change]:
         with self._query():
-            return newest_changes(self._raw, limit)
+            return newest_changes(self._connection, limit)
 
     @override
     def history_entries(
@@ -283,23 +279,22 @@ class Reader(PlantReader, LinePages, FindsRows):
         shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
         with self._query():
-            return history_entries(self._raw, limit, before, text, source, shown or _english)
+            return history_entries(self._connection, limit, before, text, source, shown or _english)
 
     @override
     def history_summary(self) -> HistorySummary:
         with self._query():
-            return history_summary(self._raw)
+            return history_summary(self._connection)
 
     @override
     def plant_history(self, plant_id: int, limit: int = 100) -> list[PlantChange]:
         with self._query():
-            return plant_history(self._raw, plant_id, limit)
+            return plant_history(self._connection, plant_id, limit)
 
     @override
     def interrupt(self) -> None:
-        with self._swapping:
-            if not self._connection.closed:
-                self._raw.interrupt()
+        with self._swapping, suppress(sqlite3.ProgrammingError):  # it is closed
+            self._connection.interrupt()
 
     @override
     def close(self) -> None:
@@ -322,18 +317,24 @@ class Reader(PlantReader, LinePages, FindsRows):
                 self._on_damage(error)
             raise
 
-    def _ids_of(self, selection: Selection) -> SelectOfScalar[int]:
-        """Return the query for the ids of a set, of the candidates of the index alone where there is one."""
-        statement, candidates = ids_of(selection), self._indexed.candidates(selection)
-        return statement if candidates is None else statement.where(candidates)
+    def _conditions(self, selection: Selection) -> list[Sql]:
+        """Return the conditions of a set, and that a plant is a candidate of the index where there is one."""
+        candidates = self._indexed.candidates(selection)
+        return conditions_of(selection) + ([] if candidates is None else [candidates])
+
+    def _column(self, statement: Sql) -> list[Any]:
+        return first_column(self._connection, statement)
+
+    def _number(self, statement: Sql) -> int:
+        (number,) = self._column(statement)
+        return int(number)
 
     def _open(self) -> None:
         generation = self._file.generation
-        connection = make_engine(self._file.connect).connect()  # where it fails, nothing changes
-        self._connection, self._raw = connection, driver_connection(connection)
-        add_functions(self._raw)
+        self._connection = self._file.connect()  # where it fails, nothing changes
+        add_functions(self._connection)
         self._generation = generation
-        self._indexed = IndexedReads(connection, self._index)
+        self._indexed = IndexedReads(self._connection, self._index)
 
 
 def _sizes() -> Iterator[int]:
@@ -341,14 +342,8 @@ def _sizes() -> Iterator[int]:
     return chain((_FIRST_CHUNK, _CHUNK), repeat(_LARGE_CHUNK))
 
 
-def _ordering(view: View) -> list[ColumnElement[Any]]:
-    return ordering(view.order, descending=view.descending, all_plants=view.plants.is_everything)
-
-
-def _begins_with(start: str) -> Select[str, str | None, int]:
-    """Return the query for name, tag and place of the plants whose name begins with a text."""
-    columns = col(PlantTable.name), col(PlantTable.tag), col(PlantTable.seq)
-    return sql_select(*columns).where(name_begins(start)).order_by(col(PlantTable.id).desc()).limit(_MAX_COUNTED)
+def _order_by(view: View) -> str:
+    return order_by(view.order, descending=view.descending, all_plants=view.plants.is_everything)
 
 
 def _english(change: Change) -> str:

@@ -37,7 +37,7 @@ _QUICK_TIMEOUT = 500
 
 
 class ReadOnlyStore(ReadOnlyPlants, LinePages):
-    """Opens a store as `Store` does, but without a writer; imports SQLAlchemy only for `reader` and `pages`.
+    """Opens a store as `Store` does, but without a writer.
 
     One thread at a time may use it.
     """

@@ -1,6 +1,5 @@
 """Reads plants by id or in insertion order, as lines of CSV or JSON, and many ids in an order.
 
-Plain SQL on the driver's connection: the writer uses it in every transaction, and SQLAlchemy would double the cost.
 Lines are formatted by SQLite, several times as fast as by Python; ids are joined in one text, since a step of the
 statement for each of a million takes a quarter of a second more, and releases the interpreter's lock as often.
 """
@@ -10,24 +9,20 @@ from __future__ import annotations
 import json
 from array import array
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import func
-from sqlalchemy import select as sql_select
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.protocols import LinePage
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
 from plantdesk.domain.views import Order
+from plantdesk.store.sql import Sql
 from plantdesk.store.sqlite.connections import snapshot
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
-
-    from sqlalchemy import Connection
-    from sqlmodel.sql.expression import SelectOfScalar
 
 
 _Item = TypeVar("_Item")
@@ -82,6 +77,16 @@ def last_seq(connection: sqlite3.Connection) -> int:
     if row is None or row[0] > MAX_NUMBER:
         raise StoreDamagedError
     return int(row[0])
+
+
+def first_column(connection: sqlite3.Connection, statement: Sql) -> list[Any]:
+    """Return the first value of each row that a statement selects. Raises sqlite3.Error."""
+    return [row[0] for row in connection.execute(*statement).fetchall()]
+
+
+def among(column: str, ids: Iterable[int]) -> Sql:
+    """Return the condition that a column is one of any number of ids."""
+    return Sql(f"{column} IN (SELECT value FROM json_each(?))", (json.dumps([*ids]),))
 
 
 def next_free_id(connection: sqlite3.Connection) -> int:
@@ -249,10 +254,11 @@ def pages(
         bound = end - 1 if descending else end + 1
 
 
-def all_ids(connection: Connection, statement: SelectOfScalar[int], sizes: Iterator[int]) -> Iterator[array[int]]:
+def all_ids(connection: sqlite3.Connection, statement: Sql, sizes: Iterator[int]) -> Iterator[array[int]]:
     """Yield the ids that a statement selects, in chunks of about these sizes. Raises sqlite3.Error."""
-    found = statement.subquery()
-    ids = connection.scalar(sql_select(func.group_concat(found.c.id))) or ""
+    (ids,) = connection.execute(
+        f"SELECT coalesce(group_concat(id), '') FROM ({statement.text})", statement.values
+    ).fetchone()
     start = 0
     while start < len(ids):
         end = ids.find(",", start + _CHARACTERS * next(sizes))

@@ -12,7 +12,6 @@ from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite.changes import apply, redo, undo
-from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.imports import SqliteImport
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-    from sqlmodel import Session
 
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import StoreDamagedError
@@ -99,16 +96,16 @@ class Store(PlantStore):
 
     @override
     def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:
-        def action(session: Session) -> tuple[PlantRow, Changes]:
-            row = add_as_next(driver_connection(session.connection()), fields, source)
+        def action(connection: sqlite3.Connection) -> tuple[PlantRow, Changes]:
+            row = add_as_next(connection, fields, source)
             return row, Changes((row,))
 
         return self._writer.submit(action)
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
-        def action(session: Session) -> tuple[Applied, Changes]:
-            applied = apply(session, edits, source)
+        def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
+            applied = apply(connection, edits, source)
             return applied, Changes(history=applied.change is not None)
 
         return self._writer.submit(action)
@@ -122,8 +119,8 @@ class Store(PlantStore):
         return self._take_back(lambda connection: redo(connection, source))
 
     def _take_back(self, undone: Callable[[sqlite3.Connection], Undone]) -> Future[Undone]:
-        def action(session: Session) -> tuple[Undone, Changes]:
-            return undone(driver_connection(session.connection())), Changes(history=True)
+        def action(connection: sqlite3.Connection) -> tuple[Undone, Changes]:
+            return undone(connection), Changes(history=True)
 
         return self._writer.submit(action)
 
@@ -147,7 +144,7 @@ class Store(PlantStore):
     def _report_damage(self, error: StoreDamagedError) -> None:
         """Notify the health listeners of damage that a reader has found."""
 
-        def action(_session: Session) -> tuple[None, Changes]:
+        def action(_connection: sqlite3.Connection) -> tuple[None, Changes]:
             raise error
 
         self._writer.submit(action)

@@ -6,9 +6,8 @@ import hashlib
 import secrets
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlmodel import Session, col, select
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, DeleteAll
@@ -21,11 +20,11 @@ from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
-from plantdesk.store.sqlite.engines import driver_connection, make_engine
-from plantdesk.store.tables import SourceTable, TokenTable
+from plantdesk.store.sqlite.inserts import new_source
 
 if TYPE_CHECKING:
     import builtins
+    import sqlite3
     from concurrent.futures import Future
 
     from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -36,6 +35,11 @@ PREFIX = "plantdesk_"
 
 _CHANGED = Changes(tokens=True)
 _MAX_NAME = 100
+_NAMED = "WHERE name = ? AND revoked_at IS NULL"
+_INSERT = """INSERT INTO token (name, digest, source_id, created_at, expires_at, max_plants, plants_added)
+             VALUES (?, ?, ?, ?, ?, ?, 0)"""
+_SELECT = """SELECT id, name, digest, source_id, created_at, expires_at, last_used_at, plants_added, max_plants
+             FROM token WHERE revoked_at IS NULL ORDER BY created_at DESC, id DESC"""
 #: Seconds for which the checker uses its cache without a query; under load this saves one for every request.
 _CACHE_SECONDS = 0.005
 #: Tokens in the cache.
@@ -51,68 +55,47 @@ class Tokens(TokenStore):
 
     @override
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
-        def action(session: Session) -> tuple[NewToken, Changes]:
-            label = _checked_name(session, name)
+        def action(connection: sqlite3.Connection) -> tuple[NewToken, Changes]:
+            label = _checked_name(connection, name)
             token = PREFIX + secrets.token_urlsafe(32)  # 256 bits
-            source = SourceTable(kind=SourceKind.TOKEN, label=label)
-            session.add(source)
-            session.flush()
-            row = TokenTable(
-                name=label,
-                digest=_digest(token),
-                source_id=_present(source.id),
-                created_at=now_ms(),
-                expires_at=expires_at,
-                max_plants=max_plants,
-            )
-            session.add(row)
-            session.flush()
-            return NewToken(token, _token_row(row)), _CHANGED
+            source, digest, now = new_source(connection, SourceKind.TOKEN, label), _digest(token), now_ms()
+            values = (label, digest, source.id, now, expires_at, max_plants)
+            source = source._replace(token_id=connection.execute(_INSERT, values).lastrowid, digest=digest)
+            return NewToken(token, TokenRow(label, now, expires_at, None, 0, source, max_plants)), _CHANGED
 
         return self._writer.submit(action)
 
     @override
     def revoke(self, name: str) -> Future[None]:
-        def action(session: Session) -> tuple[None, Changes]:
-            _revoke(session, name)
+        def action(connection: sqlite3.Connection) -> tuple[None, Changes]:
+            _revoke(connection, name)
             return None, _CHANGED
 
         return self._writer.submit(action)
 
     @override
     def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
-        def action(session: Session) -> tuple[Applied, Changes]:
-            label = _revoke(session, name).name
-            session.flush()
+        def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
+            label = _revoke(connection, name)
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
-            applied = apply(session, [plants], source, {"token": parameter(label)})
+            applied = apply(connection, [plants], source, {"token": parameter(label)})
             return applied, Changes(tokens=True, history=applied.change is not None)
 
         return self._writer.submit(action)
 
     @override
     def used(self, source: Source) -> Future[None]:
-        def action(session: Session) -> tuple[None, Changes]:
-            row = session.get(TokenTable, source.token_id)
-            if row is not None:
-                row.last_used_at = now_ms()
-                session.add(row)
+        def action(connection: sqlite3.Connection) -> tuple[None, Changes]:
+            connection.execute("UPDATE token SET last_used_at = ? WHERE id = ?", (now_ms(), source.token_id))
             return None, _CHANGED
 
         return self._writer.submit(action)
 
     @override
     def list(self) -> builtins.list[TokenRow]:
-        statement = (
-            select(TokenTable)
-            .where(col(TokenTable.revoked_at).is_(None))
-            .order_by(col(TokenTable.created_at).desc(), col(TokenTable.id).desc())
-        )
-        with translate_errors(), Session(make_engine(self._file.connect)) as session:
-            raw = driver_connection(session.connection())
-            with snapshot(raw):
-                uncounted = token_usage.uncounted(raw)
-                return [_token_row(row, uncounted.get(row.source_id)) for row in session.exec(statement)]
+        with translate_errors(), closing(self._file.connect()) as connection, snapshot(connection):
+            uncounted = token_usage.uncounted(connection)
+            return [_token_row(row, uncounted) for row in connection.execute(_SELECT).fetchall()]
 
     @override
     def checker(self) -> TokenChecker:
@@ -199,41 +182,30 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def _checked_name(session: Session, name: str) -> str:
+def _checked_name(connection: sqlite3.Connection, name: str) -> str:
     label = name.strip()
     if not label:
         raise InvalidTokenNameError(Text("Give the token a name that says which program uses it."))
     if len(label) > _MAX_NAME or not label.isprintable():
         message = Text("A token's name has at most {longest} characters, on one line and all visible.")
         raise InvalidTokenNameError(message, longest=_MAX_NAME)
-    if _named(session, label) is not None:
+    if connection.execute(f"SELECT 1 FROM token {_NAMED}", (label,)).fetchone() is not None:
         message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
         raise InvalidTokenNameError(message, name=shortened(label))
     return label
 
 
-def _revoke(session: Session, name: str) -> TokenTable:
-    row = _named(session, name)
-    if row is None:
+def _revoke(connection: sqlite3.Connection, name: str) -> str:
+    """Revoke a token and return its name."""
+    label = name.strip()
+    if not connection.execute(f"UPDATE token SET revoked_at = ? {_NAMED}", (now_ms(), label)).rowcount:
         message = Text("There is no token named “{name}”. `plantdesk token list` shows them all.")
         raise UnknownTokenError(message, name=shortened(name))
-    row.revoked_at = now_ms()
-    session.add(row)
-    return row
+    return label
 
 
-def _named(session: Session, name: str) -> TokenTable | None:
-    statement = select(TokenTable).where(col(TokenTable.name) == name.strip(), col(TokenTable.revoked_at).is_(None))
-    return session.exec(statement).first()
-
-
-def _token_row(row: TokenTable, uncounted: token_usage.Uncounted | None = None) -> TokenRow:
-    source = Source(row.source_id, SourceKind.TOKEN, row.name, row.id, row.digest)
-    plants, used_at = uncounted or (0, row.last_used_at)
-    added = row.plants_added + plants
-    return TokenRow(row.name, row.created_at, row.expires_at, used_at, added, source, row.max_plants)
-
-
-def _present(key: int | None) -> int:
-    assert key is not None  # noqa: S101  the database gave it with the flush
-    return key
+def _token_row(row: tuple[Any, ...], uncounted: dict[int, token_usage.Uncounted]) -> TokenRow:
+    token_id, name, digest, source_id, created_at, expires_at, last_used_at, plants_added, max_plants = row
+    source = Source(source_id, SourceKind.TOKEN, name, token_id, digest)
+    plants, used_at = uncounted.get(source_id, (0, last_used_at))
+    return TokenRow(name, created_at, expires_at, used_at, plants_added + plants, source, max_plants)

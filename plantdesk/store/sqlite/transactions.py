@@ -135,7 +135,7 @@ class Transactions:
         try:
             with translate_errors():
                 connection = self._current_connection()
-                with transaction(connection.raw):
+                with transaction(connection.sqlite):
                     self.notify(connection.tracker.poll())  # of others, and durable already; ours come after it
                     connection.tracker.begin(adds_only=adds_only)
                     yield connection
@@ -167,9 +167,9 @@ class Transactions:
         if (known := self.known) is None:
             return
         with contextlib.suppress(StoreError), translate_errors():
-            if token_usage.is_behind(known.raw, uncounted):
+            if token_usage.is_behind(known.sqlite, uncounted):
                 with self.without_plants() as connection:
-                    token_usage.count(connection.raw)
+                    token_usage.count(connection.sqlite)
         is_log_too_long = known.checkpointer.run()
         known.tracker.require_key()
         if is_log_too_long:
@@ -182,10 +182,8 @@ class Transactions:
         if file is None:
             yield
             return
-        with translate_errors():
-            raw = self._current_connection().raw
-            with attached(raw, file):
-                yield
+        with translate_errors(), attached(self._current_connection().sqlite, file):
+            yield
 
     def _current_connection(self) -> WriteConnection:
         """Return the connection to the file that is under the name now. Raises StoreError while there is none."""

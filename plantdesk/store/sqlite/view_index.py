@@ -12,7 +12,7 @@ import logging
 import sqlite3
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreError
@@ -20,7 +20,6 @@ from plantdesk.domain.views import Order
 from plantdesk.store.sqlite import text_index
 from plantdesk.store.sqlite.conditions import SORTED, sorted_ids
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.files.index_folder import index_folder
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.order_file import opened
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
-
-    from sqlalchemy import Connection
 
     from plantdesk.domain.records import Changes
     from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -174,24 +171,23 @@ class ViewIndex:
         """
         epoch, generation = self._epoch, self._file.generation
         with ExitStack() as stack:
-            with translate_errors(), make_engine(self._file.connect).connect() as connection:
-                raw = driver_connection(connection)
-                raw.set_progress_handler(lambda: self._closing, _PROGRESS_STEPS)  # true ends the statement
-                (plants,) = raw.execute("SELECT count(*) FROM plant").fetchone()
-                if plants < self._min_plants or self._is_recent(raw):
+            with translate_errors(), closing(self._file.connect()) as connection:
+                connection.set_progress_handler(lambda: self._closing, _PROGRESS_STEPS)  # true ends the statement
+                (plants,) = connection.execute("SELECT count(*) FROM plant").fetchone()
+                if plants < self._min_plants or self._is_recent(connection):
                     return
                 folder = stack.enter_context(index_folder())
                 texts = folder / "texts.db"
-                raw.execute("ATTACH ? AS made", (str(texts),))
-                raw.execute("PRAGMA made.journal_mode = OFF")
-                raw.execute("PRAGMA made.synchronous = OFF")
+                connection.execute("ATTACH ? AS made", (str(texts),))
+                connection.execute("PRAGMA made.journal_mode = OFF")
+                connection.execute("PRAGMA made.synchronous = OFF")
                 for sql in (text_index.CREATE_TABLE, *text_index.CREATE_TABLES):
-                    raw.execute(sql.format("made"))
-                with transaction(raw, mode="DEFERRED"):  # one snapshot
-                    seq, change = last_seq(raw), last_number(raw)
-                    text_index.write_words(raw, "made")
-                    letters = text_index.write_letters(raw, "made", self._pause)
-                    counted, tagged = raw.execute("SELECT count(*), count(tag) FROM plant").fetchone()
+                    connection.execute(sql.format("made"))
+                with transaction(connection, mode="DEFERRED"):  # one snapshot
+                    seq, change = last_seq(connection), last_number(connection)
+                    text_index.write_words(connection, "made")
+                    letters = text_index.write_letters(connection, "made", self._pause)
+                    counted, tagged = connection.execute("SELECT count(*), count(tag) FROM plant").fetchone()
                     orders = {order: self._write(connection, order, folder / order) for order in SORTED}
             remove = stack.pop_all().close
         self._replace(Indexed(generation, epoch, seq, change, texts, letters, orders, counted, tagged, remove))
@@ -207,7 +203,7 @@ class ViewIndex:
         changed = self.indexed.changed(connection)
         return changed is not None and len(changed) < MAX_CHANGED // 2
 
-    def _write(self, connection: Connection, order: Order, path: Path) -> Path:
+    def _write(self, connection: sqlite3.Connection, order: Order, path: Path) -> Path:
         with path.open("wb") as file:
             for chunk in sorted_ids(connection, order, _CHUNK):
                 chunk.tofile(file)

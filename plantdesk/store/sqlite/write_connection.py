@@ -23,7 +23,6 @@ from plantdesk.domain.errors import (
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.commit_tracker import CommitTracker
 from plantdesk.store.sqlite.connections import translate_errors
-from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.files.disk_space import max_log_size
 from plantdesk.store.sqlite.files.log_origin import log_header
 from plantdesk.store.sqlite.inserts import GroupInserter
@@ -88,18 +87,17 @@ class WriteConnection:
     """A connection for writing to one file, with its checkpoints, its position in the commits, and its inserts."""
 
     def __init__(self, file: StoreFile) -> None:
-        """Open the connection. Raises StoreMovedError, sqlite3.Error and SQLAlchemy's DBAPIError."""
-        self.connection = make_engine(file.connect).connect()
-        self.raw = driver_connection(self.connection)
-        self.raw.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
+        """Open the connection. Raises StoreMovedError and sqlite3.Error."""
+        self.sqlite = file.connect()
+        self.sqlite.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
         max_log = max_log_size(file.path.parent)
-        self.raw.execute(f"PRAGMA journal_size_limit = {max_log}")
-        self.checkpointer = Checkpointer(file, self.raw, max_log)
+        self.sqlite.execute(f"PRAGMA journal_size_limit = {max_log}")
+        self.checkpointer = Checkpointer(file, self.sqlite, max_log)
         self._path = file.path
         self._log = b""
         try:
-            self.tracker = CommitTracker(self.raw, file.note_unrecorded)
-            self.inserter = GroupInserter(self.raw, self.tracker)
+            self.tracker = CommitTracker(self.sqlite, file.note_unrecorded)
+            self.inserter = GroupInserter(self.sqlite, self.tracker)
         except StoreDamagedError:
             self.close()
             raise
@@ -111,7 +109,7 @@ class WriteConnection:
 
     def close(self) -> None:
         """Close the connection."""
-        self.connection.close()
+        self.sqlite.close()
 
 
 class CurrentConnection:
@@ -152,7 +150,7 @@ class CurrentConnection:
             return
         if not self._file.is_current:
             with contextlib.suppress(StoreError):
-                self._save(self._open.raw)
+                self._save(self._open.sqlite)
         self._open.close()
 
     def _reopened(self) -> WriteConnection:
@@ -169,13 +167,13 @@ class CurrentConnection:
 
     def _leave(self, connection: WriteConnection) -> None:
         try:
-            self._save(connection.raw)
+            self._save(connection.sqlite)
         except StoreError as error:
             if not self._file.is_there:  # the first thing to know
                 raise StoreMovedError from error
             raise
         try:
-            self._file.rebuild(connection.raw)
+            self._file.rebuild(connection.sqlite)
         except OSError as error:
             raise StoreUnreachableError from error
         self._file.reopen()
@@ -183,11 +181,11 @@ class CurrentConnection:
         self._open = None
         _log.warning("Opened the file that has taken the place of %s", self._file.path.name)
 
-    def _save(self, raw: sqlite3.Connection) -> None:
+    def _save(self, connection: sqlite3.Connection) -> None:
         if self._saved:
             return
         try:
-            backup = Backups(self._file.path).make_from(raw, BackupKind.REPLACED)
+            backup = Backups(self._file.path).make_from(connection, BackupKind.REPLACED)
         except BackupFolderError:
             raise
         except (StoreDamagedError, StoreUnreachableError) as error:  # it may have been replaced for that

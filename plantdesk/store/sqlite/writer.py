@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sqlmodel import Session
-
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError, Text
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
@@ -26,6 +24,7 @@ from plantdesk.store.sqlite.inserts import Outcome
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Health, Transactions
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
@@ -68,7 +67,7 @@ class _AddJob:
 class _WriteJob(Generic[_Result]):
     """Any other write, in a transaction of its own; it returns what it changed."""
 
-    action: Callable[[Session], tuple[_Result, Changes]]
+    action: Callable[[sqlite3.Connection], tuple[_Result, Changes]]
     #: A file of SQLite whose tables the action finds as `other`.
     attached: Path | None = None
     future: Future[_Result] = field(default_factory=Future)
@@ -103,7 +102,7 @@ class Writer:
         self._put(_AddJob(entries, done))
 
     def submit(
-        self, action: Callable[[Session], tuple[_Result, Changes]], *, attached: Path | None = None
+        self, action: Callable[[sqlite3.Connection], tuple[_Result, Changes]], *, attached: Path | None = None
     ) -> Future[_Result]:
         """Queue any other write; it returns its result, and the changes to publish once they are durable.
 
@@ -247,19 +246,14 @@ class Writer:
     def _run_write(self, job: _WriteJob[Any]) -> None:
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
-                token_usage.count(connection.raw)
-                session = Session(connection.connection, expire_on_commit=False)
-                result, changes = job.action(session)
-                session.flush()
-                token_usage.skip(connection.raw)
+                token_usage.count(connection.sqlite)
+                result, changes = job.action(connection.sqlite)
+                token_usage.skip(connection.sqlite)
                 if changes.history:
                     changes = connection.tracker.own_changes()._replace(tokens=changes.tokens)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
-        finally:
-            if (known := self._transactions.known) is not None:  # SQLAlchemy's own transaction; SQLite's has ended
-                known.connection.rollback()
         connection.tracker.committed(0 if changes.history else len(changes.added))
         connection.checkpointer.committed(_LARGE if changes.needs_reload else 1)
         job.future.set_result(result)
