@@ -8,10 +8,11 @@ import logging
 import queue
 import signal
 import sys
+import threading
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from plantdesk.api.discovery import runtime_file
-from plantdesk.api.request_log import RequestLog
+from plantdesk.api import discovery
 from plantdesk.api.server import Server
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import Text
@@ -21,6 +22,7 @@ from plantdesk.platform import core_dumps, logs, output, paths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from plantdesk.domain.activity import Answer
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
 
@@ -29,6 +31,8 @@ logger = logging.getLogger(__name__)
 _STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last one on Windows
 #: Seconds; on Windows, Ctrl+C does not interrupt a get without timeout.
 _POLL_INTERVAL = None if sys.platform == "linux" else 0.5
+#: Lines that wait for a slow terminal; further ones are dropped.
+_MAX_WAITING = 10_000
 
 
 def serve(location: StoreLocation, open_store: Callable[[], PlantStore], port: int, *, verbose: bool = False) -> None:
@@ -60,7 +64,7 @@ def _activity(*, verbose: bool) -> Iterator[Activity]:
     if not verbose:
         yield Activity()
         return
-    with contextlib.closing(RequestLog()) as log:
+    with contextlib.closing(_RequestLog()) as log:
         yield Activity(log.add)
 
 
@@ -91,7 +95,7 @@ def _with_advice(error: ServerError, port: int) -> ServerError:
     """Add the command for a free port, and say where PlantDesk itself uses the port."""
     if not isinstance(error, PortTakenError) or error.free_port is None:
         return error
-    other = runtime_file.find_server_on_port(paths.runtime_folder(), port)
+    other = discovery.find_server_on_port(paths.runtime_folder(), port)
     if other is not None:
         text = Text(
             "PlantDesk is already running on port {port}, with {database}. "
@@ -123,3 +127,38 @@ def _wait_for(signals: queue.SimpleQueue[int]) -> int:
     while True:
         with contextlib.suppress(queue.Empty):
             return signals.get(timeout=_POLL_INTERVAL)
+
+
+class _RequestLog:
+    """Prints a line for each request on a thread of its own, so that none waits for standard error.
+
+    Never a name, a tag or a token.
+    """
+
+    def __init__(self) -> None:
+        self._lines: queue.Queue[str | None] = queue.Queue(_MAX_WAITING)
+        self._thread = threading.Thread(target=self._run, name="request-log", daemon=True)
+        self._thread.start()
+
+    def add(self, answer: Answer) -> None:
+        """Print an answer, soon. Any thread."""
+        with contextlib.suppress(queue.Full):
+            self._lines.put_nowait(_request_line(answer))
+
+    def close(self) -> None:
+        """Print what waits."""
+        self._lines.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (line := self._lines.get()) is not None:
+            output.report(line)
+
+
+def _request_line(answer: Answer) -> str:
+    """Return time, token, status and reason of an answer, without the contents of a plant."""
+    at = datetime.fromtimestamp(answer.at / 1000).astimezone().isoformat(timespec="seconds")
+    token = "-" if answer.source is None else repr(answer.source.label)  # on one line, whatever it contains
+    added = "Added." if answer.is_new else "This plant was there already."
+    reason = added if answer.number is None else answer.number.meaning
+    return f"{at} {token} {answer.status} {reason}"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.api.discovery import runtime_file
+from plantdesk.api import discovery
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.search import parse_search
@@ -46,7 +46,7 @@ def _some_of(known: dict[str, Any]) -> st.SearchStrategy[bytes]:
 
 
 _SETTINGS = {"theme": "dark", "text_scale": 1.5, "api_enabled": False, "port": 1, "window": {"width": 5}}
-_RUNTIME = runtime_file.Runtime("http://127.0.0.1:1", 1, "", 1, 1, "x", "1", "0" * 64)
+_RUNTIME = discovery.Runtime("http://127.0.0.1:1", 1, "", 1, 1, "x", "1", "0" * 64)
 
 
 def test_settings_are_loaded_from_any_content(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_settings_are_loaded_from_any_content(tmp_path: Path) -> None:
 
 
 def test_runtime_files_may_have_any_content(tmp_path: Path) -> None:
-    with closing(runtime_file.RuntimeFile(tmp_path / "run", location_of(tmp_path / "plants.db"))) as held:
+    with closing(discovery.RuntimeFile(tmp_path / "run", location_of(tmp_path / "plants.db"))) as held:
         held.prepare()
         held.write(_RUNTIME)
         (file,) = (tmp_path / "run").iterdir()
@@ -73,7 +73,7 @@ def test_runtime_files_may_have_any_content(tmp_path: Path) -> None:
         @given(_BYTES | _some_of(_RUNTIME._asdict()))
         def check(content: bytes) -> None:
             file.write_bytes(content)
-            assert runtime_file.find_server(tmp_path / "run", location_of(tmp_path / "plants.db")) is None
+            assert discovery.find_server(tmp_path / "run", location_of(tmp_path / "plants.db")) is None
 
         check()
 

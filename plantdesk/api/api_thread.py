@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
-    from plantdesk.api.discovery.server_identity import ServerIdentity
+    from plantdesk.api.discovery import ServerIdentity
     from plantdesk.api.http.requests import ConnectionLimits
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import PlantStore

@@ -10,7 +10,7 @@ from starlette.routing import Match, Route, Router
 from typing_extensions import override
 
 from plantdesk.api.access_control import AccessControl, InvalidTokenThrottle, TokenUsage
-from plantdesk.api.discovery.server_identity import NONCE_HEADER, PROOF_HEADER, proof
+from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, proof
 from plantdesk.api.errors import ClientDisconnectedError, MethodNotAllowedError, PathNotFoundError, error_response
 from plantdesk.api.openapi import description
 from plantdesk.api.plants import PlantsEndpoint, RequestBodies
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from plantdesk.api.access_control import Client
-    from plantdesk.api.discovery.server_identity import ServerIdentity
+    from plantdesk.api.discovery import ServerIdentity
     from plantdesk.api.http.requests import ConnectionLimits
     from plantdesk.api.plants import BatchInserter
     from plantdesk.domain.activity import Activity

@@ -17,8 +17,7 @@ import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from plantdesk.api.discovery.runtime_file import Announcement
-from plantdesk.api.discovery.server_identity import ServerIdentity, is_running, new_key
+from plantdesk.api.discovery import Announcement, ServerIdentity, is_running, new_key
 from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity

@@ -1,4 +1,4 @@
-"""The log files of the window and of `serve`.
+"""The log files of the window and of `serve`, and the text of a bug report.
 
 They never contain a token: the formatter masks whatever looks like one, also in tracebacks.
 """
@@ -13,8 +13,10 @@ import os
 import re
 import sys
 import threading
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from plantdesk import __version__
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.platform import paths
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
     from pathlib import Path
     from types import TracebackType
+
 
 logger = logging.getLogger(__name__)
 
@@ -165,3 +168,44 @@ def _hooks() -> Iterator[None]:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+def bug_report(error: str) -> str:
+    """Return the report of `error`, a masked log record with its traceback; the home folder becomes `~`."""
+    facts = [("Time", datetime.now(UTC).isoformat(timespec="seconds")), *system_facts()]
+    lines = [f"{name}: {value}" for name, value in facts]
+    return "\n".join([*lines, "", _without_home(error)])
+
+
+def system_facts() -> list[tuple[str, str]]:
+    """Return names and values: the versions of PlantDesk, of the system and of the main libraries."""
+    import platform
+    import sqlite3
+
+    return [
+        ("PlantDesk", __version__),
+        ("System", platform.platform()),
+        ("Python", platform.python_version()),
+        ("SQLite", sqlite3.sqlite_version),
+        ("Libraries", _libraries()),
+    ]
+
+
+def _without_home(text: str) -> str:
+    try:
+        return text.replace(str(paths.home_folder()), "~")
+    except paths.NoHomeFolderError:
+        return text
+
+
+def _libraries() -> str:
+    """Return names and versions of the main libraries that have metadata."""
+    from importlib import metadata
+
+    named = []
+    for name in ("PySide6-Essentials", "SQLModel", "SQLAlchemy", "pydantic", "starlette", "uvicorn"):
+        try:
+            named.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:  # a frozen program has the metadata of some only
+            continue
+    return ", ".join(named)

@@ -1,5 +1,7 @@
 """Writes plants as CSV, TSV, JSON or JSON Lines, in pieces of text, or as an Excel workbook with one sheet.
 
+A file is written under a temporary name, and replaces the one of its name when all is written.
+
 CSV quotes every text and leaves a missing one empty, so that no tag (nothing) and an empty tag (`""`) differ, as
 PostgreSQL does.
 """
@@ -9,13 +11,28 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import tempfile
+from contextlib import contextmanager
 from functools import lru_cache
 from html import escape
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.protocols import LinePages
 from plantdesk.domain.records import utc_time
-from plantdesk.transfer.formats import FIELDS, Format
+from plantdesk.domain.selections import Selection
+from plantdesk.platform import output
+from plantdesk.platform.atomic_replace import replaced_bytes, replaced_text
+from plantdesk.transfer.files import checked_target, is_replaced
+from plantdesk.transfer.formats import FIELDS, PIPE, Format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from plantdesk.domain.protocols import PlantPages
+    from plantdesk.domain.records import PlantRow
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -229,3 +246,76 @@ def _sheet_cell(text: str) -> str:
     """Return a cell with a text, which a formula never is; an empty text is no empty cell."""
     escaped = escape(_escaped(text), quote=False)
     return f' t="inlineStr"><is><t xml:space="preserve">{escaped}</t></is>'
+
+
+_Page = TypeVar("_Page")
+
+_PIECE = 65_536
+
+
+def write_plants(
+    file: Path, form: Format, reader: PlantPages, selection: Selection, progress: Callable[[int], object]
+) -> int:
+    """Write plants to a file, or to standard output for `-`, in insertion order, and return their number.
+
+    `progress` is called with the plants that were written so far. Raises PlantDeskError and OSError.
+    """
+    count = 0
+
+    def counted(pages: Iterator[_Page], size: Callable[[_Page], int]) -> Iterator[_Page]:
+        nonlocal count
+        for page in pages:
+            yield page
+            count += size(page)
+            progress(count)
+
+    if form is Format.XLSX:
+        _write_workbook(file, counted(reader.pages(selection), len))
+        return count
+    with _written(file) as write:
+        lines = reader if selection == Selection() and isinstance(reader, LinePages) else None
+        if lines is not None and form in {Format.CSV, Format.TSV}:
+            texts = csv_pieces(counted(lines.csv_pages(DELIMITERS[form]), lambda page: page.plants), form)
+        elif lines is not None and form in SEPARATORS:
+            texts = json_pieces(counted(lines.json_pages(SEPARATORS[form]), lambda page: page.plants), form)
+        else:
+            texts = pieces(counted(reader.pages(selection), len), form)
+        for piece in texts:
+            write(piece)
+    return count
+
+
+def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
+    values = map(_values, batches)
+    if str(file) != PIPE:
+        with replaced_bytes(checked_target(file)) as stream:
+            write_workbook(stream, values)
+        return
+    if output.is_terminal():
+        raise PlantDeskError(Text("An Excel workbook cannot be shown on a terminal. Give the name of a file."))
+    with tempfile.TemporaryFile() as copy:
+        write_workbook(copy, values)
+        copy.seek(0)
+        while piece := copy.read(_PIECE):
+            output.write_data(piece)
+    output.flush()
+
+
+def _values(batch: list[PlantRow]) -> list[Values]:
+    return [values_of(row) for row in batch]
+
+
+@contextmanager
+def _written(file: Path) -> Iterator[Callable[[str], object]]:
+    """Yield the function that writes a piece of text to `file`, or to standard output."""
+    if str(file) == PIPE:
+        yield output.write_data
+        output.flush()
+        return
+    file = checked_target(file)
+    if not is_replaced(file):
+        with file.open("w", encoding="utf-8", newline="") as stream:
+            yield stream.write
+        return
+    with replaced_text(file, newline="") as temporary:
+        yield temporary.write

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api.discovery.runtime_file import find_server
+from plantdesk.api.discovery import find_server
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.store import location_of
 from tests.api.client import TIMEOUT, Answer, Api, answers

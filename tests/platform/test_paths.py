@@ -52,7 +52,7 @@ def test_the_names_for_completions_fail_silently_for_an_unknown_user() -> None:
 _AS_NOBODY = """
 import locale, os, sys
 from plantdesk.cli import main as cli, options
-from plantdesk.api.discovery import runtime_file
+from plantdesk.api import discovery
 from plantdesk.cli.commands import program
 from plantdesk.platform import login
 os.setuid(54321)

@@ -76,7 +76,7 @@ FILE_OPERATIONS = {
     "plantdesk.platform.settings": {"open", "replace"},
     "plantdesk.platform.logs": {"open"},
     "plantdesk.api.sockets": {"chmod"},
-    "plantdesk.api.discovery.runtime_file": {"open", "unlink", "rmdir"},
+    "plantdesk.api.discovery": {"open", "unlink", "rmdir"},
     "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
     "plantdesk.store.sqlite.files.index_folder": {"open", "rmtree"},
     "plantdesk.store.sqlite.order_file": {"open"},
@@ -84,7 +84,7 @@ FILE_OPERATIONS = {
     # What the user names: no database (`is_database`), or a new file (O_EXCL).
     "plantdesk.platform.atomic_replace": {"open", "replace", "unlink"},  # names of mkstemp: O_NOFOLLOW, then fstat
     "plantdesk.transfer.files": {"open"},
-    "plantdesk.transfer.exporting": {"open"},
+    "plantdesk.transfer.writing": {"open"},
     "plantdesk.cli.commands.tokens": {"open"},
     # Devices.
     "plantdesk.platform.output": {"open"},

@@ -16,7 +16,7 @@ from plantdesk.platform import output, paths
 if TYPE_CHECKING:
     import argparse
 
-    from plantdesk.api.discovery.runtime_file import Runtime
+    from plantdesk.api.discovery import Runtime
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.ui.qt import QtDiagnostics
 
@@ -65,9 +65,9 @@ def info(options: argparse.Namespace) -> int:
 
 
 def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None:
-    from plantdesk.api.discovery import runtime_file
+    from plantdesk.api import discovery
 
-    while (runtime := runtime_file.find_server(paths.runtime_folder(), database)) is None:
+    while (runtime := discovery.find_server(paths.runtime_folder(), database)) is None:
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             return None

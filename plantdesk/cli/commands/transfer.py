@@ -17,12 +17,12 @@ from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
 from plantdesk.domain.import_batches import ImportConflictError, OnConflict
 from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
-from plantdesk.transfer.exporting import write_plants
 from plantdesk.transfer.files import checked_target, file_source, is_replaced
 from plantdesk.transfer.formats import PIPE, WRITTEN, Format, format_of
 from plantdesk.transfer.importing import FileImport, ImportOptions, InvalidRowsError, NoNamesError
 from plantdesk.transfer.inputs import Reading
 from plantdesk.transfer.text import UnknownEncodingError
+from plantdesk.transfer.writing import write_plants
 
 if TYPE_CHECKING:
     import argparse

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QFileDialog, QGridLayout, QVBoxLayout, QWidget
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
-from plantdesk.transfer.exporting import write_plants
 from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
+from plantdesk.transfer.writing import write_plants
 from plantdesk.ui.qt import add_layout, documents_folder, override
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S

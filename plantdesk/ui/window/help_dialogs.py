@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBr
 
 from plantdesk import __version__
 from plantdesk.platform import manual
-from plantdesk.platform.bug_report import system_facts
+from plantdesk.platform.logs import system_facts
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
 from plantdesk.ui.widgets.buttons import CopyButton

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 from plantdesk import __version__
 from plantdesk.domain.errors import StoreDamagedError, StoreGoneError, StoreMovedError
 from plantdesk.platform import paths, updates
-from plantdesk.platform.bug_report import bug_report
+from plantdesk.platform.logs import bug_report
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import override

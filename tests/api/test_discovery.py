@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api.discovery.runtime_file import Runtime, RuntimeFile, find_server, find_server_on_port
-from plantdesk.api.discovery.server_identity import ServerIdentity, is_running, new_key
+from plantdesk.api.discovery import (
+    Runtime,
+    RuntimeFile,
+    ServerIdentity,
+    find_server,
+    find_server_on_port,
+    is_running,
+    new_key,
+)
 from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import Failed, On, PortOfOtherUserError
