@@ -281,7 +281,7 @@ class UndoConflictError(PlantDeskError):
         super().__init__(count=plants, title=title)
 
 
-# --- the store ---
+# --- the store: a class for each cause, for every kind of store; `files` are those of the kinds that have one ---
 
 _THE_STORE = Text("The plant store")
 
@@ -301,7 +301,7 @@ class StoreBusyError(StoreError):
 
 
 class StoreFullError(StoreError):
-    """The disk is full."""
+    """There is no space for what is to be stored."""
 
     number = ErrorNumber.STORE_FULL
     text = Text("The disk is full. Free some space on it.")
@@ -314,7 +314,7 @@ class DiskReserveError(StoreFullError):
 
 
 class StoreReadOnlyError(StoreError):
-    """The store's file or folder is not writable."""
+    """The store must not be written: by rights of its file or folder, or of the user on a server."""
 
     number = ErrorNumber.STORE_READ_ONLY
     text = Text("{what} is read-only. Allow writing to the file and its folder.")
@@ -324,7 +324,7 @@ class StoreReadOnlyError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """SQLite found the file malformed."""
+    """The engine found the stored data malformed."""
 
     number = ErrorNumber.STORE_DAMAGED
     text = Text(
@@ -337,7 +337,7 @@ class StoreDamagedError(StoreError):
 
 
 class StoreUnreachableError(StoreError):
-    """The file cannot be opened, read or written (folder gone, disk fault)."""
+    """The store cannot be opened, read or written: folder gone, disk fault, no connection."""
 
     text = Text("The plant store cannot be reached. Check its disk and folder.")
 
@@ -351,7 +351,7 @@ class StoreClosedError(StoreError):
 
 
 class StoreMovedError(StoreUnreachableError):
-    """The file was moved, replaced or deleted while it was open."""
+    """The store that was open is not where it was: moved, replaced or deleted."""
 
     retry_after = 2
     text = Text(
@@ -360,7 +360,7 @@ class StoreMovedError(StoreUnreachableError):
 
 
 class StoreGoneError(StoreError):
-    """The file is missing, but backups or its log show that there was one."""
+    """There is no store, but something of it is left (backups, a log): it was moved or deleted."""
 
     text = Text(
         "The file “{file}” is gone, but PlantDesk has kept plants there before. Put it back, or restore a backup "
@@ -372,7 +372,7 @@ class StoreGoneError(StoreError):
 
 
 class NoStoreError(StoreError):
-    """The file of a command that only reads or changes plants does not exist; it is not created."""
+    """There is no store yet; a command that only reads or changes plants creates none."""
 
     text = Text("There is no database “{file}” yet. The window and `plantdesk add` create it.")
 
@@ -410,7 +410,7 @@ class UnsafeFileError(ForeignFileError):
 
 
 class StoreTooNewError(StoreError):
-    """The file was written by a newer PlantDesk; it was left untouched."""
+    """A newer PlantDesk has made or changed the store; it was left untouched."""
 
 
 def shortened(text: str, longest: int = 60) -> str:
