@@ -58,12 +58,12 @@ def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
 
 
 def searched(text: str) -> str:
-    """Return `text` as it is compared: folded, and with one character for all its lookalikes."""
+    """Return `text` as it is compared: folded, and with one character for all its confusables."""
     return without_confusables(fold(text))
 
 
 def without_confusables(text: str) -> str:
-    """Return `text` with one character for all its lookalikes. Not by `translate`, which is slow for long texts."""
+    """Return `text` with one character for all its confusables. Not by `translate`, which is slow for long texts."""
     for one, others in CONFUSABLES.items():
         for other in others:
             text = text.replace(other, one)

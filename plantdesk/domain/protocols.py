@@ -115,7 +115,7 @@ class PlantReader(PlantPages, Protocol):
         """Return the number of plants of each tag, sorted as `tags`."""
 
     def known_names(self, start: str, limit: int) -> list[KnownName]:
-        """Return names that begin with `start`, those of most plants first; case, accents and lookalikes do not matter.
+        """Return names that begin with `start`, the most frequent first; case, accents and confusables do not matter.
 
         Of a great many plants only those of the largest ids are counted.
         """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """Name or tag contains a text; case, accents and lookalikes (`folding`) do not matter.
+    """Name or tag contains a text; case, accents and confusables (`folding`) do not matter.
 
     `is_word`: or the id begins with it.
     """
@@ -26,7 +26,7 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class HasTag:
-    """The plant has this tag, or none (None). Unless `exact`, case, accents and lookalikes do not matter."""
+    """The plant has this tag, or none (None). Unless `exact`, case, accents and confusables do not matter."""
 
     tag: str | None
     exact: bool = False

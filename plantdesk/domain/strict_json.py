@@ -32,7 +32,7 @@ _CLOSING = {"[": "]", "{": "}"}
 _BLANK_OR_COMMA = " \t\r\n,"
 #: Repeated members that the message names.
 _MAX_NAMED = 5
-#: Characters before and after a fault that a message shows.
+#: Characters before and after an error that a message shows.
 _BEFORE, _AFTER = 30, 10
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _EXAMPLE = Text('Send one plant as {{"id": 1, "name": "Fern"}}.')

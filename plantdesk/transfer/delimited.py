@@ -204,7 +204,7 @@ class _SlowReader:
         self._raw: list[str] = []
         self._size = 0
         self._has_doubled = False
-        self._faults: dict[int, Text] = {}
+        self._errors: dict[int, Text] = {}
         self._has_header = False
         self._reader = _reader(self._fed(), dialect)
         quote, delimiter = dialect.quote or "\0", re.escape(dialect.delimiter)
@@ -225,8 +225,8 @@ class _SlowReader:
             while self._lines and len(rows) < _MAX_ROWS:
                 rows.append(self._next())
                 numbers.append(self._first_line)
-            yield Batch(numbers, rows, faults=dict(self._faults))
-            self._faults.clear()
+            yield Batch(numbers, rows, errors=dict(self._errors))
+            self._errors.clear()
 
     def _next(self) -> list[str | None]:
         self._raw.clear()
@@ -239,7 +239,7 @@ class _SlowReader:
             if column and (not self._has_header or "unexpected end" in str(error)):
                 raise self._text.error(_reason(error, column), self._first_line) from None
             if column:
-                self._faults[self._first_line] = _reason(error, column)
+                self._errors[self._first_line] = _reason(error, column)
                 return []
             self._has_header = True
             return cells

@@ -164,7 +164,7 @@ class FileImport:
             self._fields.append(reader.fields | (set() if self._options.tag is None else {"tag"}))
 
     def compare(self, on_conflict: OnConflict) -> Preview:
-        """Compare what was read with the store, as often as wanted. Raises StoreError, InterruptedError."""
+        """Compare what was read with the store, any number of times. Raises StoreError, InterruptedError."""
         self._on_conflict = on_conflict
         if on_conflict is OnConflict.REPLACE and any(each != self._fields[0] for each in self._fields):
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))

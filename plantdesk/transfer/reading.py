@@ -120,13 +120,13 @@ class RowReader:
         width = len(self._layout.names)
         for line, row in zip(batch.lines, batch.by_row(), strict=True):
             cells = [cell or None for cell in row] if batch.empty_is_none else row[:width] if batch.is_sheet else row
-            if line not in batch.faults and all(cell is None or cell.isspace() for cell in cells):
+            if line not in batch.errors and all(cell is None or cell.isspace() for cell in cells):
                 self.blank += 1
                 continue
             values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
             try:
-                if line in batch.faults:
-                    raise PlantDeskError(batch.faults[line])  # noqa: TRY301 - reported as the others
+                if line in batch.errors:
+                    raise PlantDeskError(batch.errors[line])  # noqa: TRY301 - reported as the others
                 _check_width(cells, width)
                 yield ImportRow(self._number, line, *_of_texts(*values))
             except PlantDeskError as error:

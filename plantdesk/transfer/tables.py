@@ -23,7 +23,7 @@ _MAX_CELLS = 100_000
 class Batch(NamedTuple):
     """Rows of a table and the line of each. A cell is None where there is none, or "" if `empty_is_none`.
 
-    Where `columns` are given, they are there in place of `rows`. No cell has half a surrogate pair. `faults` has, by
+    Where `columns` are given, they are there in place of `rows`. No cell has half a surrogate pair. `errors` has, by
     their lines, the reasons why rows could not be read. In a sheet (`is_sheet`) cells beyond the header are no error.
     """
 
@@ -31,7 +31,7 @@ class Batch(NamedTuple):
     rows: Sequence[Sequence[str | None]]
     empty_is_none: bool = False
     columns: Sequence[Sequence[str | None]] | None = None
-    faults: Mapping[int, Text] = {}
+    errors: Mapping[int, Text] = {}
     is_sheet: bool = False
 
     def by_column(self, width: int) -> Sequence[Sequence[str | None]] | None:

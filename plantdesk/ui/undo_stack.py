@@ -52,7 +52,7 @@ Step = Change | AddedPlant | AddedPlantChange
 class UndoStack(QObject):
     """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
 
-    What is wanted while a step is under way comes after it. `changed`: the next steps are
+    What is requested while a step is under way comes after it. `changed`: the next steps are
     others. `begun`: a step is under way, which takes seconds for a million plants. `undone(undone, step)`: a step was
     made, which `step` takes back. `failed(error)`: it was not, and is dropped.
     """

@@ -38,7 +38,7 @@ def rows_of(content: str, piece: int) -> Rows | str:
                 cells: Sequence[Sequence[str | None]] = batch.by_row()
                 assert len(cells) == len(batch.lines)
                 none = [[cell or None for cell in row] if batch.empty_is_none else list(row) for row in cells]
-                assert all("is not doubled" in str(each) for each in batch.faults.values())
+                assert all("is not doubled" in str(each) for each in batch.errors.values())
                 rows += zip(batch.lines, [_without_blanks(row) for row in none], strict=True)
         except FileError as error:
             return str(error)

@@ -162,7 +162,7 @@ def _escaped(text: str) -> str:
 
 
 def _normalized(text: str, word: str, of: Callable[[str], bool] = bool) -> str:
-    """Return an expression with the lookalikes of the word's characters replaced, as in the word: those of a kind."""
+    """Return an expression with the confusables of the word's characters replaced, as in the word: those of a kind."""
     for one, others in CONFUSABLES.items():
         for other in filter(of, others if one in word else ""):
             text = f"replace({text}, {quoted(other)}, {quoted(one)})"

@@ -112,7 +112,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        if connection.in_transaction:  # some faults have rolled it back already
+        if connection.in_transaction:  # some errors have rolled it back already
             connection.execute("ROLLBACK")
 
 
@@ -127,7 +127,7 @@ def transaction(connection: sqlite3.Connection, *, mode: str = "IMMEDIATE") -> I
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # some faults, such as a full disk, have rolled it back already
+        if connection.in_transaction:  # some errors, such as a full disk, have rolled it back already
             connection.execute("ROLLBACK")
         raise
 

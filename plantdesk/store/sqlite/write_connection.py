@@ -70,7 +70,7 @@ class Checkpointer:
     def run(self) -> bool:
         """Checkpoint what can be; return whether the log is too long and nothing in it is needed any more.
 
-        A fault loses nothing, as the log keeps the commits: the next write reports it.
+        An error loses nothing, as the log keeps the commits: the next write reports it.
         """
         self._commits, is_whole = 1, False  # to try again when idle
         with contextlib.suppress(sqlite3.Error):

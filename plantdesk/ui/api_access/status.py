@@ -222,7 +222,7 @@ class ServerNotice(QObject):
 
     @Slot(object)
     def show_server(self, state: ServerState) -> None:
-        """Report a taken port; other faults are in the status line, with “Try again”."""
+        """Report a taken port; other errors are in the status line, with “Try again”."""
         if not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
             self.dismiss()
             return

@@ -42,7 +42,7 @@ class _Read(NamedTuple):
 
 
 class Card(Feature):
-    """Shows the card while it is wanted and plants are selected; reads nothing while it is hidden.
+    """Shows the card while it is requested and plants are selected; reads nothing while it is hidden.
 
     The other signals are those of its buttons. `saving_changed(saving)`: a note is being saved, or is saved.
     """

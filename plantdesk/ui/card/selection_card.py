@@ -77,8 +77,8 @@ class SelectionCard(CardFrame):
             (self.tr("Export…"), "file-down", QKeySequence("Ctrl+E"), self.export_requested),
         )
         self.commands = [CommandButton(theme, text, icon, key) for text, icon, key, _ in commands]
-        for button, (*_, wanted) in zip(self.commands, commands, strict=True):
-            button.clicked.connect(wanted)
+        for button, (*_, command) in zip(self.commands, commands, strict=True):
+            button.clicked.connect(command)
         self._none_button = text_button(self.tr("Select none"))
         self._none_button.clicked.connect(self.none_requested)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")

@@ -93,7 +93,7 @@ class PlantForm(QFrame):
 
     @property
     def quantity(self) -> int:
-        """How many plants of this name are wanted."""
+        """How many plants of this name are requested."""
         return self._name_edit.quantity
 
     @property

@@ -58,7 +58,7 @@ class NameField(LineEdit):
 
     @property
     def quantity(self) -> int:
-        """How many plants are wanted, as in “20 x Salvia”."""
+        """How many plants are requested, as in “20 x Salvia”."""
         found = _QUANTITY.match(self.text())
         return int(found[1]) if found else 1
 

@@ -56,8 +56,8 @@ _MAX_MERGE = 40
 class Sidebar(Feature):
     """Counts in the background, and shows the entries.
 
-    `filter_chosen(term, add)`: the plants of a term are wanted, with `add` beside those of other filters; None: all.
-    `search_chosen(text)`: a saved search is wanted. `tagging_requested(tag)`: the selected plants shall have a tag, or
+    `filter_chosen(term, add)`: the plants of a term are requested, with `add` beside those of other filters; None: all.
+    `search_chosen(text)`: a saved search is requested. `tagging_requested(tag)`: the selected plants get a tag, or
     none. `renamed(old, new)`: a tag has another name, or None. `counted(counts, tags)`: the counts are
     other ones; the tags are in their order. `left`: it was hidden while it had the focus.
     """

@@ -30,7 +30,7 @@ MAX_TEXT_BYTES = 1024 * 1024
 #: Arrival numbers up to this one leave room for all plants to come; a file with larger ones is numbered anew.
 _MAX_SEQ = 2**48
 #: Failing queries after which no more readable plants are searched for in a damaged file.
-_MAX_FAULTS = 200_000
+_MAX_ERRORS = 200_000
 _PAGE = 1000
 
 _TABLES = (
@@ -210,13 +210,13 @@ def _readable_pages(reading: sqlite3.Connection) -> Iterator[list[tuple[Any, ...
     """Yield the rows that can be read: a range of ids that meets a damaged page is halved until it does not."""
     columns = f"SELECT {_COLUMNS} FROM plant WHERE id BETWEEN ? AND ? AND {_IS_VALID} ORDER BY id LIMIT {_PAGE}"
     sql = columns.format(note=_note(reading, "main"))
-    ranges, faults = [(SMALLEST_ID, LARGEST_ID)], 0
-    while ranges and faults < _MAX_FAULTS:
+    ranges, errors = [(SMALLEST_ID, LARGEST_ID)], 0
+    while ranges and errors < _MAX_ERRORS:
         low, high = ranges.pop()
         try:
             page = reading.execute(sql, (low, high)).fetchall()
         except sqlite3.DatabaseError:
-            faults += 1
+            errors += 1
             if low < high:
                 middle = (low + high) // 2
                 ranges += [(middle + 1, high), (low, middle)]

@@ -72,7 +72,7 @@ class PlantModel(QAbstractTableModel):
         self._cache: PageCache | None = None
         self._retained: Callable[[], frozenset[int]] = frozenset
         self._draft: PlantRow | None = None
-        self._lacking: set[int] = set()
+        self._missing: set[int] = set()
         self._painted: dict[int, int] = {}  # the rows of plants, as they were when last painted
         self._page_timer = QTimer(self, singleShot=True, interval=0)
         self._page_timer.timeout.connect(self._ask_for_page)
@@ -267,7 +267,7 @@ class PlantModel(QAbstractTableModel):
     @Slot()
     def _ask_for_page(self) -> None:
         """Ask for the rows that were painted without being loaded, and for those around them."""
-        missing, self._lacking = sorted(self._lacking), set()
+        missing, self._missing = sorted(self._missing), set()
         if self._cache is None or not missing:
             return
         ids, cache = self._ids(), self._cache
@@ -290,7 +290,7 @@ class PlantModel(QAbstractTableModel):
     @Slot()
     def _on_replacing(self) -> None:
         self.beginResetModel()
-        self._lacking.clear()
+        self._missing.clear()
 
     @Slot(object, bool)
     def _on_replaced(self, retained_rows: dict[int, int], same_query: bool) -> None:
@@ -350,7 +350,7 @@ class PlantModel(QAbstractTableModel):
         if len(self._painted) > _MAX_PAINTED:
             del self._painted[next(iter(self._painted))]
         if self._cache.is_missing(plant_id):
-            self._lacking.add(row)
+            self._missing.add(row)
             if not self._page_timer.isActive():
                 self._page_timer.start()
         is_draft = self._draft is not None and self._draft.id == plant_id

@@ -120,7 +120,7 @@ class RingTable(QTableView):
 
 
 class TypeAhead(QObject):
-    """Collects letters until a pause. `requested(text)`: a plant whose name begins with `text` is wanted."""
+    """Collects letters until a pause. `requested(text)`: a plant whose name begins with `text` is requested."""
 
     requested = Signal(str)
 
