@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1.0 document, built from the models that validate requests and from the table of error numbers.
+"""The OpenAPI 3.1.0 document, built from the schema of a plant's fields and from the table of error numbers.
 
 Imports no web framework, so that `plantdesk openapi` starts fast.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 from plantdesk import HOME_PAGE
 from plantdesk.domain.errors import ErrorNumber
-from plantdesk.domain.validation import NewPlant, PlantFields
+from plantdesk.domain.validation import MISSING, SCHEMA
 from plantdesk.platform.settings import DEFAULT_PORT
 
 #: The version of the API, not of the program.
@@ -53,7 +53,7 @@ def description() -> dict[str, Any]:
         "paths": {"/plants": {"post": _create_plant()}},
         "security": [{"bearerAuth": []}],
         "components": {
-            "schemas": {"Plant": _schema(PlantFields), "NewPlant": _schema(NewPlant), "Error": _error()},
+            "schemas": {"Plant": _schema("name", "tag"), "NewPlant": _schema(*SCHEMA), "Error": _error()},
             "securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -96,18 +96,9 @@ def _json(schema: str, example: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}, "example": example}}
 
 
-def _schema(model: type[PlantFields]) -> dict[str, Any]:
-    """Return the schema of a model with its fields in the interface's order, and without pydantic's titles."""
-    schema = model.model_json_schema()
-    fields = {
-        name: _untitled(schema["properties"][name]) for name in ("id", "name", "tag") if name in schema["properties"]
-    }
-    required = [name for name in fields if name in schema["required"]]
-    return {"type": "object", "required": required, "properties": fields}
-
-
-def _untitled(field: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in field.items() if key != "title"}
+def _schema(*fields: str) -> dict[str, Any]:
+    required = [name for name in fields if name in MISSING]
+    return {"type": "object", "required": required, "properties": {name: SCHEMA[name] for name in fields}}
 
 
 def _error() -> dict[str, Any]:

@@ -1,15 +1,12 @@
 """The validator of input.
 
 `new_plant` and `plant_fields` are the only validators: form, API, import and command line use them, so that all have
-the same rules and messages. Imports pydantic, which takes as long as opening an empty window.
+the same rules and messages. `SCHEMA` says them to other programs, in the OpenAPI document; a test compares both.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text, joined, shortened
 from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, LARGEST_ID, SMALLEST_ID
@@ -17,53 +14,47 @@ from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, LARGES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pydantic_core import ErrorDetails
-
 #: Bytes of a note in UTF-8.
 MAX_NOTE_BYTES = 100_000
 
-
-def _no_null(value: object) -> object:
-    if value is None:
-        raise PydanticCustomError("null_tag", "null is not a string")
-    return value
-
-
-def _without_default(schema: dict[str, Any]) -> None:
-    del schema["default"]
-
-
-#: Any Unicode text. The constraint makes pydantic refuse lone surrogates, which UTF-8 cannot encode.
-AnyText = Annotated[str, StringConstraints(min_length=0), WithJsonSchema({"type": "string"})]
-
-
-class PlantFields(BaseModel):
-    """A plant without its id: the API's schema `Plant`."""
-
-    model_config = ConfigDict(title="Plant", strict=True, frozen=True)
-
-    name: AnyText = Field(description="The name of the plant")
-    tag: Annotated[AnyText | None, BeforeValidator(_no_null), WithJsonSchema({"type": "string"})] = Field(
-        default=None,
-        description="Tag that specifies the type of the plant",
-        json_schema_extra=_without_default,
-    )
+#: The JSON Schema of each field, in the order of the form.
+SCHEMA: dict[str, dict[str, Any]] = {
+    "id": {
+        "description": "Identification number of the plant",
+        "format": "int64",
+        "maximum": LARGEST_ID,
+        "minimum": SMALLEST_ID,
+        "type": "integer",
+    },
+    "name": {"description": "The name of the plant", "type": "string"},
+    "tag": {"description": "Tag that specifies the type of the plant", "type": "string"},
+}
+#: The messages for required fields that are missing.
+MISSING = {
+    "id": Text("The ID is missing: give “id” as a whole number."),
+    "name": Text("The name is missing: give “name” as text."),
+}
+_NOT_TEXT = {"name": Text("The name must be text."), "tag": Text("The tag must be text.")}
+_NULL_TAG = Text("The tag must be text: leave “tag” out when the plant has none.")
+_SURROGATE = {
+    "name": Text("The name cannot be stored: it contains half a surrogate pair. Send whole characters."),
+    "tag": Text("The tag cannot be stored: it contains half a surrogate pair. Send whole characters."),
+}
 
 
-_Fields = TypeVar("_Fields", bound=PlantFields)
+class PlantFields(NamedTuple):
+    """A plant without its id: the API's schema `Plant`. Name and tag are any text that UTF-8 can encode."""
+
+    name: str
+    tag: str | None = None
 
 
-class NewPlant(PlantFields):
-    """A plant to be added: an int64 id, a name and an optional tag, any text that UTF-8 can encode."""
+class NewPlant(NamedTuple):
+    """A plant to be added: an int64 id, a name and an optional tag."""
 
-    model_config = ConfigDict(title="NewPlant")
-
-    id: int = Field(
-        ge=SMALLEST_ID,
-        le=LARGEST_ID,
-        description="Identification number of the plant",
-        json_schema_extra={"format": "int64"},
-    )
+    id: int
+    name: str
+    tag: str | None = None
 
 
 def new_plant(values: Mapping[str, object]) -> NewPlant:
@@ -71,12 +62,14 @@ def new_plant(values: Mapping[str, object]) -> NewPlant:
 
     Raises InvalidPlantError, which names all invalid fields.
     """
-    return _validated(NewPlant, values)
+    _check(values, ("id", "name", "tag"))
+    return NewPlant(cast("int", values["id"]), *_texts(values))
 
 
 def plant_fields(values: Mapping[str, object]) -> PlantFields:
     """Return the plant that `values` describe, for the store to choose the id. Raises InvalidPlantError."""
-    return _validated(PlantFields, values)
+    _check(values, ("name", "tag"))
+    return PlantFields(*_texts(values))
 
 
 def plant_note(text: str) -> str | None:
@@ -93,14 +86,6 @@ def plant_note(text: str) -> str | None:
     return text or None
 
 
-def _validated(kind: type[_Fields], values: Mapping[str, object]) -> _Fields:
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        fields = [_invalid_field(details) for details in error.errors(include_url=False)]
-        raise InvalidPlantError(sorted(fields, key=_form_order)) from None
-
-
 class UnfitNumber:
     """A JSON number that is not an int64 integer, with its text for the message."""
 
@@ -111,31 +96,48 @@ class UnfitNumber:
         self.is_whole = is_whole
 
 
-_TEXTS = {
-    ("id", "missing"): Text("The ID is missing: give “id” as a whole number."),
-    ("id", "int_type"): ID_TYPE,
-    ("id", "less_than_equal"): ID_TOO_LARGE,
-    ("id", "greater_than_equal"): ID_TOO_SMALL,
-    ("name", "missing"): Text("The name is missing: give “name” as text."),
-    ("name", "string_type"): Text("The name must be text."),
-    ("name", "string_unicode"): Text(
-        "The name cannot be stored: it contains half a surrogate pair. Send whole characters."
-    ),
-    ("tag", "string_type"): Text("The tag must be text."),
-    ("tag", "null_tag"): Text("The tag must be text: leave “tag” out when the plant has none."),
-    ("tag", "string_unicode"): Text(
-        "The tag cannot be stored: it contains half a surrogate pair. Send whole characters."
-    ),
-}
+def _texts(values: Mapping[str, object]) -> tuple[str, str | None]:
+    return cast("tuple[str, str | None]", (values["name"], values.get("tag")))
 
 
-def _invalid_field(details: ErrorDetails) -> InvalidField:
-    field = str(details["loc"][0]) if details["loc"] else "id"
-    kind, value = details["type"], details["input"]
-    if field == "id" and isinstance(value, UnfitNumber) and value.is_whole:
-        kind = "greater_than_equal" if value.text.startswith("-") else "less_than_equal"
-    shown = kind in {"int_type", "string_type"} or kind.endswith("than_equal")
-    return InvalidField(field, joined([_TEXTS[field, kind], *([_received(value)] if shown else [])]))
+def _check(values: Mapping[str, object], fields: tuple[str, ...]) -> None:
+    problems = [(field, _problem(field, values)) for field in fields]
+    invalid = [InvalidField(field, problem) for field, problem in problems if problem is not None]
+    if invalid:
+        raise InvalidPlantError(invalid)
+
+
+def _problem(field: str, values: Mapping[str, object]) -> Text | None:
+    """Return what is wrong with a field; None where it is valid."""
+    if field not in values:
+        return MISSING.get(field)
+    value = values[field]
+    if field == "id":
+        problem = _number_problem(value)
+        return problem and joined([problem, _received(value)])
+    if not isinstance(value, str):
+        is_null_tag = value is None and field == "tag"
+        return _NULL_TAG if is_null_tag else joined([_NOT_TEXT[field], _received(value)])
+    return None if value.isascii() or _is_unicode(value) else _SURROGATE[field]
+
+
+def _number_problem(value: object) -> Text | None:
+    if isinstance(value, UnfitNumber) and value.is_whole:
+        return ID_TOO_SMALL if value.text.startswith("-") else ID_TOO_LARGE
+    if not isinstance(value, int) or isinstance(value, bool):
+        return ID_TYPE
+    if value > LARGEST_ID:
+        return ID_TOO_LARGE
+    return ID_TOO_SMALL if value < SMALLEST_ID else None
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text can be encoded, which lone surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _received(value: object) -> Text:
@@ -149,7 +151,3 @@ def _received(value: object) -> Text:
     if isinstance(value, int):
         return Text("Received the number {value}.", value=value)
     return Text("Received a list.") if isinstance(value, list) else Text("Received an object.")
-
-
-def _form_order(field: InvalidField) -> int:
-    return ("id", "name", "tag", "note").index(field.field)

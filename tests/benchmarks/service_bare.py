@@ -1,4 +1,4 @@
-"""Starlette and uvicorn alone: validates the plant with PlantDesk's own model, and stores nothing.
+"""Starlette and uvicorn alone: validates the plant with a model of pydantic, and stores nothing.
 
 python service_bare.py PORT
 """
@@ -9,14 +9,23 @@ import sys
 from typing import TYPE_CHECKING
 
 import uvicorn
+from pydantic import BaseModel, ConfigDict
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from plantdesk.domain.validation import NewPlant
-
 if TYPE_CHECKING:
     from starlette.requests import Request
+
+
+class NewPlant(BaseModel):
+    """A plant to be added."""
+
+    model_config = ConfigDict(strict=True)
+
+    id: int
+    name: str
+    tag: str | None = None
 
 
 async def create_plant(request: Request) -> JSONResponse:

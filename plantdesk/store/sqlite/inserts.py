@@ -148,7 +148,7 @@ def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Sou
     return row
 
 
-def _new_row(plant_id: int, fields: PlantFields, now: int, source: Source, seq: int) -> PlantRow:
+def _new_row(plant_id: int, fields: NewPlant | PlantFields, now: int, source: Source, seq: int) -> PlantRow:
     return PlantRow(plant_id, fields.name, fields.tag, now, source, version=-seq)
 
 
