@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 
-from plantdesk.ui.qt import mirrored, override
+from plantdesk.ui.qt import fill, mirrored, override
 from plantdesk.ui.widgets.messages import BarStack
 from plantdesk.ui.widgets.toast import Toast
 
@@ -44,8 +44,7 @@ class SidePane(QFrame):
         self._shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
         self._shadow.setEnabled(False)
         self.setGraphicsEffect(self._shadow)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout = fill(QVBoxLayout(self), margins=0)
         self.hide()
 
     def set_content(self, content: QWidget) -> None:
@@ -253,10 +252,7 @@ class Page(QFrame):
     def _lay_out(self) -> None:
         for frame, kind in ((self, "lines"), (self._strip, "strip"), (self._list, "list")):
             frame.setProperty("pane", kind)
-        self._strip_layout = QVBoxLayout(self._strip)
-        self._strip_layout.setContentsMargins(0, 0, 0, 0)
-        self._strip_layout.setSpacing(0)
-        self._strip_layout.addWidget(self._bar_stack)
+        self._strip_layout = fill(QVBoxLayout(self._strip), self._bar_stack, margins=0, spacing=0)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(self._strip, 0, 1)
@@ -264,9 +260,7 @@ class Page(QFrame):
         self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # after the form in the tab order
         self._grid.addLayout(self._body, 1, 1)  # both still empty: see `add_layout`
         self._sidebar_slot.addWidget(self.sidebar)
-        self._list_layout = QVBoxLayout(self._list)
-        self._list_layout.setContentsMargins(0, 0, 0, 0)
-        self._list_layout.setSpacing(0)
+        self._list_layout = fill(QVBoxLayout(self._list), margins=0, spacing=0)
         self._body.addWidget(self._list, 1)
         self._body.addWidget(self.card)
         for layout in (self._grid, self._body):

@@ -13,7 +13,16 @@ from PySide6.QtCore import QSize
 from plantdesk.platform.paths import home_folder
 
 if TYPE_CHECKING:
+    from typing import TypeAlias, TypeVar
+
+    from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
+
+    Box = TypeVar("Box", bound=QBoxLayout)
+    #: A widget, a filled layout, one of them with a stretch factor or an alignment, a gap in pixels, or STRETCH.
+    Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, Qt.AlignmentFlag] | int
+    Margins: TypeAlias = int | tuple[int, int, int, int]
+
     from typing_extensions import override
 else:
 
@@ -28,9 +37,11 @@ else:
 
 __all__ = [
     "QWIDGETSIZE_MAX",
+    "STRETCH",
     "QtDiagnostics",
     "add_layout",
     "documents_folder",
+    "fill",
     "fitted",
     "mirrored",
     "override",
@@ -42,6 +53,37 @@ __all__ = [
 QWIDGETSIZE_MAX = (1 << 24) - 1
 #: Title bar and borders. The real ones are known only after the window is shown.
 _FRAME = QSize(16, 48)
+
+
+#: Takes the room that the other items of a layout leave.
+STRETCH = -1
+
+
+def fill(layout: Box, *items: Item, margins: Margins | None = None, spacing: int | None = None) -> Box:
+    """Add items to a box layout, and return it; without margins and spacing, it has those of the style."""
+    if margins is not None:
+        layout.setContentsMargins(*(margins if isinstance(margins, tuple) else [margins] * 4))
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for item in items:
+        _add(layout, item)
+    return layout
+
+
+def _add(layout: QBoxLayout, item: Item) -> None:
+    from PySide6.QtCore import Qt
+    from PySide6.QtWidgets import QLayout
+
+    if isinstance(item, int):
+        layout.addStretch(1) if item == STRETCH else layout.addSpacing(item)
+        return
+    part, extra = item if isinstance(item, tuple) else (item, 0)
+    if isinstance(part, QLayout):
+        add_layout(layout, part, extra)
+    elif isinstance(extra, Qt.AlignmentFlag):
+        layout.addWidget(part, alignment=extra)
+    else:
+        layout.addWidget(part, extra)
 
 
 def add_layout(outer: QBoxLayout, inner: QLayout, stretch: int = 0) -> None:

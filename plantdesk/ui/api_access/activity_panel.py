@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QStackedWidget, QVB
 
 from plantdesk.domain.errors import ErrorNumber, Text
 from plantdesk.ui.api_access.snippets import curl_of
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import exact_time, one_line, quoted, shown, source_text
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.containers import CollapsibleHeader
@@ -118,11 +119,7 @@ class ActivityPanel(QWidget):
         self._pages.addWidget(self._card)
         self._pages.addWidget(self._empty_label)
         self._pages.setCurrentWidget(self._empty_label)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        layout.addWidget(self._header)
-        layout.addWidget(self._pages)
+        fill(QVBoxLayout(self), self._header, self._pages, margins=0, spacing=S)
 
     @Slot()
     def _show_answers(self) -> None:

@@ -14,7 +14,7 @@ from plantdesk.ui.api_access.activity_panel import ActivityPanel
 from plantdesk.ui.api_access.snippets import SnippetPanel
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.background import next_free_id
-from plantdesk.ui.qt import add_layout, override, set_properties
+from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.buttons import CopyButton
@@ -233,42 +233,35 @@ class ApiDialog(Dialog):
 
     def _lay_out(self) -> None:
         self._content = QWidget()
-        inner = self._inner = QVBoxLayout(self._content)
-        inner.setContentsMargins(EDGE, L, EDGE, M)
-        inner.setSpacing(M)
-        add_layout(inner, self._switch_row())
-        inner.addWidget(self._state_line)
         self._fill_address_row()
-        inner.addWidget(self._address_row)
-        inner.addWidget(self._tokens)
-        inner.addWidget(self._activity)
-        inner.addWidget(self._try_header)
-        inner.addWidget(self._snippets)
-        inner.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        self._inner = fill(
+            QVBoxLayout(self._content),
+            self._switch_row(),
+            self._state_line,
+            self._address_row,
+            self._tokens,
+            self._activity,
+            self._try_header,
+            self._snippets,
+            STRETCH,
+            margins=(EDGE, L, EDGE, M),
+            spacing=M,
+        )
         self._area = ScrollArea(self._content)
-        layout.addWidget(self._area, 1)
         self.buttons.setContentsMargins(EDGE, S, EDGE, L)
-        layout.addWidget(self.buttons)
+        fill(QVBoxLayout(self), (self._area, 1), self.buttons, margins=0, spacing=0)
         self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._content.sizeHint().height()))
 
     def _switch_row(self) -> QHBoxLayout:
-        port_label = PlainLabel(self.tr("&Port"))
-        port_label.setBuddy(self._port_edit)
-        row = QHBoxLayout()
-        row.setSpacing(S)
-        row.addWidget(self._on_box)
-        row.addStretch(1)
-        for widget in (port_label, self._port_edit, self._port_button):
-            row.addWidget(widget)
-        return row
+        port = (PlainLabel(self.tr("&Port"), buddy=self._port_edit), self._port_edit, self._port_button)
+        return fill(QHBoxLayout(), self._on_box, STRETCH, *port, spacing=S)
 
     def _fill_address_row(self) -> None:
-        row = QHBoxLayout(self._address_row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(S)
-        row.addWidget(self._address)
-        row.addWidget(self._copy_button)
-        row.addWidget(PlainLabel(self.tr("Only programs on this computer can connect."), tone="muted"), 1)
+        fill(
+            QHBoxLayout(self._address_row),
+            self._address,
+            self._copy_button,
+            (PlainLabel(self.tr("Only programs on this computer can connect."), tone="muted"), 1),
+            margins=0,
+            spacing=S,
+        )

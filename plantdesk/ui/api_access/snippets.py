@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from plantdesk.ui.qt import add_layout
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.fields import ComboBox
@@ -153,13 +153,5 @@ class SnippetPanel(QWidget):
         self._copy_button.set_content(text)
 
     def _lay_out(self) -> None:
-        header = QHBoxLayout()
-        header.setSpacing(S)
-        header.addWidget(self._languages)
-        header.addStretch(1)
-        header.addWidget(self._copy_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        add_layout(layout, header)
-        layout.addWidget(self._text)
+        header = fill(QHBoxLayout(), self._languages, STRETCH, self._copy_button, spacing=S)
+        fill(QVBoxLayout(self), header, self._text, margins=0, spacing=S)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWi
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, Starting
-from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.qt import fill, override, set_properties
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.buttons import CopyButton
@@ -148,15 +148,8 @@ class ApiStatus(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        for widget in (self._icon, self._word, self._address, self._copy_button):
-            layout.addWidget(widget)
-        layout.addWidget(self._turn_on_button)
-        layout.addWidget(self._token_button)
-        layout.addWidget(self._dot)
-        layout.addWidget(self._activity, 1)
+        state = (self._icon, self._word, self._address, self._copy_button, self._turn_on_button, self._token_button)
+        layout = fill(QHBoxLayout(self), *state, self._dot, (self._activity, 1), margins=0, spacing=S)
         layout.addStretch()
         self.setMinimumHeight(self._theme.metrics.control + 2)
 

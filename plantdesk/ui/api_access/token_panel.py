@@ -14,7 +14,7 @@ from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.records import FORM, now_ms
 from plantdesk.platform.atomic_replace import write_private
 from plantdesk.transfer.files import checked_target
-from plantdesk.ui.qt import add_layout, set_properties
+from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, shown
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.buttons import CloseButton, CopyButton
@@ -60,9 +60,8 @@ class TokenPanel(QWidget):
         self._tokens = tokens
         self._rows: list[TokenRow] = []
         self._new_name, self._is_making = "", False
-        self._new_title = PlainLabel(role="strong", wrapped=True)
         self._new_edit = SecretEdit(theme, self.tr("New token"))
-        self._new_title.setBuddy(self._new_edit)
+        self._new_title = PlainLabel(role="strong", wrapped=True, buddy=self._new_edit)
         self._copy_button = CopyButton(theme, self.tr("Copy token"), primary=True, secret=True)
         self._save_button = QPushButton(self.tr("Save to &file…"))
         self._new_card = self._make_card()
@@ -303,25 +302,16 @@ class TokenPanel(QWidget):
         card.setProperty("card", "true")
         text = self.tr("Copy or save it now. PlantDesk keeps only a fingerprint and cannot show it again.")
         warning = PlainLabel(text, tone="muted", wrapped=True)
-        row = QHBoxLayout()
-        row.setSpacing(S)
-        row.addWidget(self._new_edit, 1)
-        row.addWidget(self._copy_button)
-        bottom = QHBoxLayout()
-        bottom.addWidget(PlainLabel(self.tr("A copied token leaves the clipboard after 60 seconds."), role="detail"), 1)
-        bottom.addWidget(self._save_button)
-        layout = QVBoxLayout(card)
-        layout.setContentsMargins(L, M, L, M)
-        layout.setSpacing(S - 2)
+        row = fill(QHBoxLayout(), (self._new_edit, 1), self._copy_button, spacing=S)
+        bottom = fill(
+            QHBoxLayout(),
+            (PlainLabel(self.tr("A copied token leaves the clipboard after 60 seconds."), role="detail"), 1),
+            self._save_button,
+        )
         close = CloseButton(self._theme, self.tr("Close the new token"))
         close.clicked.connect(self._close_new_card)
-        header = QHBoxLayout()
-        header.addWidget(self._new_title, 1)
-        header.addWidget(close)
-        add_layout(layout, header)
-        layout.addWidget(warning)
-        add_layout(layout, row)
-        add_layout(layout, bottom)
+        header = fill(QHBoxLayout(), (self._new_title, 1), close)
+        fill(QVBoxLayout(card), header, warning, row, bottom, margins=(L, M, L, M), spacing=S - 2)
         return card
 
     def _make_table(self) -> PlainTable:
@@ -343,16 +333,5 @@ class TokenPanel(QWidget):
         return box
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(S)
-        row.addWidget(self._name_edit, 1)
-        row.addWidget(self._lifetime_box)
-        row.addWidget(self._create_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        layout.addWidget(self._new_card)
-        layout.addWidget(self._card)
-        layout.addWidget(self._empty_label)
-        add_layout(layout, row)
-        layout.addWidget(self._message)
+        row = fill(QHBoxLayout(), (self._name_edit, 1), self._lifetime_box, self._create_button, spacing=S)
+        fill(QVBoxLayout(self), self._new_card, self._card, self._empty_label, row, self._message, margins=0, spacing=S)

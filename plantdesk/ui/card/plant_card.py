@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from plantdesk.ui.card.history_lines import added_text, history_lines
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.card.sections import CardFrame, empty, text_button
-from plantdesk.ui.qt import add_layout
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import is_visible, long_time, one_line, source_text
 from plantdesk.ui.theme.metrics import S, tabular
 from plantdesk.ui.widgets.painting import Icon, TagPill
@@ -60,8 +60,7 @@ class PlantCard(CardFrame):
         self._added_label = PlainLabel(wrapped=True)
         self._by_label = PlainLabel(tone="muted", wrapped=True)
         self._history_lines: list[QWidget] = []
-        self._history = QVBoxLayout()
-        self._history.setSpacing(S + 2)
+        self._history = fill(QVBoxLayout(), spacing=S + 2)
         self._label_button = text_button(self.tr("Print label…"), theme, "printer")
         self._label_button.clicked.connect(self.labels_requested)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
@@ -92,24 +91,13 @@ class PlantCard(CardFrame):
         self._delete_button.setEnabled(editable)
 
     def _lay_out(self) -> None:
-        top = self.top_row()
-        top.setSpacing(S + 2)
-        top.addWidget(self._pill)
-        top.addWidget(self._id_label)
-        top.addStretch()
-        self.column.addSpacing(S)
-        self.column.addWidget(self._name_label)
+        fill(self.top_row(), self._pill, self._id_label, STRETCH, spacing=S + 2)
+        fill(self.column, S, self._name_label)
         self.add_section(self.tr("Note"), self.note_edit)
-        added = QVBoxLayout()
-        added.setSpacing(0)
-        added.addWidget(self._added_label)
-        added.addWidget(self._by_label)
-        self.add_section(self.tr("Added"), added)
+        self.add_section(self.tr("Added"), fill(QVBoxLayout(), self._added_label, self._by_label, spacing=0))
         self.add_section(self.tr("History"), self._history)
         self.column.addStretch()
-        self.buttons.addWidget(self._label_button)
-        self.buttons.addStretch()
-        self.buttons.addWidget(self._delete_button)
+        fill(self.buttons, self._label_button, STRETCH, self._delete_button)
 
     @Slot()
     def _show_lines(self) -> None:
@@ -136,21 +124,17 @@ class PlantCard(CardFrame):
 
     def _line(self, line: HistoryLine) -> QWidget:
         widget = QWidget()
-        row = QHBoxLayout(widget)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(S + 2)
-        texts = QVBoxLayout()
-        texts.setSpacing(0)
+        texts = fill(QVBoxLayout(), spacing=0)
         details = [PlainLabel(detail, role="detail", wrapped=True) for detail in line.details]
         if line.change is not None:
             set_tool_tip(details[0], long_time(line.change.made_at))
         for label in (PlainLabel(line.text, wrapped=True), *details):
             label.setMinimumWidth(1)
             texts.addWidget(label)
-        row.addWidget(Icon(self._theme, line.icon, "text_2"), alignment=Qt.AlignmentFlag.AlignTop)
-        add_layout(row, texts, 1)
-        if line.restored is not None:
-            row.addWidget(self._undo_button(line))
+        icon = Icon(self._theme, line.icon, "text_2")
+        undo = [] if line.restored is None else [self._undo_button(line)]
+        icon_on_top = icon, Qt.AlignmentFlag.AlignTop
+        fill(QHBoxLayout(widget), icon_on_top, (texts, 1), *undo, margins=0, spacing=S + 2)
         return widget
 
     def _undo_button(self, line: HistoryLine) -> QPushButton:

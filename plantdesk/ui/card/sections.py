@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 
-from plantdesk.ui.qt import add_layout, mirrored, override
+from plantdesk.ui.qt import add_layout, fill, mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
 from plantdesk.ui.widgets.buttons import CloseButton, OneClickButton
 from plantdesk.ui.widgets.containers import ScrollArea
@@ -36,23 +36,16 @@ class CardFrame(QWidget):
         self._cross.setParent(self)  # in no layout, so that it comes after what is
         self._cross.clicked.connect(self.close_requested)
         content = QWidget()
-        self.column = QVBoxLayout(content)
-        self.column.setContentsMargins(EDGE, M + 2, EDGE, M)
-        self.column.setSpacing(0)
+        self.column = fill(QVBoxLayout(content), margins=(EDGE, M + 2, EDGE, M), spacing=0)
         line = QFrame()
         line.setProperty("pane", "lines")
         line.setFixedHeight(1)
         self._bottom = QWidget()
-        bottom = QVBoxLayout(self._bottom)
-        bottom.setContentsMargins(0, 0, 0, 0)
-        bottom.setSpacing(M)
-        bottom.addWidget(line)
         self.buttons = QHBoxLayout()
-        add_layout(bottom, self.buttons)
-        self._column_and_buttons = QVBoxLayout(self)
-        self._column_and_buttons.setContentsMargins(0, 0, 0, 0)
-        self._column_and_buttons.setSpacing(0)
-        self._column_and_buttons.addWidget(ScrollArea(content, horizontal=False), 1)
+        fill(QVBoxLayout(self._bottom), line, self.buttons, margins=0, spacing=M)
+        self._column_and_buttons = fill(
+            QVBoxLayout(self), (ScrollArea(content, horizontal=False), 1), margins=0, spacing=0
+        )
         self._cross.raise_()
 
     def _place_buttons(self) -> None:
@@ -79,23 +72,15 @@ class CardFrame(QWidget):
 
     def top_row(self) -> QHBoxLayout:
         """Return the row beside the cross, which is added to the column."""
-        row = QHBoxLayout()
-        row.setContentsMargins(*mirrored(self, 0, 0, ICON_BUTTON, 0))
+        row = fill(QHBoxLayout(), margins=mirrored(self, 0, 0, ICON_BUTTON, 0))
         row.addStrut(ICON_BUTTON)
         add_layout(self.column, row)
         return row
 
     def add_section(self, title: str, content: QWidget | QLayout) -> PlainLabel:
         """Add a titled section; return its title."""
-        label = PlainLabel(title, role="caption")
-        self.column.addSpacing(L)
-        self.column.addWidget(label)
-        self.column.addSpacing(XS)
-        if isinstance(content, QWidget):
-            label.setBuddy(content)
-            self.column.addWidget(content)
-        else:
-            add_layout(self.column, content)
+        label = PlainLabel(title, role="caption", buddy=content if isinstance(content, QWidget) else None)
+        fill(self.column, L, label, XS, content)
         return label
 
 
@@ -109,9 +94,7 @@ class CommandButton(OneClickButton):
         theme.icons.put_on(self, icon, "text_2")
         self._key = PlainLabel(key.toString(QKeySequence.SequenceFormat.NativeText), tone="muted")
         self._key.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._key, alignment=Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
+        fill(QHBoxLayout(self), (self._key, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter), margins=0)
 
     @override
     def minimumSizeHint(self) -> QSize:

@@ -14,6 +14,7 @@ from plantdesk.domain.records import now_ms
 from plantdesk.ui.card.history_lines import added_text
 from plantdesk.ui.card.sections import CardFrame, CommandButton, empty, text_button
 from plantdesk.ui.menus import Key
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import date, long_time, short_time, shown, tag_text
 from plantdesk.ui.theme.metrics import S, tabular
 from plantdesk.ui.widgets.painting import TagPill
@@ -132,19 +133,13 @@ class SelectionCard(CardFrame):
 
     def _lay_out(self) -> None:
         self.top_row().addWidget(PlainLabel(self.tr("Selection"), role="caption"))
-        self.column.addSpacing(S)
-        self.column.addWidget(self._title_label)
-        self.column.addWidget(self._ids_label)
+        fill(self.column, S, self._title_label, self._ids_label)
         self._tags_title = self.add_section(self.tr("Tags"), self._tags)
         self._added_title = self.add_section(self.tr("Added"), self._added_label)
         self.column.addWidget(self._sources_label)
         self._commands_title = self.add_section("", self.commands[0])
-        for button in self.commands[1:]:
-            self.column.addWidget(button)
-        self.column.addStretch()
-        self.buttons.addWidget(self._none_button)
-        self.buttons.addStretch()
-        self.buttons.addWidget(self._delete_button)
+        fill(self.column, *self.commands[1:], STRETCH)
+        fill(self.buttons, self._none_button, STRETCH, self._delete_button)
 
 
 def _span(first: int, last: int) -> str:

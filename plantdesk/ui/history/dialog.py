@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 from plantdesk.domain.errors import Text
 from plantdesk.ui.history.change_list import ChangeList
 from plantdesk.ui.history.model import HistoryModel
-from plantdesk.ui.qt import add_layout
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, long_date, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
@@ -62,23 +62,12 @@ class HistoryDialog(Dialog):
         self._model.reload()
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(M)
-        top.addWidget(self._search_edit, 1)
-        top.addStretch()
-        top.addWidget(self._source_box)
+        top = fill(QHBoxLayout(), (self._search_edit, 1), self._source_box, spacing=M)
         self._pages = QStackedLayout()
         for page in (self._list, self._empty_label):
             self._pages.addWidget(page)
-        bottom = QHBoxLayout()
-        bottom.addWidget(self._message, 1)
-        bottom.addWidget(self.buttons)
-        layout = self._layout = QVBoxLayout(self)
-        layout.setContentsMargins(EDGE, L, EDGE, L)
-        layout.setSpacing(S + 2)
-        add_layout(layout, top)
-        add_layout(layout, self._pages, 1)
-        add_layout(layout, bottom)
+        bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons)
+        self._layout = fill(QVBoxLayout(self), top, (self._pages, 1), bottom, margins=(EDGE, L, EDGE, L), spacing=S + 2)
 
     def _connect(self, context: WindowContext) -> None:
         self._search_edit.textChanged.connect(self._on_filter_changed)

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
 from plantdesk.domain.errors import Text
 from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.labels.sheets import SheetChoice
-from plantdesk.ui.qt import add_layout, override
+from plantdesk.ui.qt import STRETCH, fill, override
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
-from plantdesk.ui.widgets.fields import spin_box
+from plantdesk.ui.widgets.fields import add_labelled, spin_box
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -268,61 +268,38 @@ class LabelDialog(Dialog):
 
     def _choices(self) -> QWidget:
         content = QWidget()
-        left = QVBoxLayout(content)
-        left.setContentsMargins(0, 0, M, 0)
-        left.setSpacing(S)
-        title = PlainLabel(self.tr("Sheet"), role="caption")
-        title.setBuddy(self._sheet.field)
-        left.addWidget(title)
-        left.addWidget(self._sheet)
-        left.addSpacing(S)
         grid = QGridLayout()
-        boxes = ((self.tr("Start at label (or click one)"), self._start), (self.tr("Copies of each"), self._copies))
-        for row, (text, box) in enumerate(boxes):
-            label = PlainLabel(text, wrapped=True)
-            label.setBuddy(box)
-            box.setAccessibleName(text)
-            grid.addWidget(label, row, 0)
-            grid.addWidget(box, row, 1)
         grid.setColumnStretch(0, 1)
-        add_layout(left, grid)
-        left.addSpacing(S)
-        left.addWidget(PlainLabel(self.tr("On each label"), role="caption"))
-        for check in self._content:
-            left.addWidget(check)
-        left.addStretch(1)
-        left.addWidget(PlainLabel(self.tr("One label, about as large as printed"), role="caption", wrapped=True))
-        left.addWidget(self._label, alignment=Qt.AlignmentFlag.AlignHCenter)
+        boxes = ((self.tr("Start at label (or click one)"), self._start), (self.tr("Copies of each"), self._copies))
+        add_labelled(grid, boxes, wrapped=True)
+        fill(
+            QVBoxLayout(content),
+            PlainLabel(self.tr("Sheet"), role="caption", buddy=self._sheet.field),
+            self._sheet,
+            S,
+            grid,
+            S,
+            PlainLabel(self.tr("On each label"), role="caption"),
+            *self._content,
+            STRETCH,
+            PlainLabel(self.tr("One label, about as large as printed"), role="caption", wrapped=True),
+            (self._label, Qt.AlignmentFlag.AlignHCenter),
+            margins=(0, 0, M, 0),
+            spacing=S,
+        )
         return content
 
     def _pages(self) -> QVBoxLayout:
-        right = QVBoxLayout()
-        right.setSpacing(S)
-        right.addWidget(self._page, 1)
-        pages = QHBoxLayout()
-        pages.addStretch(1)
         for button in (self._previous, self._next):
             button.setProperty("small", "true")
-            pages.addWidget(button)
-        pages.addStretch(1)
-        add_layout(right, pages)
-        return right
+        pages = fill(QHBoxLayout(), STRETCH, self._previous, self._next, STRETCH)
+        return fill(QVBoxLayout(), (self._page, 1), pages, spacing=S)
 
     def _lay_out(self) -> None:
         area = ScrollArea(self._choices(), horizontal=False)
         area.setFixedWidth(self._theme.metrics.scaled(_LEFT_WIDTH) + XL)
-        body = QHBoxLayout()
-        body.setSpacing(L)
-        body.addWidget(area)
-        add_layout(body, self._pages(), 1)
-        bottom = QHBoxLayout()
-        bottom.setSpacing(S)
-        bottom.addWidget(self._message, 1)
-        bottom.addWidget(self.buttons)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(XL, L, XL, L)
-        layout.setSpacing(M)
-        add_layout(layout, body, 1)
-        add_layout(layout, bottom)
+        body = fill(QHBoxLayout(), area, (self._pages(), 1), spacing=L)
+        bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons, spacing=S)
+        fill(QVBoxLayout(self), (body, 1), bottom, margins=(XL, L, XL, L), spacing=M)
         scaled = self._theme.metrics.scaled
         self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, QSignalBlocker, QSizeF, Signal
 from PySide6.QtGui import QPageSize
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
+from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import XS, S
-from plantdesk.ui.widgets.fields import ComboBox, spin_box
+from plantdesk.ui.widgets.fields import ComboBox, add_labelled, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QAbstractSpinBox
 
 
 class Sheet(NamedTuple):
@@ -161,7 +159,7 @@ class SheetChoice(QWidget):
     def _lay_out(self) -> None:
         self._lengths[0].setMinimum(5)
         self._lengths[1].setMinimum(5)
-        boxes: list[tuple[str, QComboBox | QAbstractSpinBox]] = [
+        boxes = (
             (self.tr("Page"), self._page),
             (self.tr("Columns"), self._counts[0]),
             (self.tr("Rows"), self._counts[1]),
@@ -171,18 +169,9 @@ class SheetChoice(QWidget):
             (self.tr("Top margin"), self._lengths[3]),
             (self.tr("Column gap"), self._lengths[4]),
             (self.tr("Row gap"), self._lengths[5]),
-        ]
+        )
         grid = QGridLayout(self._custom)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(XS)
-        for row, (text, box) in enumerate(boxes):
-            label = PlainLabel(text)
-            label.setBuddy(box)
-            box.setAccessibleName(text)
-            grid.addWidget(label, row, 0)
-            grid.addWidget(box, row, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        for widget in (self._sheets, self._names, self._custom):
-            layout.addWidget(widget)
+        add_labelled(grid, boxes)
+        fill(QVBoxLayout(self), self._sheets, self._names, self._custom, margins=0, spacing=S)

@@ -257,9 +257,7 @@ class PlantForm(QFrame):
         layout.setVerticalSpacing(XS)
         labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))
         for column, (text, field) in enumerate(zip(labels, self._fields().values(), strict=True)):
-            label = PlainLabel(text, role="caption")
-            label.setBuddy(field)
-            layout.addWidget(label, 0, column)
+            layout.addWidget(PlainLabel(text, role="caption", buddy=field), 0, column)
             layout.addWidget(field, 1, column)
         layout.addWidget(self._add_button, 1, 3)
         layout.addWidget(self._message, 2, 0, 1, 4)

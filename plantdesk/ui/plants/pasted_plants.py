@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 from plantdesk.domain.errors import Text
 from plantdesk.ui.plants.add_queue import EnteredPlant, numbered
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
-from plantdesk.ui.qt import add_layout
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import XL, L, M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
@@ -129,16 +129,10 @@ class PasteDialog(Dialog):
         return [entry for entry in self._found.entries if entry.name not in leave_out]
 
     def _lay_out(self) -> None:
-        bottom = QHBoxLayout()
-        bottom.addWidget(self._leave_out)
-        bottom.addWidget(self.buttons)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(XL, L, XL, L)
-        layout.setSpacing(M)
-        layout.addWidget(self._table.framed())
-        if left_out := self._left_out_text():
-            layout.addWidget(PlainLabel(left_out, tone="muted", wrapped=True))
-        add_layout(layout, bottom)
+        bottom = fill(QHBoxLayout(), self._leave_out, self.buttons)
+        text = self._left_out_text()
+        left_out = [PlainLabel(text, tone="muted", wrapped=True)] if text else []
+        fill(QVBoxLayout(self), self._table.framed(), *left_out, bottom, margins=(XL, L, XL, L), spacing=M)
 
     def _left_out_text(self) -> str:
         found, sentences = self._found, []

@@ -15,7 +15,7 @@ from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, Contains, HasTag
 from plantdesk.ui.filters import filter_icon, filter_text, is_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
-from plantdesk.ui.qt import mirrored, override
+from plantdesk.ui.qt import STRETCH, fill, mirrored, override
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.colors import dot_color
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, FontRole, M, S, tabular
@@ -124,10 +124,7 @@ class FilterChips(QWidget):
         self._more_button = QToolButton(self)
         self._more_button.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(S)
-        self._layout.addWidget(self._more_button)
+        self._layout = fill(QHBoxLayout(self), self._more_button, margins=0, spacing=S)
         self.setAccessibleName(self.tr("Filters"))
         theme.changed.connect(self._fit)
         theme.tags.changed.connect(self._repaint)
@@ -416,14 +413,11 @@ class SearchBar(QWidget):
         self._new_plants_button.hide()
 
     def _lay_out(self) -> None:
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(*mirrored(self, EDGE, M, M + _SCROLL_BAR, S - 2))
-        self._layout.setSpacing(S)
-        for widget in (self._tags_button, self._field, self._chips, self._save_button):
-            self._layout.addWidget(widget)
-        self._layout.addStretch()
-        self._layout.addWidget(self._new_plants_button)
-        self._layout.addWidget(self._count_label)
+        search = (self._tags_button, self._field, self._chips, self._save_button)
+        margins = mirrored(self, EDGE, M, M + _SCROLL_BAR, S - 2)
+        self._layout = fill(
+            QHBoxLayout(self), *search, STRETCH, self._new_plants_button, self._count_label, margins=margins, spacing=S
+        )
         self._chips.hide()
 
     @Slot()

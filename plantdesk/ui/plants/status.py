@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.plants.table.cells import Column, cell_text
-from plantdesk.ui.qt import set_properties
+from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import quoted, shown, source_text
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
@@ -43,12 +43,7 @@ class PlantsStatus(QWidget):
         self._today_button.hide()
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
         self._expiry.timeout.connect(self._saved.clear)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(2, 0, 0, 0)
-        layout.setSpacing(M)
-        layout.addWidget(self._saved)
-        layout.addWidget(self._selection)
-        layout.addWidget(self._today_button)
+        fill(QHBoxLayout(self), self._saved, self._selection, self._today_button, margins=(2, 0, 0, 0), spacing=M)
 
     def show_today(self, count: int) -> None:
         """Show how many plants were added today."""

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.validation import plant_fields
-from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.qt import fill, override, set_properties
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, S
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
@@ -102,11 +102,12 @@ class TagDialog(Dialog):
     def __init__(self, theme: Theme, count: int, tags: QStringListModel, parent: QWidget | None = None) -> None:
         """Ask for `count` plants; `tags` are offered as completions."""
         super().__init__(self.tr("Change tag"), parent)
-        self._label = PlainLabel(shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count)))
         self._edit = LineEdit()
         self._edit.setCompleter(tag_completer(tags, self))
-        self._label.setBuddy(self._edit)
         self._message = MessageLine(theme)
+        self._label = PlainLabel(
+            shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count)), buddy=self._edit
+        )
         change = shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
         self._button = self.buttons.addButton(change, ButtonRole.AcceptRole)
         self._button.setProperty("variant", "primary")
@@ -120,14 +121,16 @@ class TagDialog(Dialog):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(XXL, XL, XXL, XL)
-        layout.setSpacing(S)
-        layout.addWidget(self._label)
-        layout.addWidget(self._edit)
-        layout.addWidget(self._message)
-        layout.addSpacing(L)
-        layout.addWidget(self.buttons)
+        fill(
+            QVBoxLayout(self),
+            self._label,
+            self._edit,
+            self._message,
+            L,
+            self.buttons,
+            margins=(XXL, XL, XXL, XL),
+            spacing=S,
+        )
         self.setMinimumWidth(_WIDTH)
         self._edit.setFocus()
 

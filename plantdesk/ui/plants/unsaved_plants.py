@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVB
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, Text, id_taken
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
-from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.buttons import OneClickButton
@@ -259,10 +259,7 @@ class UnsavedBox(QFrame):
         self.setProperty("card", "true")
         self.setAccessibleName(self.tr("Plants that are not saved"))
         self._content = QWidget()
-        self._list = QVBoxLayout(self._content)
-        self._list.setContentsMargins(0, 0, 0, 0)
-        self._list.setSpacing(0)
-        self._list.addStretch(1)
+        self._list = fill(QVBoxLayout(self._content), STRETCH, margins=0, spacing=0)
         self._for_all = _Links()
         self._for_all.key_pressed.connect(self._on_key)
         self._footer = MoreRow()
@@ -313,13 +310,9 @@ class UnsavedBox(QFrame):
             self.discarded.emit(focus[0])
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(M + 2, S, M + 2, S)
-        layout.setSpacing(0)
         self._area = ScrollArea(self._content, horizontal=False)
-        layout.addWidget(self._area)
         self._footer.row.addWidget(self._for_all)
-        layout.addWidget(self._footer)
+        fill(QVBoxLayout(self), self._area, self._footer, margins=(M + 2, S, M + 2, S), spacing=0)
 
     def _focus(self) -> tuple[int, int] | None:
         """Return the line and the action that have the focus."""
@@ -364,14 +357,7 @@ class _Row(QWidget):
         self._name = _CutLabel(role="strong")
         self._reason = _CutLabel()
         self.links = _Links()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        layout.addWidget(self._icon)
-        layout.addWidget(self._name)
-        layout.addSpacing(XS)
-        layout.addWidget(self._reason, 1)
-        layout.addWidget(self.links)
+        fill(QHBoxLayout(self), self._icon, self._name, XS, (self._reason, 1), self.links, margins=0, spacing=S)
 
     def show_line(self, line: Line) -> None:
         """Show a line in the place of another."""
@@ -394,9 +380,7 @@ class _Links(QWidget):
         super().__init__()
         self._actions: Sequence[MessageAction] = ()
         self.buttons: list[QPushButton] = []
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(S)
+        self._layout = fill(QHBoxLayout(self), margins=0, spacing=S)
 
     def show_actions(self, actions: Sequence[MessageAction]) -> None:
         """Show a button for each action. Buttons stay, so that one that is pressed is not replaced."""

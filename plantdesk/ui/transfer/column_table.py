@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import fill, override
 from plantdesk.ui.texts import one_line, tag_text
 from plantdesk.ui.theme.metrics import XS
 from plantdesk.ui.widgets.fields import ComboBox
@@ -102,11 +102,7 @@ class ColumnTable(QFrame):
         self._table.verticalHeader().setDefaultSectionSize(theme.metrics.compact_row)
         self._table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self._table.setMinimumHeight(_MIN_ROWS * theme.metrics.compact_row + 2 * XS)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(XS, XS, XS, XS)
-        layout.setSpacing(0)
-        layout.addWidget(self._strip)
-        layout.addWidget(self._table, 1)
+        fill(QVBoxLayout(self), self._strip, (self._table, 1), margins=XS, spacing=0)
         self._table.horizontalHeader().sectionResized.connect(self._place)
         self._table.horizontalScrollBar().valueChanged.connect(self._place)
         self._table.viewport().installEventFilter(self)

@@ -16,12 +16,12 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
 from plantdesk.transfer.writing import write_plants
-from plantdesk.ui.qt import add_layout, documents_folder, override
+from plantdesk.ui.qt import STRETCH, documents_folder, fill, override
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
 from plantdesk.ui.transfer.import_job import Reporter, progress_text
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog, MessageBox, press_focused_button
-from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.widgets.fields import ComboBox, add_labelled
 from plantdesk.ui.widgets.messages import BarKind
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -116,24 +116,22 @@ class ExportDialog(Dialog):
         grid = QGridLayout()
         grid.setHorizontalSpacing(M)
         grid.setVerticalSpacing(S)
-        for row, (text, combo) in enumerate(((self.tr("Plants"), self._plants), (self.tr("Format"), self._forms))):
-            label = PlainLabel(text)
-            label.setBuddy(combo)
+        for combo in (self._plants, self._forms):
             combo.setMinimumWidth(_WIDTH)
-            combo.setAccessibleName(text)
-            grid.addWidget(label, row, 0)
-            grid.addWidget(combo, row, 1)
+        add_labelled(grid, ((self.tr("Plants"), self._plants), (self.tr("Format"), self._forms)))
         text = self.tr(
             "All fields are written. CSV is for programs: PlantDesk reads it exactly. CSV for Excel marks cells "
             "that Excel would take for formulas with a leading '."
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(XXL, XL, XXL, XL)
-        layout.setSpacing(L)
-        add_layout(layout, grid)
-        layout.addWidget(PlainLabel(text, tone="muted", wrapped=True))
-        layout.addStretch(1)
-        layout.addWidget(self.buttons)
+        fill(
+            QVBoxLayout(self),
+            grid,
+            PlainLabel(text, tone="muted", wrapped=True),
+            STRETCH,
+            self.buttons,
+            margins=(XXL, XL, XXL, XL),
+            spacing=L,
+        )
         self.setMinimumWidth(480)
 
 

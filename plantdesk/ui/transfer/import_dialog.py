@@ -11,7 +11,7 @@ from plantdesk.domain.errors import Text
 from plantdesk.domain.import_batches import OnConflict
 from plantdesk.transfer.importing import ImportOptions
 from plantdesk.transfer.inputs import read_sample
-from plantdesk.ui.qt import add_layout, override
+from plantdesk.ui.qt import fill, override
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.transfer.column_table import ColumnTable
@@ -284,62 +284,56 @@ class ImportDialog(Dialog):
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
-        bottom = QHBoxLayout()
-        bottom.setContentsMargins(XL, M, XL, L)
-        bottom.setSpacing(S)
-        bottom.addWidget(self._message, 1)
-        bottom.addWidget(self.buttons)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(ScrollArea(self._body()), 1)
-        add_layout(layout, bottom)
+        bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons, margins=(XL, M, XL, L), spacing=S)
+        fill(QVBoxLayout(self), (ScrollArea(self._body()), 1), bottom, margins=0, spacing=0)
         scaled = self._theme.metrics.scaled
         self.resize_to_fit(QSize(scaled(_SIZE.width()), scaled(_SIZE.height())))
 
     def _body(self) -> QWidget:
         content = QWidget()
-        body = QVBoxLayout(content)
-        body.setContentsMargins(XL, L, XL, L)
-        body.setSpacing(S)
-        add_layout(body, self._header())
-        body.addWidget(self._options)
-        body.addSpacing(S)
-        add_layout(body, _titled(self.tr("Columns"), self._blanks))
-        body.addWidget(self._columns, 1)
-        body.addSpacing(S)
-        add_layout(body, _titled(self.tr("What will happen"), self._counting))
-        body.addWidget(self._outcome)
-        body.addSpacing(S)
-        add_layout(body, self._tag_row())
+        fill(
+            QVBoxLayout(content),
+            self._header(),
+            self._options,
+            S,
+            _titled(self.tr("Columns"), self._blanks),
+            (self._columns, 1),
+            S,
+            _titled(self.tr("What will happen"), self._counting),
+            self._outcome,
+            S,
+            self._tag_row(),
+            margins=(XL, L, XL, L),
+            spacing=S,
+        )
         return content
 
     def _header(self) -> QHBoxLayout:
         icon = Icon(self._theme, "file-spreadsheet", "accent", 24)
         names = [quoted(source.name)[1:-1] for source in self._sources]
         more = shown(Text("and {count:,} more", one="and 1 more", count=len(names[_NAMED:])))
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(
-            PlainLabel(" ".join([", ".join(names[:_NAMED]), *([more] if names[_NAMED:] else [])]), role="strong")
+        texts = fill(
+            QVBoxLayout(),
+            PlainLabel(" ".join([", ".join(names[:_NAMED]), *([more] if names[_NAMED:] else [])]), role="strong"),
+            self._about,
+            spacing=2,
         )
-        texts.addWidget(self._about)
-        header = QHBoxLayout()
-        header.setSpacing(M)
-        header.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)
-        add_layout(header, texts, 1)
-        header.addWidget(self._options_button, alignment=Qt.AlignmentFlag.AlignTop)
-        return header
+        return fill(
+            QHBoxLayout(),
+            (icon, Qt.AlignmentFlag.AlignTop),
+            (texts, 1),
+            (self._options_button, Qt.AlignmentFlag.AlignTop),
+            spacing=M,
+        )
 
     def _tag_row(self) -> QHBoxLayout:
-        label = PlainLabel(self.tr("Tag for plants without one"))
-        label.setBuddy(self._tag_edit)
-        row = QHBoxLayout()
-        row.setSpacing(M)
-        row.addWidget(label)
-        row.addWidget(self._tag_edit)
-        row.addWidget(PlainLabel(self.tr("Rows without an ID get the next free one."), tone="muted", wrapped=True), 1)
-        return row
+        return fill(
+            QHBoxLayout(),
+            PlainLabel(self.tr("Tag for plants without one"), buddy=self._tag_edit),
+            self._tag_edit,
+            (PlainLabel(self.tr("Rows without an ID get the next free one."), tone="muted", wrapped=True), 1),
+            spacing=M,
+        )
 
 
 def _note(text: str = "") -> PlainLabel:
@@ -347,7 +341,4 @@ def _note(text: str = "") -> PlainLabel:
 
 
 def _titled(title: str, note: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.addWidget(PlainLabel(title, role="caption"))
-    row.addWidget(note, 1)
-    return row
+    return fill(QHBoxLayout(), PlainLabel(title, role="caption"), (note, 1))

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.import_batches import OnConflict
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import fill, override
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
@@ -64,13 +64,15 @@ class RefusedDialog(Dialog):
         save = self.buttons.addButton(self.tr("&Save all with reasons…"), START_ROLE)
         save.clicked.connect(self._on_save)
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(XXL, XL, XXL, XL)
-        layout.setSpacing(M)
-        layout.addWidget(PlainLabel(self.tr("Nothing has been imported yet."), tone="muted"))
-        layout.addWidget(table.framed(), 1)
-        layout.addWidget(self._message)
-        layout.addWidget(self.buttons)
+        fill(
+            QVBoxLayout(self),
+            PlainLabel(self.tr("Nothing has been imported yet."), tone="muted"),
+            (table.framed(), 1),
+            self._message,
+            self.buttons,
+            margins=(XXL, XL, XXL, XL),
+            spacing=M,
+        )
         self.resize_to_fit(_SIZE)
 
     @Slot(object)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from plantdesk.transfer.delimited import ONE_COLUMN
-from plantdesk.ui.qt import add_layout
+from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.fields import ComboBox, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -57,16 +57,10 @@ class ReadingOptions(QWidget):
         combos.setHorizontalSpacing(M)
         combos.setVerticalSpacing(XS)
         for column, field in enumerate((self._encoding, self._delimiter, self._quote, self._skipped)):
-            label = PlainLabel(field.accessibleName())
-            label.setBuddy(field)
-            combos.addWidget(label, 0, column)
+            combos.addWidget(PlainLabel(field.accessibleName(), buddy=field), 0, column)
             combos.addWidget(field, 1, column)
         combos.setColumnStretch(4, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        add_layout(layout, combos)
-        layout.addWidget(self._header)
+        fill(QVBoxLayout(self), combos, self._header, margins=0, spacing=S)
 
     def show_sample(self, sample: Sample) -> None:
         """Show how a file is read."""

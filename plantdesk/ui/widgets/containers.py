@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import fill, override
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -97,11 +97,7 @@ class CollapsibleHeader(QWidget):
         self._button.setProperty("variant", "collapse")
         self._button.clicked.connect(self.toggle)
         self._remark = PlainLabel(tone="muted")
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(S)
-        self._row.addWidget(self._button)
-        self._row.addWidget(self._remark, 1)
+        self._row = fill(QHBoxLayout(self), self._button, (self._remark, 1), margins=0, spacing=S)
         self.set_open(is_open=False)
 
     @property

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk.ui.qt import add_layout, fitted, override
+from plantdesk.ui.qt import STRETCH, fill, fitted, override
 from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -191,18 +191,7 @@ class MessageBox(Dialog):
         return button
 
     def _lay_out(self) -> None:
-        texts = QVBoxLayout()
-        texts.setSpacing(S)
-        texts.addWidget(self._text)
-        texts.addWidget(self._details)
-        texts.addStretch(1)
-        header = QHBoxLayout()
-        header.setSpacing(M)
-        header.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
-        add_layout(header, texts)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(XXL, XL, XXL, XL)
-        layout.setSpacing(XL)
+        texts = fill(QVBoxLayout(), self._text, self._details, STRETCH, spacing=S)
+        header = fill(QHBoxLayout(), (self._icon, Qt.AlignmentFlag.AlignTop), texts, spacing=M)
+        layout = fill(QVBoxLayout(self), header, self.buttons, margins=(XXL, XL, XXL, XL), spacing=XL)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)
-        add_layout(layout, header)
-        layout.addWidget(self.buttons)

@@ -15,12 +15,14 @@ from PySide6.QtWidgets import QApplication, QComboBox, QCompleter, QLineEdit, QM
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import ICON_BUTTON, XS, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.plain_text import set_tool_tip, show_below
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip, show_below
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from PySide6.QtCore import QSize, QStringListModel
     from PySide6.QtGui import QResizeEvent
-    from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
+    from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox
 
     from plantdesk.ui.theme.theme import Theme
 
@@ -292,3 +294,11 @@ class CompleterPopup(QObject):
         if field is not None:
             field.installEventFilter(self)
             field.window().installEventFilter(self)
+
+
+def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wrapped: bool = False) -> None:
+    """Add a row for each field to an empty grid: the field, and its label, which also names it for screen readers."""
+    for row, (text, field) in enumerate(fields):
+        field.setAccessibleName(text)
+        grid.addWidget(PlainLabel(text, wrapped=wrapped, buddy=field), row, 0)
+        grid.addWidget(field, row, 1)

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text
-from plantdesk.ui.qt import add_layout, override, set_properties
+from plantdesk.ui.qt import STRETCH, add_layout, fill, override, set_properties
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
 from plantdesk.ui.widgets.buttons import ActionButtons, CloseButton
@@ -254,22 +254,20 @@ class InfoBar(Message):
         self._content.setDirection(direction)
 
     def _lay_out(self, buttons: QHBoxLayout) -> None:
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(self._title)
-        texts.addWidget(self._text)
-        texts.addWidget(self._progress)
-        layout = self._row = QHBoxLayout(self)
-        layout.setContentsMargins(L, M, S + XS, M)
-        layout.setSpacing(S)
-        layout.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
+        texts = fill(QVBoxLayout(), self._title, self._text, self._progress, spacing=2)
         buttons.setSpacing(S)
         buttons.addStretch()
         self._content.setSpacing(S)
         add_layout(self._content, texts, 1)
         add_layout(self._content, buttons)
-        add_layout(layout, self._content, 1)
-        layout.addWidget(self._close_button)
+        self._row = fill(
+            QHBoxLayout(self),
+            (self._icon, Qt.AlignmentFlag.AlignTop),
+            (self._content, 1),
+            self._close_button,
+            margins=(L, M, S + XS, M),
+            spacing=S,
+        )
 
 
 class MoreRow(QWidget):
@@ -287,12 +285,7 @@ class MoreRow(QWidget):
         self._button = QPushButton()
         self._button.setProperty("variant", "link")
         self._button.clicked.connect(self._on_clicked)
-        layout = self.row = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        layout.addWidget(self._more)
-        layout.addWidget(self._button)
-        layout.addStretch(1)
+        self.row = fill(QHBoxLayout(self), self._more, self._button, STRETCH, margins=0, spacing=S)
 
     def show_counts(self, total: int, shown: int, first: int) -> None:
         """Show how many of `total` entries are not `shown`; the button is there where there are more than the first."""
@@ -323,20 +316,15 @@ class BarStack(QWidget):
         self._theme = theme
         #: With their frames; the one that was shown last is the first.
         self._bars: list[tuple[InfoBar, QWidget]] = []
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(EDGE, 0, EDGE, 0)
-        self._layout.setSpacing(M)
         self._footer = MoreRow()
         self._footer.toggled.connect(self._arrange)
         self._footer.hide()
-        self._layout.addWidget(self._footer)
+        self._layout = fill(QVBoxLayout(self), self._footer, margins=(EDGE, 0, EDGE, 0), spacing=M)
 
     def add(self) -> InfoBar:
         """Return a new bar, which is above the others where all are shown."""
         bar, frame = InfoBar(self._theme), QWidget()
-        layout = QVBoxLayout(frame)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(bar)
+        fill(QVBoxLayout(frame), bar, margins=0)
         frame.hide()
         self._layout.insertWidget(0, frame)
         self._bars.insert(0, (bar, frame))

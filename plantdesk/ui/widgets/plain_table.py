@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import fill, override
 from plantdesk.ui.theme.metrics import ICON, XS
 from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_text import tool_tip
@@ -247,9 +247,7 @@ class PlainTable(QTableView):
         """Return a frame around the table, whose header has square corners."""
         card = QFrame()
         card.setProperty("card", "true")
-        layout = QVBoxLayout(card)
-        layout.setContentsMargins(XS, XS, XS, XS)
-        layout.addWidget(self)
+        fill(QVBoxLayout(card), self, margins=XS)
         return card
 
     def _selected_index(self) -> QModelIndex:

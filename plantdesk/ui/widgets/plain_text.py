@@ -34,8 +34,9 @@ class PlainLabel(QLabel):
         role: str = "",
         alignment: Qt.AlignmentFlag | None = None,
         wrapped: bool = False,
+        buddy: QWidget | None = None,
     ) -> None:
-        """Make a label; `tone` and `role` are those of the style sheet."""
+        """Make a label, of the field `buddy`; `tone` and `role` are those of the style sheet."""
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrapped)
@@ -45,6 +46,8 @@ class PlainLabel(QLabel):
             self.setProperty("tone", tone)
         if role:
             self.setProperty("role", role)
+        if buddy is not None:
+            self.setBuddy(buddy)
         self.setText(text)
 
     @override

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QRect, Qt, QTimer, Slot
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.ui.qt import add_layout
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.theme.metrics import ICON_LARGE, L, M, S
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -90,8 +90,7 @@ class StatePage(QWidget):
         self._title_label = PlainLabel(title, role="empty-title", alignment=Qt.AlignmentFlag.AlignCenter)
         self._text_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
         self._set_width()
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(S)
+        self._buttons = fill(QHBoxLayout(), STRETCH, STRETCH, spacing=S)
         self._lay_out()
         theme.changed.connect(self._set_width)
 
@@ -112,20 +111,10 @@ class StatePage(QWidget):
         self._text_label.setFixedWidth(self._theme.metrics.scaled(_MAX_TEXT_WIDTH))
 
     def _lay_out(self) -> None:
-        self._buttons.addStretch()
-        self._buttons.insertStretch(0)
-        text = QHBoxLayout()  # not an alignment: with one, a label that wraps gets too little height
-        text.addStretch()
-        text.addWidget(self._text_label)
-        text.addStretch()
+        # Not an alignment: with one, a label that wraps gets too little height.
+        text = fill(QHBoxLayout(), STRETCH, self._text_label, STRETCH)
         layout = QVBoxLayout(self)
-        layout.setSpacing(S)
-        layout.setContentsMargins(L, L, L, L)
         layout.addStretch(2)
-        layout.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignHCenter)
-        layout.addSpacing(S)
-        layout.addWidget(self._title_label)
-        add_layout(layout, text)
-        layout.addSpacing(M)
-        add_layout(layout, self._buttons)
+        icon = self._icon, Qt.AlignmentFlag.AlignHCenter
+        fill(layout, icon, S, self._title_label, text, M, self._buttons, margins=L, spacing=S)
         layout.addStretch(3)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBr
 from plantdesk import __version__
 from plantdesk.platform import manual
 from plantdesk.platform.logs import system_facts
-from plantdesk.ui.qt import add_layout
+from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
 from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
@@ -36,35 +36,38 @@ class AboutDialog(Dialog):
         copy.set_content(diagnosis)
         self.buttons.addButton(copy, START_ROLE)
         close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(EDGE, L, EDGE, L)
-        layout.setSpacing(S)
-        add_layout(layout, self._header(theme))
-        for title, content in (
-            (self.tr("Licences"), PlainLabel(self._licences(), wrapped=True)),
-            (self.tr("Diagnosis"), self._text_field(diagnosis)),
-        ):
-            layout.addSpacing(S)
-            label = PlainLabel(title, role="caption")
-            label.setBuddy(content)
-            layout.addWidget(label)
-            layout.addWidget(content)
-        layout.addSpacing(M)
-        layout.addWidget(self.buttons)
+        licences, field = PlainLabel(self._licences(), wrapped=True), self._text_field(diagnosis)
+        fill(
+            QVBoxLayout(self),
+            self._header(theme),
+            S,
+            PlainLabel(self.tr("Licences"), role="caption", buddy=licences),
+            licences,
+            S,
+            PlainLabel(self.tr("Diagnosis"), role="caption", buddy=field),
+            field,
+            M,
+            self.buttons,
+            margins=(EDGE, L, EDGE, L),
+            spacing=S,
+        )
         self.fit_height(theme.metrics.scaled(_WIDTH))
         close.setFocus()
 
     def _header(self, theme: Theme) -> QHBoxLayout:
-        titles = QVBoxLayout()
-        titles.setSpacing(0)
-        titles.addWidget(PlainLabel(self.tr("PlantDesk {version}").format(version=__version__), role="title"))
         text = self.tr("Keeps your plants, and takes more of them from your own scripts.")
-        titles.addWidget(PlainLabel(text, tone="muted", wrapped=True))
-        header = QHBoxLayout()
-        header.setSpacing(L)
-        header.addWidget(Icon(theme, "sprout", "accent", ICON_LARGE), alignment=Qt.AlignmentFlag.AlignTop)
-        add_layout(header, titles, 1)
-        return header
+        titles = fill(
+            QVBoxLayout(),
+            PlainLabel(self.tr("PlantDesk {version}").format(version=__version__), role="title"),
+            PlainLabel(text, tone="muted", wrapped=True),
+            spacing=0,
+        )
+        return fill(
+            QHBoxLayout(),
+            (Icon(theme, "sprout", "accent", ICON_LARGE), Qt.AlignmentFlag.AlignTop),
+            (titles, 1),
+            spacing=L,
+        )
 
     def _text_field(self, diagnosis: str) -> TextView:
         field = TextView(self.tr("Diagnosis"), diagnosis)
@@ -116,11 +119,7 @@ class ManualDialog(Dialog):
         report_focus(self._text)
         self._text.anchorClicked.connect(self._on_link)
         self._pages.currentRowChanged.connect(self._show)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(EDGE, EDGE, EDGE, EDGE)
-        layout.setSpacing(M)
-        layout.addWidget(self._pages)
-        layout.addWidget(self._text, 1)
+        fill(QHBoxLayout(self), self._pages, (self._text, 1), margins=EDGE, spacing=M)
         self.resize(theme.metrics.scaled(_MANUAL_WIDTH), theme.metrics.scaled(_MANUAL_HEIGHT))
         self._pages.setCurrentRow(0)
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from plantdesk.domain.backups import BackupKind, preview_text
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import fill, override
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
@@ -184,14 +184,16 @@ class RestoreDialog(Dialog):
             tone="muted",
             wrapped=True,
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(EDGE, L, EDGE, L)
-        layout.setSpacing(M)
-        layout.addWidget(about)
-        layout.addWidget(self._card)
-        layout.addWidget(self._preview, 1)
-        layout.addWidget(self._message)
-        layout.addWidget(self.buttons)
+        fill(
+            QVBoxLayout(self),
+            about,
+            self._card,
+            (self._preview, 1),
+            self._message,
+            self.buttons,
+            margins=(EDGE, L, EDGE, L),
+            spacing=M,
+        )
         self._preview.setMinimumHeight(5 * self._preview.fontMetrics().lineSpacing())
         self.fit_height(self._theme.metrics.scaled(_WIDTH))
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import add_layout, fitted, override
+from plantdesk.ui.qt import STRETCH, fill, fitted, override
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
@@ -84,20 +84,14 @@ class ShortcutsDialog(Dialog):
 
     def _in_columns(self) -> QWidget:
         content = QWidget()
-        columns = QHBoxLayout(content)
-        columns.setContentsMargins(EDGE, L, EDGE, M)
-        columns.setSpacing(_GAP)
+        columns = fill(QHBoxLayout(content), margins=(EDGE, L, EDGE, M), spacing=_GAP)
         for groups in ((_Group.PLANTS, _Group.FIND), (_Group.VIEW, _Group.PROGRAM)):
             grids = [_grid(self._rows[group]) for group in groups]
             _align(grids)
-            column = QVBoxLayout()
-            column.setSpacing(S)
+            column = fill(QVBoxLayout(), spacing=S)
             for group, grid in zip(groups, grids, strict=True):
-                column.addWidget(PlainLabel(self._title(group), role="strong"))
-                column.addWidget(grid)
-                column.addSpacing(L)
-            column.addStretch(1)
-            add_layout(columns, column, 1)
+                fill(column, PlainLabel(self._title(group), role="strong"), grid, L)
+            fill(columns, (fill(column, STRETCH), 1))
         return content
 
     def _one_by_one(self) -> QWidget:
@@ -108,20 +102,9 @@ class ShortcutsDialog(Dialog):
             choice.addItem(self._title(group))
             pages.addWidget(grid)
         choice.currentIndexChanged.connect(pages.setCurrentIndex)
-        label = PlainLabel(self.tr("&Group"))
-        label.setBuddy(choice)
-        header = QHBoxLayout()
-        header.setSpacing(S)
-        header.addWidget(label)
-        header.addWidget(choice)
-        header.addStretch(1)
+        header = fill(QHBoxLayout(), PlainLabel(self.tr("&Group"), buddy=choice), choice, STRETCH, spacing=S)
         content = QWidget()
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(EDGE, L, EDGE, M)
-        layout.setSpacing(M)
-        add_layout(layout, header)
-        layout.addWidget(pages)
-        layout.addStretch(1)
+        fill(QVBoxLayout(content), header, pages, STRETCH, margins=(EDGE, L, EDGE, M), spacing=M)
         return content
 
     @override
@@ -208,9 +191,7 @@ def _key_caps(keys: str) -> QWidget:
     """Return a cap for each key of a combination such as “Ctrl++”."""
     caps = QWidget()
     caps.setAccessibleName(keys)
-    layout = QHBoxLayout(caps)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(XS)
+    layout = fill(QHBoxLayout(caps), margins=0, spacing=XS)
     names = keys.replace("++", "+\0").split("+")
     for name in names:
         layout.addWidget(PlainLabel("+" if name == "\0" else name, role="key", alignment=Qt.AlignmentFlag.AlignCenter))
