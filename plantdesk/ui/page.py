@@ -34,11 +34,14 @@ class SidePane(QFrame):
         """Make an empty pane; `kind` names its background in the style sheet."""
         super().__init__(parent)
         self._has_content = False
-        self._is_requested = False
+        #: Whether the user wants the pane where there is room for it; to be remembered.
+        self.is_requested = False
         self._is_available = True
         self._has_room = True
-        self._is_open = False
-        self._needed_width = 0
+        #: Whether the user has opened the pane where it is collapsed.
+        self.is_open = False
+        #: The width below which the content is cut, in pixels.
+        self.needed_width = 0
         self.setProperty("pane", kind)
         # Never exchanged, as the effect of a toast.
         self._shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
@@ -54,14 +57,9 @@ class SidePane(QFrame):
         self._update()
 
     @property
-    def is_requested(self) -> bool:
-        """Whether the user wants the pane where there is room for it; to be remembered."""
-        return self._is_requested
-
-    @property
     def is_docked(self) -> bool:
         """Whether the pane is beside the list."""
-        return self._has_content and self._is_available and self._has_room and self._is_requested
+        return self._has_content and self._is_available and self._has_room and self.is_requested
 
     @property
     def is_collapsed(self) -> bool:
@@ -69,30 +67,20 @@ class SidePane(QFrame):
         return not self._has_room
 
     @property
-    def is_open(self) -> bool:
-        """Whether the user has opened the pane where it is collapsed."""
-        return self._is_open
-
-    @property
     def is_drawer(self) -> bool:
         """Whether the pane is open over the list."""
-        return self._has_content and self._is_available and not self._has_room and self._is_open
-
-    @property
-    def needed_width(self) -> int:
-        """The width below which the content is cut, in pixels."""
-        return self._needed_width
+        return self._has_content and self._is_available and not self._has_room and self.is_open
 
     def set_needed_width(self, width: int) -> None:
         """Set the width below which the content is cut."""
-        if width != self._needed_width:
-            self._needed_width = width
+        if width != self.needed_width:
+            self.needed_width = width
             self.changed.emit()
 
     def set_requested(self, *, requested: bool) -> None:
         """Show the pane where there is room for it, or nowhere."""
-        self._is_requested = requested
-        self._is_open = self._is_open and requested
+        self.is_requested = requested
+        self.is_open = self.is_open and requested
         self._update()
 
     def set_available(self, *, available: bool) -> None:
@@ -108,15 +96,15 @@ class SidePane(QFrame):
         """
         if enough != self._has_room:
             self._has_room = enough
-            self._is_open = not enough and self.isVisible() and self.isAncestorOf(self.window().focusWidget())
+            self.is_open = not enough and self.isVisible() and self.isAncestorOf(self.window().focusWidget())
             self._update()
 
     def toggle(self) -> None:
         """Show or hide the pane: beside the list, or over it where it is collapsed."""
         if self._has_room:
-            self._is_requested = not self._is_requested
+            self.is_requested = not self.is_requested
         else:
-            self._is_open = not self._is_open
+            self.is_open = not self.is_open
         self._update()
 
     def close_drawer(self) -> bool:

@@ -29,12 +29,7 @@ class Preferences:
         self.quarantined: Path | None = None
         self.are_saved = True
         self._file = file
-        self._settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
-
-    @property
-    def settings(self) -> Settings:
-        """The present settings."""
-        return self._settings
+        self.settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
 
     def change(self, **values: object) -> None:
         """Change some settings."""
@@ -42,7 +37,7 @@ class Preferences:
 
     def of_store(self, key: str) -> Mapping[str, object]:
         """Return what is remembered for one store: a JSON object, which may hold anything."""
-        return _of_store(self._settings, key)
+        return _of_store(self.settings, key)
 
     def change_store(self, key: str, **values: object) -> None:
         """Change some of what is remembered for one store."""
@@ -56,10 +51,10 @@ class Preferences:
 
     def _apply(self, change: Callable[[Settings], Settings]) -> None:
         """Change the settings of this window, and those in the file, of which others may have changed some."""
-        changed = change(self._settings)
-        if changed == self._settings and self.are_saved:
+        changed = change(self.settings)
+        if changed == self.settings and self.are_saved:
             return
-        self._settings = changed
+        self.settings = changed
         try:
             if self._file is not None:
                 settings_file.update(self._file, change, changed)

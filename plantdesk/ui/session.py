@@ -194,7 +194,7 @@ class Session(QObject):
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
-        self._workspace: Workspace | None = None
+        self.workspace: Workspace | None = None
         self._single = single
         single.raise_requested.connect(window.show_in_front)
         window.closing.connect(self._on_closing)
@@ -203,11 +203,6 @@ class Session(QObject):
     def state(self) -> ServerState:
         """What the server is doing now."""
         return self._api.state
-
-    @property
-    def workspace(self) -> Workspace | None:
-        """The content of the window."""
-        return self._workspace
 
     def fill_window(self, theme: Theme) -> None:
         """Make the content of the window, paint the form, complete the content, and open the store behind it.
@@ -218,7 +213,7 @@ class Session(QObject):
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))
-        self._workspace = content
+        self.workspace = content
         content.show()  # now, and not in the middle of the events, to have its size before it is painted
         for _ in range(_LAYOUT_PASSES):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
@@ -235,8 +230,8 @@ class Session(QObject):
         self._opener.stop()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
-        if self._workspace is not None:
-            self._workspace.release_store()
+        if self.workspace is not None:
+            self.workspace.release_store()
         self._api.close()
         self.bridge.close()
         self._opener.close()
@@ -252,21 +247,21 @@ class Session(QObject):
         self._single.stop_listening()  # a start from now on waits for the end of this program, and opens its own window
 
     def _show_defect(self, what: str) -> None:
-        if self._workspace is not None:
-            self._workspace.show_defect(what)
+        if self.workspace is not None:
+            self.workspace.show_defect(what)
 
     # --- opening the store ---
 
     @Slot()
     def _try_again(self, *, create: bool = False) -> None:
-        if self._opener.state is StoreState.CLOSED and self._workspace is not None:
-            self._workspace.show_opening()
+        if self._opener.state is StoreState.CLOSED and self.workspace is not None:
+            self.workspace.show_opening()
         self._opener.open(create=create)
 
     @Slot(float)
     def _on_migration(self, fraction: float) -> None:
-        if self._workspace is not None:
-            self._workspace.show_migration(fraction)
+        if self.workspace is not None:
+            self.workspace.show_migration(fraction)
 
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:
@@ -279,15 +274,15 @@ class Session(QObject):
             store.subscribe(self.bridge.notify_changes),
             self._begin_backups(store, self._opener.location),
         ]
-        if self._workspace is not None:
-            self._workspace.set_store(store)
+        if self.workspace is not None:
+            self.workspace.set_store(store)
         self._api.serve(store)
 
     @Slot(object)
     def _on_not_opened(self, reason: PlantDeskError) -> None:
         self._collector.start()
-        if self._workspace is not None:
-            self._workspace.show_no_store(reason)
+        if self.workspace is not None:
+            self.workspace.show_no_store(reason)
         self._api.show_no_store()
 
     # --- another file ---
@@ -309,8 +304,8 @@ class Session(QObject):
         self._single.release()
         self._adopt(single)
         self._opener.use(location)
-        if self._workspace is not None:
-            self._workspace.set_location(location)
+        if self.workspace is not None:
+            self.workspace.set_location(location)
         self._try_again()
 
     def _adopt(self, single: SingleWindow) -> None:
@@ -323,5 +318,5 @@ class Session(QObject):
             self._use(location, single)
         elif answered:
             self.left.emit()
-        elif self._workspace is not None:
-            self._workspace.show_no_store(StuckWindowError(location))
+        elif self.workspace is not None:
+            self.workspace.show_no_store(StuckWindowError(location))

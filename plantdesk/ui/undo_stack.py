@@ -68,30 +68,25 @@ class UndoStack(QObject):
         self._store: PlantStore | None = None
         self._done: list[Step] = []
         self._taken_back: list[Step] = []
-        self._is_busy = False
+        self.is_busy = False
         self._waiting: deque[Callable[[], None]] = deque(maxlen=_MAX_WAITING)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a step is under way."""
-        return self._is_busy
 
     @property
     def next_undo(self) -> Step | None:
         """The step that `undo` takes back."""
-        return self._done[-1] if self._done and not self._is_busy else None
+        return self._done[-1] if self._done and not self.is_busy else None
 
     @property
     def next_redo(self) -> Step | None:
         """The undo that `redo` takes back."""
-        return self._taken_back[-1] if self._taken_back and not self._is_busy else None
+        return self._taken_back[-1] if self._taken_back and not self.is_busy else None
 
     def set_store(self, store: PlantStore | None) -> None:
         """Forget all changes, and work with another store."""
         self._store = store
         self._done.clear()
         self._taken_back.clear()
-        self._is_busy = False
+        self.is_busy = False
         self._waiting.clear()
         self.changed.emit()
 
@@ -103,7 +98,7 @@ class UndoStack(QObject):
 
     def undo(self, change: Step | None = None) -> None:
         """Take back a change, by default the latest; nothing where it was taken back already."""
-        if change is None and self._is_busy:
+        if change is None and self.is_busy:
             self._waiting.append(self.undo)
             return
         change = self.next_undo if change is None else change
@@ -130,15 +125,15 @@ class UndoStack(QObject):
 
     def redo(self) -> None:
         """Take back the latest undo."""
-        if self._is_busy:
+        if self.is_busy:
             self._waiting.append(self.redo)
         elif self.next_redo is not None:
             self._take_back(self.next_redo, self._taken_back, self._done)
 
     def _take_back(self, change: Step, source: list[Step], target: list[Step]) -> None:
-        if self._store is None or self._is_busy:
+        if self._store is None or self.is_busy:
             return
-        self._is_busy = True
+        self.is_busy = True
         source.remove(change)
         self.changed.emit()
         self.begun.emit()
@@ -146,18 +141,18 @@ class UndoStack(QObject):
 
         def finish(undone: Undone) -> None:
             if store is self._store:
-                self._is_busy = False
+                self.is_busy = False
                 is_change = isinstance(change, Change)
                 step = undone.change if is_change else AddedPlantChange(undone.change, change.plain_title)
                 target.append(step)
                 self.changed.emit()
                 self.undone.emit(undone, step)
-                if self._waiting and not self._is_busy:
+                if self._waiting and not self.is_busy:
                     self._waiting.popleft()()
 
         def fail(error: Exception) -> None:
             if store is self._store:
-                self._is_busy = False
+                self.is_busy = False
                 self._waiting.clear()
                 self.changed.emit()
                 self.failed.emit(error)

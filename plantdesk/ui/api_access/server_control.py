@@ -80,7 +80,8 @@ class ApiControl(QObject):
         super().__init__()
         self._bridge = bridge
         self._preferences = preferences
-        self._port = port
+        #: The port of the next start, and of the server that is on (0: any free one).
+        self.port = port
         self._make_server = make_server
         self._store: PlantStore | None = None
         self._server: StoreServer | None = None
@@ -92,15 +93,10 @@ class ApiControl(QObject):
     def state(self) -> ServerState:
         """What the server is doing now; before it is created, what it will do."""
         if self._failure is not None:
-            return Failed(self._failure, self._port)
+            return Failed(self._failure, self.port)
         if self._server is not None:
             return self._server.state
-        return Starting(self._port) if self._preferences.settings.api_enabled else Off()
-
-    @property
-    def port(self) -> int:
-        """The port of the next start, and of the server that is on (0: any free one)."""
-        return self._port
+        return Starting(self.port) if self._preferences.settings.api_enabled else Off()
 
     @property
     def activity(self) -> Activity | None:
@@ -122,7 +118,7 @@ class ApiControl(QObject):
 
     def set_port(self, port: int) -> None:
         """Serve on `port`, if the API is enabled; saved for the next start of the program."""
-        self._port = port
+        self.port = port
         self._preferences.change(port=port)
         if self._preferences.settings.api_enabled:
             self._start()
@@ -149,7 +145,7 @@ class ApiControl(QObject):
 
     def _start(self) -> None:
         if self._server is not None:
-            server, port = self._server, self._port
+            server, port = self._server, self.port
             self._worker.ask(self, lambda _task: server.start(port))
         elif self._store is not None and self._failure is not None:  # it could not be made: try again
             self.serve(self._store)

@@ -153,8 +153,10 @@ class NoteDraft(QObject):
         super().__init__(parent)
         self._context = context
         self._opened = opened
-        self._row = row
-        self._text = row.note or ""
+        #: The plant that the note belongs to, as it was read last.
+        self.row = row
+        #: The note as it was written.
+        self.text = row.note or ""
         self._is_saving = False
         self._is_finished = False
         changed = self.tr("The note of {name} was changed elsewhere while you were writing it")
@@ -164,23 +166,13 @@ class NoteDraft(QObject):
         self._pause.timeout.connect(self.save)
 
     @property
-    def row(self) -> PlantRow:
-        """The plant that the note belongs to, as it was read last."""
-        return self._row
-
-    @property
-    def text(self) -> str:
-        """The note as it was written."""
-        return self._text
-
-    @property
     def is_dirty(self) -> bool:
         """Whether there is something to save."""
-        return self._text != (self._row.note or "")
+        return self.text != (self.row.note or "")
 
     def write(self, text: str) -> None:
         """Take over what the user has typed; it is saved when they pause."""
-        self._text = text
+        self.text = text
         self._pause.start()
 
     def follow(self, row: PlantRow) -> None:
@@ -188,10 +180,10 @@ class NoteDraft(QObject):
         if self._is_saving or self._question.is_open:
             return
         if not self.is_dirty:
-            self._text = row.note or ""
-            self._row = row
-        elif row.note == self._row.note:
-            self._row = row
+            self.text = row.note or ""
+            self.row = row
+        elif row.note == self.row.note:
+            self.row = row
 
     def finish(self) -> None:
         """Save what is not saved, and end; another plant is shown."""
@@ -208,7 +200,7 @@ class NoteDraft(QObject):
         if self._is_saving or self._question.is_open or not self.is_dirty:
             return
         try:
-            edit = edited(self._row, note=self._text)
+            edit = edited(self.row, note=self.text)
         except InvalidPlantError as error:
             self._context.page.toast.show_problem(error_text(error))
             return
@@ -217,24 +209,24 @@ class NoteDraft(QObject):
     def save_both(self) -> None:
         """Answer an open question by saving both notes, one below the other: the window closes."""
         if self._question.is_open:
-            theirs = self._row.note or ""
+            theirs = self.row.note or ""
             self._question.close()
-            self._text = f"{theirs}\n\n{self._text}" if theirs and self._text else theirs or self._text
+            self.text = f"{theirs}\n\n{self.text}" if theirs and self.text else theirs or self.text
         self.save()
 
     def _apply(self, edit: Edit) -> None:
         self._is_saving = True
         self.saving_changed.emit(True)
         saving = self._opened.store.apply([edit], FORM)
-        self._context.bridge.follow(self, saving, partial(self._on_saved, self._text), self._on_failed)
+        self._context.bridge.follow(self, saving, partial(self._on_saved, self.text), self._on_failed)
 
     def _on_saved(self, text: str, applied: Applied) -> None:
         self._is_saving = False
         if applied.change is not None:
-            self._row = self._row._replace(note=text or None, version=applied.change.number)
+            self.row = self.row._replace(note=text or None, version=applied.change.number)
             self._context.undo_stack.push(applied.change)
         self.saving_changed.emit(False)
-        self.settled.emit(self._row)
+        self.settled.emit(self.row)
         if self.is_dirty:
             self._pause.start(0 if self._is_finished else _PAUSE_MS)
         self._end()
@@ -251,16 +243,16 @@ class NoteDraft(QObject):
 
     def _compare(self) -> None:
         """Read what the plant is now."""
-        mine = self._described(self._text)
-        self._question.read(self._opened.queries, self._row, mine, self._on_read, self._take_theirs)
+        mine = self._described(self.text)
+        self._question.read(self._opened.queries, self.row, mine, self._on_read, self._take_theirs)
 
     def _on_read(self, now: PlantRow | None) -> None:
-        mine = self._described(self._text)
+        mine = self._described(self.text)
         if now is None:
-            self._question.ask_about_deleted(self._row, mine, self._add_again, self._take_theirs)
+            self._question.ask_about_deleted(self.row, mine, self._add_again, self._take_theirs)
             return
-        is_other_note = now.note != self._row.note and (now.note or "") != self._text
-        self._row = now
+        is_other_note = now.note != self.row.note and (now.note or "") != self.text
+        self.row = now
         if is_other_note:
             theirs = self._described(now.note or "")
             self._question.ask_about_changed(now, mine, theirs, self.save, self._take_theirs)
@@ -276,11 +268,11 @@ class NoteDraft(QObject):
     def _add_again(self) -> None:
         from plantdesk.domain.edits import edited
 
-        self._apply(added_again(edited(self._row, note=self._text)))
+        self._apply(added_again(edited(self.row, note=self.text)))
 
     def _take_theirs(self) -> None:
-        self._text = self._row.note or ""
-        self.settled.emit(self._row)
+        self.text = self.row.note or ""
+        self.settled.emit(self.row)
         self._end()
 
     def _end(self) -> None:

@@ -64,7 +64,8 @@ class HistoryModel(QAbstractListModel):
         self._last: HistoryEntry | None = None
         self._text = ""
         self._source: Source | None = None
-        self._has_more = False
+        #: Whether there are changes to be shown that are not read yet.
+        self.has_more = False
         self._task: Task | None = None
 
     def show(self, text: str, source: Source | None) -> None:
@@ -75,11 +76,6 @@ class HistoryModel(QAbstractListModel):
     def reload(self) -> None:
         """Read the changes again; the present ones stay until the others are there."""
         self._ask(None, max(_PAGE, self.entry_count()), self._on_loaded)
-
-    @property
-    def has_more(self) -> bool:
-        """Whether there are changes to be shown that are not read yet."""
-        return self._has_more
 
     def entry_count(self) -> int:
         """Return the number of changes that were read."""
@@ -123,12 +119,12 @@ class HistoryModel(QAbstractListModel):
 
     @override
     def canFetchMore(self, parent: Index) -> bool:
-        return self._has_more and not parent.isValid()
+        return self.has_more and not parent.isValid()
 
     @override
     def fetchMore(self, parent: Index) -> None:
-        if self._has_more and self._last is not None:
-            self._has_more = False  # until the page is there
+        if self.has_more and self._last is not None:
+            self.has_more = False  # until the page is there
             self._ask(self._last.change.number, _PAGE, self._on_more)
 
     def _ask(self, before: int | None, limit: int, done: Callable[[int, HistoryPage], object]) -> None:
@@ -138,19 +134,19 @@ class HistoryModel(QAbstractListModel):
         self._task = self._queries.ask(self, read, partial(done, limit), self._on_failed)
 
     def _on_failed(self, error: Exception) -> None:
-        self._has_more = self._last is not None  # scrolling asks again
+        self.has_more = self._last is not None  # scrolling asks again
         self.failed.emit(error)
 
     def _on_loaded(self, limit: int, page: HistoryPage) -> None:
         self.beginResetModel()
         self._last = None
         self._rows = self._with_headings(page.entries)
-        self._has_more = len(page.entries) == limit
+        self.has_more = len(page.entries) == limit
         self.endResetModel()
         self.loaded.emit(page.summary)
 
     def _on_more(self, limit: int, page: HistoryPage) -> None:
-        self._has_more = len(page.entries) == limit
+        self.has_more = len(page.entries) == limit
         rows = self._with_headings(page.entries)
         if rows:
             self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(rows) - 1)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, QSignalBlocker, QSizeF, Signal
 from PySide6.QtGui import QPageSize
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import XS, S
@@ -78,14 +78,15 @@ class SheetChoice(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sheets = ComboBox(self.tr("Sheet"))
-        self._sheets.setMinimumWidth(_MIN_WIDTH)  # narrower than its longest text, where the text is large
+        #: The field for the sheet, of which a label is the buddy.
+        self.field = ComboBox(self.tr("Sheet"))
+        self.field.setMinimumWidth(_MIN_WIDTH)  # narrower than its longest text, where the text is large
         for sheet in SHEETS:
             size = f"{sheet.width:.4g} × {sheet.height:.4g} mm"
             text = self.tr("{page}, {count} labels, {size}")
             page = QPageSize.name(sheet.page).split(" ")[0]
-            self._sheets.addItem(text.format(page=page, count=sheet.labels, size=size))
-        self._sheets.addItem(self.tr("Custom size"))
+            self.field.addItem(text.format(page=page, count=sheet.labels, size=size))
+        self.field.addItem(self.tr("Custom size"))
         self._names = PlainLabel(tone="muted", wrapped=True)
         self._custom = QWidget()
         self._page = ComboBox(self.tr("Page"))
@@ -96,34 +97,29 @@ class SheetChoice(QWidget):
         self._lay_out()
         self._fill(SHEETS[0])
         self._on_chosen()
-        self._sheets.currentIndexChanged.connect(self._on_chosen)
+        self.field.currentIndexChanged.connect(self._on_chosen)
         self._page.currentIndexChanged.connect(self.changed)
 
     @property
     def sheet(self) -> Sheet:
         """The chosen sheet."""
-        if self._sheets.currentIndex() < len(SHEETS):
-            return SHEETS[self._sheets.currentIndex()]
+        if self.field.currentIndex() < len(SHEETS):
+            return SHEETS[self.field.currentIndex()]
         columns, rows = (each.value() for each in self._counts)
         lengths = [each.value() for each in self._lengths]
         return Sheet("", QPageSize.PageSizeId(self._page.currentData()), columns, rows, *lengths)
 
     @property
-    def field(self) -> QComboBox:
-        """The field for the sheet, of which a label is the buddy."""
-        return self._sheets
-
-    @property
     def index(self) -> int:
         """The place of the sheet in the list."""
-        return self._sheets.currentIndex()
+        return self.field.currentIndex()
 
     def choose(self, index: int) -> None:
         """Choose a sheet by its place in the list."""
-        self._sheets.setCurrentIndex(index if 0 <= index < self._sheets.count() else 0)
+        self.field.setCurrentIndex(index if 0 <= index < self.field.count() else 0)
 
     def _on_chosen(self) -> None:
-        is_custom = self._sheets.currentIndex() == len(SHEETS)
+        is_custom = self.field.currentIndex() == len(SHEETS)
         self._custom.setVisible(is_custom)
         self._names.setVisible(not is_custom)
         if not is_custom:
@@ -174,4 +170,4 @@ class SheetChoice(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(XS)
         add_labelled(grid, boxes)
-        fill(QVBoxLayout(self), self._sheets, self._names, self._custom, margins=0, spacing=S)
+        fill(QVBoxLayout(self), self.field, self._names, self._custom, margins=0, spacing=S)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.transfer.formats import Format
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.plants.search_field import SearchField
     from plantdesk.ui.theme.theme import Theme
 
 #: Where the rows begin, so that their text begins at the edge.
@@ -68,42 +67,22 @@ class PlantBrowser(QFrame):
         self._revealed: int | None = None
         self._undone: tuple[int, ...] = ()
         self._bridge = bridge
-        self._model = PlantModel(bridge, self)
-        self._search_bar = SearchBar(theme)
-        self._search_field = self._search_bar.field
-        self._table = PlantTableView(self._model, theme)
-        self.positions = PositionKeeper(self._table, self._model)
+        self.model = PlantModel(bridge, self)
+        self.search_bar = SearchBar(theme)
+        self.search_field = self.search_bar.field
+        self.table = PlantTableView(self.model, theme)
+        self.positions = PositionKeeper(self.table, self.model)
         self._migration_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
-        self._announcer = ArrivalAnnouncer(self._table)
+        self._announcer = ArrivalAnnouncer(self.table)
         self._make_pages()
         self._make_timers()
         self._midnight = Midnight(self)
         self._lay_out()
         self._connect()
 
-    @property
-    def model(self) -> PlantModel:
-        """The rows of the table."""
-        return self._model
-
-    @property
-    def search_bar(self) -> SearchBar:
-        """The search field and the filters."""
-        return self._search_bar
-
-    @property
-    def search_field(self) -> SearchField:
-        """The field that searches."""
-        return self._search_field
-
-    @property
-    def table(self) -> PlantTableView:
-        """The table."""
-        return self._table
-
     def needed_width(self) -> int:
         """Return the width below which there is too little room for the names."""
-        return self._table.columns.needed_width() + _HANG + _SCROLL_BAR
+        return self.table.columns.needed_width() + _HANG + _SCROLL_BAR
 
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
@@ -112,11 +91,11 @@ class PlantBrowser(QFrame):
         self._copier.copied.connect(self.copied)
         self._copier.refused.connect(self.copy_refused)
         self._copier.failed.connect(self.failed)
-        self._model.set_store(store)
+        self.model.set_store(store)
 
     def close_store(self) -> None:
         """End the threads that read the store, before it is closed. May be called again."""
-        self._model.close()
+        self.model.close()
         if self._copier is not None:
             self._copier.close()
             self._copier = None
@@ -124,20 +103,20 @@ class PlantBrowser(QFrame):
     def show_health(self, error: StoreError | None) -> None:
         """Repeat failed queries when the store is healthy again."""
         if error is None:
-            self._model.retry()
+            self.model.retry()
 
     def stop_waiting(self) -> None:
         """Hide that plants are being opened: no store could be opened."""
-        self._table.set_opening(opening=False)
+        self.table.set_opening(opening=False)
         self._migration_label.hide()
-        self._search_bar.clear_count()
+        self.search_bar.clear_count()
 
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""
-        self._model.apply(changes)
+        self.model.apply(changes)
         self._announcer.add(changes)
         if changes.history and self._undone:
-            self._table.select(self._undone)
+            self.table.select(self._undone)
             self._undone = ()
 
     @Slot(object)
@@ -149,19 +128,19 @@ class PlantBrowser(QFrame):
     def reveal_added(self, row: PlantRow) -> None:
         """Scroll to a plant that the user has just added, without changing search and order."""
         self._revealed = row.id
-        if not self._show_revealed() and self._model.query.text:
-            self._model.check(row.id)
+        if not self._show_revealed() and self.model.query.text:
+            self.model.check(row.id)
 
     @Slot(object)
     def show_plant(self, plant_id: int) -> None:
         """Go to a plant in the table; the search is cleared if it hides the plant."""
-        self._table.setFocus(Qt.FocusReason.OtherFocusReason)
-        if not self._table.seek(plant_id):
-            self._search_bar.clear()
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        if not self.table.seek(plant_id):
+            self.search_bar.clear()
 
     def sort_by(self, column: Column, *, descending: bool) -> None:
         """Sort the table."""
-        self._table.sortByColumn(column, _order(descending=descending))
+        self.table.sortByColumn(column, _order(descending=descending))
 
     def set_order(self, order: str) -> None:
         """Sort by a column in its usual direction: newest first, largest ID first, the others from A to Z."""
@@ -170,21 +149,21 @@ class PlantBrowser(QFrame):
 
     def clear_search(self) -> bool:
         """Clear search and filters; False when there were none."""
-        return self._search_bar.clear()
+        return self.search_bar.clear()
 
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""
-        return self._table.selected_ids()
+        return self.table.selected_ids()
 
     def copy_selection(self, form: Format | None = None) -> None:
         """Put the selected rows on the clipboard, in the background: as a file of a format, None: for a spreadsheet."""
-        count = self._table.selected_count()
+        count = self.table.selected_count()
         if self._copier is not None and count:
-            self._copier.copy(count, self._table.selected_ids, form)
+            self._copier.copy(count, self.table.selected_ids, form)
 
     def jump_to_top(self) -> None:
         """Show the first rows."""
-        self._table.jump_to_top()
+        self.table.jump_to_top()
 
     @Slot(int)
     def _on_sorted(self, section: int) -> None:
@@ -193,7 +172,7 @@ class PlantBrowser(QFrame):
     @Slot(str)
     def _on_search_changed(self, text: str) -> None:
         self._revealed = None
-        self._model.show(self._model.query._replace(text=text))
+        self.model.show(self.model.query._replace(text=text))
         self._announce_timer.start()
 
     @Slot()
@@ -202,13 +181,13 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _on_down_pressed(self) -> None:
-        if self._model.rowCount():
-            self._table.go_to_first_row()
+        if self.model.rowCount():
+            self.table.go_to_first_row()
 
     @Slot(bool)
     def _on_busy_changed(self, busy: bool) -> None:
-        if busy and self._model.query.text != self._model.shown_query.text:
-            self._search_field.wheel.start()
+        if busy and self.model.query.text != self.model.shown_query.text:
+            self.search_field.wheel.start()
         self._show_state()
 
     def show_migration(self, fraction: float) -> None:
@@ -216,16 +195,16 @@ class PlantBrowser(QFrame):
         text = self.tr("Updating your plants to this version of PlantDesk… {percent} %")
         self._migration_label.setText(text.format(percent=round(fraction * 100)))
         self._migration_label.show()
-        self._table.set_opening(opening=False)
+        self.table.set_opening(opening=False)
 
     @Slot()
     def _on_count_changed(self) -> None:
-        model = self._model
+        model = self.model
         if model.busy:  # the count belongs to the rows
             return
-        self._search_bar.set_count(model.rowCount() if model.complete else None, model.total)
+        self.search_bar.set_count(model.rowCount() if model.complete else None, model.total)
         if model.complete:
-            self._search_field.wheel.stop()
+            self.search_field.wheel.stop()
         self._show_state()
 
     @Slot()
@@ -241,23 +220,23 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _on_announce_due(self) -> None:
-        if not self._model.complete or self._model.busy:
+        if not self.model.complete or self.model.busy:
             self._announce_timer.start()
-        elif self._search_field.hasFocus():
-            text = self._search_bar.count_text() if self._model.rowCount() else self.tr("No plants match")
-            announce(self._search_field, text)
+        elif self.search_field.hasFocus():
+            text = self.search_bar.count_text() if self.model.rowCount() else self.tr("No plants match")
+            announce(self.search_field, text)
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self._failed_page.set_text(error_text(error))
-        self._search_field.wheel.stop()
+        self.search_field.wheel.stop()
         self._show_state()
         self.failed.emit(error)
 
     @Slot()
     def _on_clear_clicked(self) -> None:
-        self._search_field.setFocus()
-        self._search_bar.clear()
+        self.search_field.setFocus()
+        self.search_bar.clear()
 
     def _make_pages(self) -> None:
         self._empty_page = StatePage(self._theme, "sprout", "accent", self.tr("No plants yet"))
@@ -280,71 +259,71 @@ class PlantBrowser(QFrame):
     def _lay_out(self) -> None:
         self._migration_label.setProperty("tone", "muted")
         self._migration_label.hide()
-        QVBoxLayout(self._table.viewport()).addWidget(self._migration_label)
+        QVBoxLayout(self.table.viewport()).addWidget(self._migration_label)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._search_bar)
+        layout.addWidget(self.search_bar)
         self._pages = QStackedLayout()
         pages = QVBoxLayout()  # a stacked layout has no margins
         pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
         add_layout(pages, self._pages)
         add_layout(layout, pages, 1)  # before its pages: the first one is shown, and must not be a window
-        for page in (self._table, self._empty_page, self._no_match_page, self._failed_page):
+        for page in (self.table, self._empty_page, self._no_match_page, self._failed_page):
             self._pages.addWidget(page)
 
     def _connect(self) -> None:
-        self._search_bar.changed.connect(self._on_search_changed)
-        self._search_bar.top_requested.connect(self._table.jump_to_top)
-        self._table.unseen_changed.connect(self._search_bar.set_new_plants)
-        self._midnight.passed.connect(self._model.reload_if_relative)
-        self._search_field.down_pressed.connect(self._on_down_pressed)
-        self._model.busy_changed.connect(self._on_busy_changed)
-        self._model.count_changed.connect(self._on_count_changed)
-        self._model.modelReset.connect(self._on_count_changed)
-        self._model.rows_added.connect(self._on_rows_changed)
-        self._model.rows_replaced.connect(self._on_rows_changed)
-        self._model.checked.connect(self._on_checked)
-        self._model.failed.connect(self._on_failed)
-        self._table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
-        self._table.selection_count_changed.connect(self.selection_count_changed)
-        self._table.copy_requested.connect(self._on_copy_requested)
-        self._table.type_ahead.requested.connect(self._model.find_name)
-        self._model.name_found.connect(self._table.seek)
+        self.search_bar.changed.connect(self._on_search_changed)
+        self.search_bar.top_requested.connect(self.table.jump_to_top)
+        self.table.unseen_changed.connect(self.search_bar.set_new_plants)
+        self._midnight.passed.connect(self.model.reload_if_relative)
+        self.search_field.down_pressed.connect(self._on_down_pressed)
+        self.model.busy_changed.connect(self._on_busy_changed)
+        self.model.count_changed.connect(self._on_count_changed)
+        self.model.modelReset.connect(self._on_count_changed)
+        self.model.rows_added.connect(self._on_rows_changed)
+        self.model.rows_replaced.connect(self._on_rows_changed)
+        self.model.checked.connect(self._on_checked)
+        self.model.failed.connect(self._on_failed)
+        self.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
+        self.table.selection_count_changed.connect(self.selection_count_changed)
+        self.table.copy_requested.connect(self._on_copy_requested)
+        self.table.type_ahead.requested.connect(self.model.find_name)
+        self.model.name_found.connect(self.table.seek)
         self._import_button.clicked.connect(self.import_requested)
         self._api_button.clicked.connect(self.api_access_requested)
         self._clear_button.clicked.connect(self._on_clear_clicked)
-        self._retry_button.clicked.connect(self._model.retry)
+        self._retry_button.clicked.connect(self.model.retry)
         self._announce_timer.timeout.connect(self._on_announce_due)
 
     def _show_revealed(self) -> bool:
         """Scroll to the plant of `reveal_added`, if it is in the rows."""
-        row = self._model.row_of(self._revealed) if self._revealed is not None else None
+        row = self.model.row_of(self._revealed) if self._revealed is not None else None
         if row is None or self._revealed is None:
             return False
-        self._table.mark(self._revealed)
-        self._table.scrollTo(self._model.index(row, 0))
+        self.table.mark(self._revealed)
+        self.table.scrollTo(self.model.index(row, 0))
         self._revealed = None
         return True
 
     def _show_state(self) -> None:
         """Show the page for the present state; the previous rows stay while another query is loaded."""
-        model = self._model
+        model = self.model
         if model.busy:
             return
-        had_focus = self._table.hasFocus()
+        had_focus = self.table.hasFocus()
         if model.failed_to_load:
             self._pages.setCurrentWidget(self._failed_page)
         elif model.rowCount():
-            self._pages.setCurrentWidget(self._table)
+            self._pages.setCurrentWidget(self.table)
         elif model.complete:
-            self._no_match_page.set_text(self._search_bar.why_nothing())
+            self._no_match_page.set_text(self.search_bar.why_nothing())
             self._pages.setCurrentWidget(self._no_match_page if model.query.text else self._empty_page)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
-                self._search_field.setFocus()
-                self._search_field.setText(self._search_field.text())  # so that Undo brings the rows back, no typing
+                self.search_field.setFocus()
+                self.search_field.setText(self.search_field.text())  # so that Undo brings the rows back, no typing
         if model.rowCount() or model.complete or model.failed_to_load:
-            self._table.set_opening(opening=False)
+            self.table.set_opening(opening=False)
             self._migration_label.hide()
 
 

@@ -53,31 +53,32 @@ class PlantForm(QFrame):
     def __init__(self, theme: Theme, message: MessageLine, parent: QWidget | None = None) -> None:
         """Make an empty form with `message` under its fields."""
         super().__init__(parent)
-        self._theme = theme
+        self.theme = theme
         self._widest_id = ""
         self.setAccessibleName(self.tr("New plant"))
         self._id_edit = LineEdit()
         self._set_up(self._id_edit, self.tr("ID of the new plant; empty for the next free one"))
         self._id_edit.setFont(tabular(self._id_edit.font()))
-        self._name_edit = NameField()
-        self._tag_edit = TagField(theme)
-        self._set_up(self._name_edit, self.tr("Name of the new plant"))
-        self._set_up(self._tag_edit, self.tr("Tag of the new plant"))
-        self._tags = QStringListModel(self)
+        self.name_field = NameField()
+        self.tag_field = TagField(theme)
+        self._set_up(self.name_field, self.tr("Name of the new plant"))
+        self._set_up(self.tag_field, self.tr("Tag of the new plant"))
+        #: The tags that are offered as completions.
+        self.tags = QStringListModel(self)
         self._complete_tags()
         self._add_button = QPushButton(self.tr("&Add"))
         self._add_button.setProperty("variant", "primary")
         theme.icons.put_on(self._add_button, "plus", "on_accent")
-        self._message = message
+        self.message = message
         self._lay_out()
         self._add_button.clicked.connect(self._on_return)
         self._id_edit.returnPressed.connect(self._on_id_entered)
-        for field in (self._name_edit, self._tag_edit):
+        for field in (self.name_field, self.tag_field):
             field.returnPressed.connect(self._on_return)
-        self._name_edit.keep_requested.connect(self._on_keep_requested)
-        self._name_edit.textChanged.connect(self._show_quantity)
+        self.name_field.keep_requested.connect(self._on_keep_requested)
+        self.name_field.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self.id_edited)
-        self._tag_edit.textEdited.connect(self.tag_edited)
+        self.tag_field.textEdited.connect(self.tag_edited)
 
     # --- content ---
 
@@ -89,38 +90,28 @@ class PlantForm(QFrame):
     @property
     def name_text(self) -> str:
         """The name as the field shows it, without spaces around it and without a quantity."""
-        return self._name_edit.name
+        return self.name_field.name
 
     @property
     def quantity(self) -> int:
         """How many plants of this name are requested."""
-        return self._name_edit.quantity
+        return self.name_field.quantity
 
     @property
     def tag_text(self) -> str:
         """The tag as it was typed, without spaces around it; empty for none."""
-        return self._tag_edit.text().strip()
+        return self.tag_field.text().strip()
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The texts of all fields."""
-        return self.id_text, self._name_edit.text().strip(), self.tag_text
+        return self.id_text, self.name_field.text().strip(), self.tag_text
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was typed, not even spaces; a pinned tag was typed for the plant before."""
-        tag = "" if self._tag_edit.is_pinned else self._tag_edit.text()
-        return not (self._id_edit.text() or self._name_edit.text() or tag)
-
-    @property
-    def name_field(self) -> NameField:
-        """The field for the name."""
-        return self._name_edit
-
-    @property
-    def tag_field(self) -> TagField:
-        """The field for the tag, with its pin."""
-        return self._tag_edit
+        tag = "" if self.tag_field.is_pinned else self.tag_field.text()
+        return not (self._id_edit.text() or self.name_field.text() or tag)
 
     def restore(self, texts: Sequence[str]) -> None:
         """Show the `texts` of an earlier form, unless something was typed already."""
@@ -129,21 +120,6 @@ class PlantForm(QFrame):
             self.message.clear()
             for field, text in zip(self._fields().values(), texts, strict=True):
                 field.setText(text[:MAX_LENGTH])
-
-    @property
-    def tags(self) -> QStringListModel:
-        """The tags that are offered as completions."""
-        return self._tags
-
-    @property
-    def theme(self) -> Theme:
-        """The theme of the form."""
-        return self._theme
-
-    @property
-    def message(self) -> MessageLine:
-        """The line under the fields."""
-        return self._message
 
     def show_next_id(self, plant_id: int | None) -> None:
         """Show the ID that the plant will get as placeholder; None while it is unknown."""
@@ -161,19 +137,19 @@ class PlantForm(QFrame):
 
     def set_tags(self, tags: Iterable[str]) -> None:
         """Offer these tags as completions."""
-        self._tags.setStringList([tag for tag in tags if tag])
+        self.tags.setStringList([tag for tag in tags if tag])
 
     def start_next(self, *, keep_name: bool = False) -> None:
         """Empty the fields, but for a tag that is pinned, and put the cursor into Name if it is in the form."""
         # Unlike clear(), setText() forgets what was typed: Ctrl+Z must not bring an added plant back into the field.
         self._id_edit.setText("")
         if keep_name:
-            self._name_edit.take_fill()
-            self._tag_edit.restore_fill()
+            self.name_field.take_fill()
+            self.tag_field.restore_fill()
         else:
-            self._name_edit.setText("")
-            if not self._tag_edit.is_pinned:
-                self._tag_edit.setText("")
+            self.name_field.setText("")
+            if not self.tag_field.is_pinned:
+                self.tag_field.setText("")
         self.clear_errors()
         if self.has_cursor:
             self.focus_name()
@@ -201,7 +177,7 @@ class PlantForm(QFrame):
         marked = set(fields)
         for name in FieldName:
             self._mark(name, invalid=name in marked)
-        self._message.show_message(Tone.ERROR, text, *actions)
+        self.message.show_message(Tone.ERROR, text, *actions)
 
     def focus_field(self, name: str) -> None:
         """Put the cursor into a field and select what is in it."""
@@ -217,7 +193,7 @@ class PlantForm(QFrame):
     @Slot()
     def focus_name(self) -> None:
         """Put the cursor into Name."""
-        self._name_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.name_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     # --- Qt ---
 
@@ -245,10 +221,10 @@ class PlantForm(QFrame):
         field.textEdited.connect(self._on_edited)
 
     def _fields(self) -> dict[FieldName, QLineEdit]:
-        return {FieldName.ID: self._id_edit, FieldName.NAME: self._name_edit, FieldName.TAG: self._tag_edit}
+        return {FieldName.ID: self._id_edit, FieldName.NAME: self.name_field, FieldName.TAG: self.tag_field}
 
     def _complete_tags(self) -> None:
-        self._tag_edit.setCompleter(tag_completer(self._tags, self))
+        self.tag_field.setCompleter(tag_completer(self.tags, self))
 
     def _lay_out(self) -> None:
         layout = self._layout = QGridLayout(self)
@@ -260,27 +236,27 @@ class PlantForm(QFrame):
             layout.addWidget(PlainLabel(text, role="caption", buddy=field), 0, column)
             layout.addWidget(field, 1, column)
         layout.addWidget(self._add_button, 1, 3)
-        layout.addWidget(self._message, 2, 0, 1, 4)
+        layout.addWidget(self.message, 2, 0, 1, 4)
         layout.setColumnStretch(1, 1)
         self._set_widths()
 
     def _set_widths(self) -> None:
-        scaled = self._theme.metrics.scaled
+        scaled = self.theme.metrics.scaled
         narrow = self.width() < scaled(_WIDE)
         texts = (self._id_edit.placeholderText(), self._widest_id)
         widest = max(map(self._id_edit.fontMetrics().horizontalAdvance, texts))
         id_width = max(scaled(_ID_WIDTHS[narrow]), widest + 2 * EDGE)
         self._id_edit.setFixedWidth(min(id_width, scaled(_MAX_ID_WIDTH)))
-        self._tag_edit.setFixedWidth(scaled(_TAG_WIDTHS[narrow]))
+        self.tag_field.setFixedWidth(scaled(_TAG_WIDTHS[narrow]))
 
     def _step_back(self) -> bool:
         """Close the message, else empty the fields; False when there is neither."""
-        if self._message.tone is not Tone.HINT:
+        if self.message.tone is not Tone.HINT:
             self.close_message()
             return True
         filled = any(field.text() for field in self._fields().values())
         if filled:
-            self._tag_edit.setText("")
+            self.tag_field.setText("")
             self.start_next()
             self.emptied.emit()
         return filled
@@ -291,7 +267,7 @@ class PlantForm(QFrame):
         focused = QApplication.focusWidget()
         if focused is not None and self.isAncestorOf(focused) and focused not in self._fields().values():
             self.focus_name()
-        self._message.clear()
+        self.message.clear()
 
     def _mark(self, name: FieldName, *, invalid: bool) -> None:
         set_properties(self._fields()[name], invalid=str(invalid).lower())
@@ -299,7 +275,7 @@ class PlantForm(QFrame):
     @Slot()
     def _on_id_entered(self) -> None:
         """Go on to Name, as after a barcode reader, which types an ID and Enter."""
-        if self._name_edit.text().strip():
+        if self.name_field.text().strip():
             self._on_return()
         else:
             self.focus_name()
@@ -320,10 +296,10 @@ class PlantForm(QFrame):
 
     @Slot()
     def _on_edited(self) -> None:
-        if self._message.tone in {Tone.ERROR, Tone.WARNING}:
-            self._message.clear()
+        if self.message.tone in {Tone.ERROR, Tone.WARNING}:
+            self.message.clear()
         self.clear_errors()
 
     @Slot(str)
     def _on_refused(self, reason: str) -> None:
-        self._message.show_message(Tone.WARNING, reason)
+        self.message.show_message(Tone.WARNING, reason)

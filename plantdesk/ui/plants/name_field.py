@@ -49,7 +49,8 @@ class NameField(LineEdit):
     def __init__(self) -> None:
         super().__init__()
         self._typed = ""
-        self._is_filled = False
+        #: Whether a part of the text was filled in.
+        self.is_filled = False
         self._can_fill = False
         self._filled_name = ""
         self._filled_at = self._typed_at = float("-inf")
@@ -73,11 +74,6 @@ class NameField(LineEdit):
         return self._typed[_start(self._typed) :]
 
     @property
-    def is_filled(self) -> bool:
-        """Whether a part of the text was filled in."""
-        return self._is_filled
-
-    @property
     def is_fill_seen(self) -> bool:
         """Whether what was filled in was there for long enough to be seen; what the user chose always was."""
         now = time.monotonic()
@@ -97,12 +93,12 @@ class NameField(LineEdit):
             self._filled_at = time.monotonic()
         super().setText(self._typed + name[len(self.typed_name) :])
         self.setSelection(len(self._typed), len(self.text()) - len(self._typed))
-        self._is_filled, self._filled_name = True, name
+        self.is_filled, self._filled_name = True, name
 
     def choose(self, name: str) -> None:
         """Show `name` in the place of what was typed: the user has chosen it."""
         super().setText(self._typed[: _start(self._typed)] + name)
-        self._is_filled, self._filled_name = True, name
+        self.is_filled, self._filled_name = True, name
         self._filled_at = self._typed_at = float("-inf")
 
     def take_fill(self) -> None:
@@ -113,7 +109,7 @@ class NameField(LineEdit):
 
     def refuse_fill(self) -> None:
         """Remove what was filled in."""
-        if self._is_filled:
+        if self.is_filled:
             super().setText(self._typed)
         self._forget_fill()
         self._can_fill = False
@@ -125,7 +121,7 @@ class NameField(LineEdit):
         self._forget_fill()
 
     def _forget_fill(self) -> None:
-        self._is_filled, self._filled_name = False, ""
+        self.is_filled, self._filled_name = False, ""
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -135,7 +131,7 @@ class NameField(LineEdit):
         elif key in ENTER_KEYS and control:
             if not event.isAutoRepeat():
                 self.keep_requested.emit()
-        elif key == Qt.Key.Key_Escape and (self._is_filled or self.is_offering):
+        elif key == Qt.Key.Key_Escape and (self.is_filled or self.is_offering):
             self.fill_refused.emit()
         elif event.matches(QKeySequence.StandardKey.Paste):
             self.paste()
@@ -145,7 +141,7 @@ class NameField(LineEdit):
 
     @override
     def focusNextPrevChild(self, following: bool) -> bool:
-        if self._is_filled:
+        if self.is_filled:
             self.fill_taken.emit()
         return super().focusNextPrevChild(following)
 
@@ -204,7 +200,7 @@ class NameField(LineEdit):
 
     @Slot(str)
     def _on_edited(self, text: str) -> None:
-        self._typed, self._is_filled = text, False
+        self._typed, self.is_filled = text, False
         self._typed_at = time.monotonic()
         self.typed.emit(text)
 

@@ -227,12 +227,13 @@ class SearchBar(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._filters: tuple[Term, ...] = ()
-        self._text = ""
+        self.filters: tuple[Term, ...] = ()
+        #: The whole search: the filters, then what is typed, without a term that is only begun.
+        self.text = ""
         self._is_setting = False
         self._count: tuple[int | None, int | None] | None = None, None
         self._tags_button = QPushButton(self.tr("Tags"))
-        self._field = SearchField(theme)
+        self.field = SearchField(theme)
         self._chips = FilterChips(theme)
         self._save_button = QToolButton()
         self._new_plants_button = QPushButton()
@@ -240,35 +241,20 @@ class SearchBar(QWidget):
         self._count_label.setFont(tabular())
         self._set_up_buttons()
         self._lay_out()
-        self._field.textChanged.connect(self._on_text_changed)
-        self._field.returnPressed.connect(self._on_return)
-        self._field.last_filter_unwanted.connect(self._on_last_unwanted)
-        self._completer = SearchCompleter(self._field)
+        self.field.textChanged.connect(self._on_text_changed)
+        self.field.returnPressed.connect(self._on_return)
+        self.field.last_filter_unwanted.connect(self._on_last_unwanted)
+        self._completer = SearchCompleter(self.field)
         self._completer.completed.connect(self._on_completed)
         self._chips.removed.connect(self._on_removed)
         self._save_button.clicked.connect(self.save_requested)
         self._tags_button.clicked.connect(self.tags_requested)
         self._new_plants_button.clicked.connect(self.top_requested)
 
-    @property
-    def field(self) -> SearchField:
-        """The field that searches while the user types."""
-        return self._field
-
-    @property
-    def text(self) -> str:
-        """The whole search: the filters, then what is typed, without a term that is only begun."""
-        return self._text
-
-    @property
-    def filters(self) -> tuple[Term, ...]:
-        """The filters that are shown as chips."""
-        return self._filters
-
     def set_search(self, text: str) -> None:
         """Show another search: its words in the field, its other terms as chips."""
         terms = parse_terms(text)
-        self._filters = tuple(dict.fromkeys(filter(is_filter, terms)))
+        self.filters = tuple(dict.fromkeys(filter(is_filter, terms)))
         self._set_text(search_text(term for term in terms if not is_filter(term)))
 
     def choose(self, term: Term | None, *, add: bool) -> None:
@@ -277,14 +263,14 @@ class SearchBar(QWidget):
             self.clear()
         elif not add:
             self.set_search(search_text([term]))
-        elif term in self._filters:
-            self.set_filters([each for each in self._filters if each != term])
+        elif term in self.filters:
+            self.set_filters([each for each in self.filters if each != term])
         else:
-            self.set_filters((*self._filters, term))
+            self.set_filters((*self.filters, term))
 
     def set_filters(self, filters: Sequence[Term]) -> None:
         """Show other filters; what is typed stays."""
-        self._filters = tuple(dict.fromkeys(filters))
+        self.filters = tuple(dict.fromkeys(filters))
         self._update()
 
     def set_counts(self, counts: Counts) -> None:
@@ -293,7 +279,7 @@ class SearchBar(QWidget):
 
     def why_nothing(self) -> str:
         """Return why no plant matches, as far as a single term says it."""
-        terms = parse_terms(self._text)
+        terms = parse_terms(self.text)
         for term in terms:
             match term:
                 case HasTag(str(tag)) if not self._completer.knows(term):
@@ -308,11 +294,11 @@ class SearchBar(QWidget):
                     return hint.format(day=day)
         if any(map(is_filter, terms)):
             return self.tr("No plant has all of this. Remove a filter, or search for something else.")
-        return self.tr("Nothing contains {text}.").format(text=quoted(self._text))
+        return self.tr("Nothing contains {text}.").format(text=quoted(self.text))
 
     def clear(self) -> bool:
         """Show all plants; False where they are shown already."""
-        had_search = bool(self._field.text() or self._filters)
+        had_search = bool(self.field.text() or self.filters)
         self.set_search("")
         return had_search
 
@@ -344,9 +330,9 @@ class SearchBar(QWidget):
             return ""
         found, total = self._count
         number = "…" if found is None else QLocale().toString(found)
-        if self._text and total is None:
+        if self.text and total is None:
             return self.tr("{shown} of … plants").format(shown=number)
-        if self._text:
+        if self.text:
             return shown(Text("{shown} of {count:,} plants", one="{shown} of 1 plant", count=total or 0, shown=number))
         if not found:
             return "…" if found is None else self.tr("No plants")
@@ -360,22 +346,22 @@ class SearchBar(QWidget):
     def _set_text(self, text: str) -> None:
         """Set the text of the field together with the filters, so that the search changes once."""
         self._is_setting = True
-        self._field.setText(text)
+        self.field.setText(text)
         self._is_setting = False
         self._update()
 
     def _update(self) -> None:
-        self._chips.set_filters(self._filters)
-        typed = _UNFINISHED.sub("", self._field.text()).strip()
-        before, self._text = self._text, " ".join(filter(None, (search_text(self._filters), typed)))
-        self._save_button.setVisible(bool(self._text))
+        self._chips.set_filters(self.filters)
+        typed = _UNFINISHED.sub("", self.field.text()).strip()
+        before, self.text = self.text, " ".join(filter(None, (search_text(self.filters), typed)))
+        self._save_button.setVisible(bool(self.text))
         self._fit()
-        if self._text != before:
-            self.changed.emit(self._text)
+        if self.text != before:
+            self.changed.emit(self.text)
 
     def _show_count(self) -> None:
         text, scaled, width = self.count_text(), self._theme.metrics.scaled, self.window().width()
-        if self._count is not None and self._text and width < scaled(_SHORT):
+        if self._count is not None and self.text and width < scaled(_SHORT):
             shown, total = ("…" if each is None else QLocale().toString(each) for each in self._count)
             text = (
                 shown if width < scaled(_SHORTEST) else self.tr("{shown} of {total}").format(shown=shown, total=total)
@@ -393,8 +379,8 @@ class SearchBar(QWidget):
         for button in (self._tags_button, self._save_button, self._new_plants_button):
             room -= 0 if button.isHidden() else button.sizeHint().width() + S
         self._chips.set_room(room - scaled(_SEARCH if is_wide and room > scaled(2 * _SEARCH) else _MIN_SEARCH))
-        chips = self._chips.sizeHint().width() + S if self._filters else 0
-        self._field.setFixedWidth(max(scaled(_MIN_SEARCH), min(room - chips, scaled(_SEARCH) if is_wide else room)))
+        chips = self._chips.sizeHint().width() + S if self.filters else 0
+        self.field.setFixedWidth(max(scaled(_MIN_SEARCH), min(room - chips, scaled(_SEARCH) if is_wide else room)))
 
     def _set_up_buttons(self) -> None:
         icons = self._theme.icons
@@ -413,7 +399,7 @@ class SearchBar(QWidget):
         self._new_plants_button.hide()
 
     def _lay_out(self) -> None:
-        search = (self._tags_button, self._field, self._chips, self._save_button)
+        search = (self._tags_button, self.field, self._chips, self._save_button)
         margins = mirrored(self, EDGE, M, M + _SCROLL_BAR, S - 2)
         self._layout = fill(
             QHBoxLayout(self), *search, STRETCH, self._new_plants_button, self._count_label, margins=margins, spacing=S
@@ -427,7 +413,7 @@ class SearchBar(QWidget):
 
     @Slot(object, str)
     def _on_completed(self, term: Term, rest: str) -> None:
-        self._filters = tuple(dict.fromkeys((*self._filters, term)))
+        self.filters = tuple(dict.fromkeys((*self.filters, term)))
         self._set_text(rest)
 
     @Slot()
@@ -435,23 +421,23 @@ class SearchBar(QWidget):
         """Make chips of the terms that were typed; those that no plant can match stay in the field."""
         if self._completer.is_choosing:
             return
-        terms = parse_terms(self._field.text())
+        terms = parse_terms(self.field.text())
         completed = {term: self._completer.completed_term(term) for term in terms if is_filter(term)}
         found = [term for term in completed.values() if term is not None]
         if found:
-            self._filters = tuple(dict.fromkeys((*self._filters, *found)))
+            self.filters = tuple(dict.fromkeys((*self.filters, *found)))
             self._set_text(search_text(term for term in terms if completed.get(term) is None))
 
     @Slot(int)
     def _on_removed(self, position: int) -> None:
-        left = [each for at, each in enumerate(self._filters) if at != position]
+        left = [each for at, each in enumerate(self.filters) if at != position]
         if not left:
-            self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.field.setFocus(Qt.FocusReason.OtherFocusReason)
         self.set_filters(left)
 
     @Slot()
     def _on_last_unwanted(self) -> None:
-        self.set_filters(self._filters[:-1])
+        self.set_filters(self.filters[:-1])
 
 
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

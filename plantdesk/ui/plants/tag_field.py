@@ -30,7 +30,8 @@ class TagField(ButtonField):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self._is_filled = False
+        #: Whether the tag was filled in, and not typed.
+        self.is_filled = False
         self._filled_text = ""
         self.button.setCheckable(True)
         self.name_button(self.tr("Pin"), self.tr("Keep tag for the next plant"))
@@ -43,11 +44,6 @@ class TagField(ButtonField):
     def is_pinned(self) -> bool:
         """Whether the tag is kept for the next plant."""
         return self.button.isChecked()
-
-    @property
-    def is_filled(self) -> bool:
-        """Whether the tag was filled in, and not typed."""
-        return self._is_filled
 
     def set_pinned(self, *, pinned: bool) -> None:
         """Press the pin, or release it."""
@@ -74,7 +70,7 @@ class TagField(ButtonField):
         self._set_filled(filled=False)
 
     def _set_filled(self, *, filled: bool) -> None:
-        self._is_filled = filled
+        self.is_filled = filled
         set_properties(self, filled=str(filled).lower())
 
     @Slot(bool)

@@ -240,9 +240,9 @@ class SidebarView(QListView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entries = SidebarModel(self)
+        self.entries = SidebarModel(self)
         self._delegate = EntryDelegate(theme, self)
-        self.setModel(self._entries)
+        self.setModel(self.entries)
         self.setItemDelegate(self._delegate)
         self.setProperty("pane", "sidebar")
         self.setAccessibleName(self.tr("Tags and other filters"))
@@ -261,35 +261,30 @@ class SidebarView(QListView):
         theme.tags.changed.connect(self.viewport().update)
 
     @property
-    def entries(self) -> SidebarModel:
-        """The entries."""
-        return self._entries
-
-    @property
     def is_renaming(self) -> bool:
         """Whether a name is being edited: Qt would drop what was typed when the entry is removed."""
         return self.state() is QListView.State.EditingState
 
     def needed_width(self) -> int:
         """Return the width at which the counts of all plants, of today and without a tag are shown with their names."""
-        rows = range(min(FIXED_ENTRIES, self._entries.rowCount()))
-        needed = (self._delegate.needed_width(self._entries.index(row, 0)) for row in rows)
+        rows = range(min(FIXED_ENTRIES, self.entries.rowCount()))
+        needed = (self._delegate.needed_width(self.entries.index(row, 0)) for row in rows)
         return max(needed, default=0) + self.verticalScrollBar().sizeHint().width()
 
     def current(self) -> SidebarEntry | None:
         """Return the entry that the keyboard acts on."""
         index = self.currentIndex()
-        return self._entries.entry(index) if index.isValid() else None
+        return self.entries.entry(index) if index.isValid() else None
 
     def focus_list(self) -> None:
         """Put the focus into the list, on its first entry if it was not there before."""
         if not self.currentIndex().isValid():
-            self.setCurrentIndex(self._entries.index(0, 0))
+            self.setCurrentIndex(self.entries.index(0, 0))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def go_to(self, key: tuple[object, ...]) -> bool:
         """Make an entry the current one; False where there is none of this key."""
-        index = self._entries.index_of(key)
+        index = self.entries.index_of(key)
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
@@ -302,7 +297,7 @@ class SidebarView(QListView):
             index = self.currentIndex()
             self.edit(index)
             # Qt makes no accessible object for what edits an entry of a list: the focus on it would not be spoken.
-            text = self.tr("New name of {name}").format(name=self._entries.entry(index).text)
+            text = self.tr("New name of {name}").format(name=self.entries.entry(index).text)
             announce(self, text)
 
     def accept_renaming(self) -> None:
@@ -366,7 +361,7 @@ class SidebarView(QListView):
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
         if index.flags() & Qt.ItemFlag.ItemIsEnabled:
             self.setCurrentIndex(index)
-            self.menu_requested.emit(self._entries.entry(index), menu_position(self, index, event))
+            self.menu_requested.emit(self.entries.entry(index), menu_position(self, index, event))
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -391,18 +386,18 @@ class SidebarView(QListView):
         self._scrolling.stop()
         if index.isValid():
             event.acceptProposedAction()
-            self.plants_dropped.emit(self._entries.entry(index))
+            self.plants_dropped.emit(self.entries.entry(index))
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
         if index.flags() & Qt.ItemFlag.ItemIsEnabled:
             add = QApplication.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier
-            self.chosen.emit(self._entries.entry(index), bool(add))
+            self.chosen.emit(self.entries.entry(index), bool(add))
 
     def _target(self, event: QDropEvent) -> QModelIndex:
         """Return the tag under the pointer, an invalid index where plants cannot be dropped."""
         index = self.indexAt(event.position().toPoint())
-        is_target = index.isValid() and is_plants(event.mimeData()) and self._entries.entry(index).takes_plants
+        is_target = index.isValid() and is_plants(event.mimeData()) and self.entries.entry(index).takes_plants
         return index if is_target else QModelIndex()
 
     def _scroll_at_edges(self, y: float) -> None:

@@ -270,21 +270,17 @@ class TagColors(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._chosen: dict[str, int] = {}
-
-    @property
-    def chosen(self) -> Mapping[str, int]:
-        """The chosen hues, as positions in `HUES`."""
-        return self._chosen
+        #: The chosen hues, as positions in `HUES`.
+        self.chosen: dict[str, int] = {}
 
     def set_chosen(self, chosen: Mapping[str, int]) -> None:
         """Use these hues, and for all other tags those of their names."""
-        self._chosen = {**chosen}
+        self.chosen = {**chosen}
         self.changed.emit()
 
     def hue(self, tag: str) -> int:
         """Return the position of a tag's hue in `HUES`."""
-        return self._chosen.get(tag, (crc32(tag.encode(errors="replace")) >> 4) % len(HUES))
+        return self.chosen.get(tag, (crc32(tag.encode(errors="replace")) >> 4) % len(HUES))
 
     def pill(self, tag: str, *, dark: bool) -> PillColors:
         """Return the colours of a tag's pill."""

@@ -24,22 +24,18 @@ class PortalScheme(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._is_dark: bool | None = None
+        #: Whether the desktop is dark; None where it does not say.
+        self.is_dark: bool | None = None
         self._bus = QDBusConnection.sessionBus()
         # The stub asks for bytes where the binding takes nothing but the text that SLOT() gives.
         self._bus.connect(_SERVICE, _PATH, _SETTINGS, "SettingChanged", self, _ON_CHANGED)  # type: ignore[call-overload]
         self._read()
 
-    @property
-    def is_dark(self) -> bool | None:
-        """Whether the desktop is dark; None where it does not say."""
-        return self._is_dark
-
     def _read(self) -> None:
         """Read with a short timeout, so that the first paint is right; after a timeout, read again asynchronously."""
         reply = self._bus.call(_read_call(), QDBus.CallMode.Block, _TIMEOUT_MS)
         if reply.type() is QDBusMessage.MessageType.ReplyMessage:
-            self._is_dark = _is_dark(reply)
+            self.is_dark = _is_dark(reply)
         elif reply.errorName() == "org.freedesktop.DBus.Error.NoReply":
             self._watcher = QDBusPendingCallWatcher(self._bus.asyncCall(_read_call()), self)
             self._watcher.finished.connect(self._on_late_reply)
@@ -57,8 +53,8 @@ class PortalScheme(QObject):
             self._set_dark(_is_dark(message))
 
     def _set_dark(self, is_dark: bool | None) -> None:
-        if is_dark is not self._is_dark:
-            self._is_dark = is_dark
+        if is_dark is not self.is_dark:
+            self.is_dark = is_dark
             self.changed.emit()
 
 

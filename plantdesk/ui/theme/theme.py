@@ -18,7 +18,6 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.theme.colors import (
     DARK,
     LIGHT,
-    Colors,
     TagColors,
     ThemeMode,
     in_high_contrast,
@@ -26,7 +25,7 @@ from plantdesk.ui.theme.colors import (
     palette_of,
 )
 from plantdesk.ui.theme.icons import Icons
-from plantdesk.ui.theme.metrics import FontRole, Metrics, S, metrics_of
+from plantdesk.ui.theme.metrics import FontRole, S, metrics_of
 from plantdesk.ui.theme.style_sheet import style_sheet
 
 if TYPE_CHECKING:
@@ -54,48 +53,19 @@ class Theme(QObject):
         self._hints = app.styleHints()
         self._accessibility = self._hints.accessibility()  # kept: PySide forgets it together with its last reference
         self._system_font = QFont(app.font())
-        self._mode = mode
-        self._text_scale = text_scale
+        #: The chosen mode; `colors.dark` is its present result.
+        self.mode = mode
+        self.text_scale = text_scale
         self._portal = portal
-        self._colors = LIGHT
-        self._metrics = metrics_of(self._system_font, text_scale)
-        self._icons = Icons(self)
-        self._tags = TagColors(self)
+        self.colors = LIGHT
+        self.metrics = metrics_of(self._system_font, text_scale)
+        self.icons = Icons(self)
+        self.tags = TagColors(self)
         self._style = Style(app)
         app.setStyle(self._style)
         self._follow_system()
         self._set_color_scheme()
         self._apply()
-
-    @property
-    def mode(self) -> ThemeMode:
-        """The chosen mode; `colors.dark` is its present result."""
-        return self._mode
-
-    @property
-    def text_scale(self) -> float:
-        """The text size relative to the system's."""
-        return self._text_scale
-
-    @property
-    def colors(self) -> Colors:
-        """The present colours."""
-        return self._colors
-
-    @property
-    def metrics(self) -> Metrics:
-        """The present sizes."""
-        return self._metrics
-
-    @property
-    def icons(self) -> Icons:
-        """The icons, in the present colours."""
-        return self._icons
-
-    @property
-    def tags(self) -> TagColors:
-        """The colours of tags."""
-        return self._tags
 
     @property
     def animated(self) -> bool:
@@ -105,17 +75,17 @@ class Theme(QObject):
 
     def font(self, role: FontRole = FontRole.BODY) -> QFont:
         """Return the font of a role, for text in paint code."""
-        return self._metrics.font(role)
+        return self.metrics.font(role)
 
     def set_mode(self, mode: ThemeMode) -> None:
         """Follow the system, or stay light or dark."""
-        self._mode = mode
+        self.mode = mode
         self._set_color_scheme()
         self._apply()
 
     def set_text_scale(self, scale: float) -> None:
         """Make all text `scale` times as large as the system's, within limits."""
-        self._text_scale = min(max(scale, SMALLEST_SCALE), LARGEST_SCALE)
+        self.text_scale = min(max(scale, SMALLEST_SCALE), LARGEST_SCALE)
         self._apply()
 
     def _follow_system(self) -> None:
@@ -129,11 +99,11 @@ class Theme(QObject):
     def _set_color_scheme(self) -> None:
         """Set the mode in Qt, so that title bars and native dialogs follow it where they can."""
         schemes = {ThemeMode.LIGHT: Qt.ColorScheme.Light, ThemeMode.DARK: Qt.ColorScheme.Dark}
-        self._hints.setColorScheme(schemes.get(self._mode, Qt.ColorScheme.Unknown))
+        self._hints.setColorScheme(schemes.get(self.mode, Qt.ColorScheme.Unknown))
 
     def _is_dark(self) -> bool:
-        if self._mode is not ThemeMode.SYSTEM:
-            return self._mode is ThemeMode.DARK
+        if self.mode is not ThemeMode.SYSTEM:
+            return self.mode is ThemeMode.DARK
         scheme = self._hints.colorScheme()
         if scheme is Qt.ColorScheme.Unknown and self._portal is not None:
             return self._portal.is_dark is True
@@ -149,14 +119,14 @@ class Theme(QObject):
     def _apply(self) -> None:
         colors = DARK if self._is_dark() else LIGHT
         colors = in_high_contrast(colors) if self._high_contrast() else colors
-        metrics = metrics_of(self._system_font, self._text_scale)
-        if self._app.styleSheet() and (colors, metrics) == (self._colors, self._metrics):
+        metrics = metrics_of(self._system_font, self.text_scale)
+        if self._app.styleSheet() and (colors, metrics) == (self.colors, self.metrics):
             return
-        self._colors, self._metrics = colors, metrics
+        self.colors, self.metrics = colors, metrics
         self._app.setPalette(palette_of(colors))
         self._app.setFont(metrics.font(FontRole.BODY))
         self._app.setStyleSheet(style_sheet(colors, metrics, paths.resources_folder() / "icons" / "indicators"))
-        self._icons.rebuild()
+        self.icons.rebuild()
         self.changed.emit()
 
 

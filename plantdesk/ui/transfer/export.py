@@ -158,19 +158,15 @@ class ExportController(QObject):
         self._dialog: ExportDialog | None = None
         self._task: Task | None = None
         self._bar: InfoBar | None = None
-        self._running = ""
-
-    @property
-    def running(self) -> str:
-        """What closing the window now would cancel, as a sentence; empty: nothing."""
-        return self._running
+        #: What closing the window now would cancel, as a sentence; empty: nothing.
+        self.running = ""
 
     def open_dialog(self, plants: ShownPlants) -> None:
         """Ask what to export: everything, what the search finds, or what is selected."""
         if self._dialog is not None:
             return
         is_cancelling = self._task is not None and self._task.cancelled and not self._task.ended
-        if self._running or is_cancelling:
+        if self.running or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
             return
         self._plants, selected = plants, plants.selected_ids()
@@ -219,7 +215,7 @@ class ExportController(QObject):
         self._bar.show_state(BarKind.INFO, title, "", (self.tr("Cancel"), self._cancel), persistent=True)
         self._bar.show_progress("", None)
         text = self.tr("An export is running: {file} would not be written.")
-        self._running = text.format(file=quoted(file.name))
+        self.running = text.format(file=quoted(file.name))
         self._task = self._context.bridge.long_tasks.ask(
             self, run, lambda count: self._on_done(file, count), self._on_failed, progress=self._on_progress
         )
@@ -249,7 +245,7 @@ class ExportController(QObject):
         self._context.page.toast.show_problem(text)
 
     def _end_run(self) -> None:
-        self._running = ""
+        self.running = ""
         self.settled.emit()
 
     def _hide(self) -> None:

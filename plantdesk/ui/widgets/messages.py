@@ -112,7 +112,8 @@ class MessageLine(Message):
         """Make an empty line; a success message is shown for `shown_ms` milliseconds."""
         layout = QHBoxLayout()
         super().__init__(theme, _LINE_ICON, ActionButtons(layout, first=2, links=True), parent)
-        self._tone = Tone.HINT
+        #: The tone in which it is shown; HINT while there is no message.
+        self.tone = Tone.HINT
         self._hint = ""
         self._expiry.setInterval(shown_ms)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -124,14 +125,9 @@ class MessageLine(Message):
         self.setMinimumHeight(theme.metrics.compact_row - 2)  # as its buttons: nothing moves
         self.clear()
 
-    @property
-    def tone(self) -> Tone:
-        """The tone in which it is shown; HINT while there is no message."""
-        return self._tone
-
     def set_hint(self, text: str) -> None:
         """Set what is shown while there is no message."""
-        unused = self._tone is Tone.HINT and self.text == self._hint
+        unused = self.tone is Tone.HINT and self.text == self._hint
         self._hint = text
         if unused:
             self.clear()
@@ -143,7 +139,7 @@ class MessageLine(Message):
 
     def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
         """Show a sentence, and a button for each of `actions` (its label and what it does)."""
-        self._tone = tone
+        self.tone = tone
         color, icon = tone.value
         set_properties(self._text, tone=color)
         self.set_content(icon, color, text, actions)

@@ -168,7 +168,8 @@ class PlainTable(QTableView):
         self._model = _Model(theme, headings, numbers, self)
         self._keys: Sequence[object] = ()
         self.setModel(self._model)
-        self._max_rows = max_rows
+        #: The number of rows that the height is limited to.
+        self.max_rows = max_rows
         self.setItemDelegate(CellDelegate(self))
         size = theme.metrics.scaled(ICON)
         self.setIconSize(QSize(size, size))
@@ -196,14 +197,9 @@ class PlainTable(QTableView):
         selected = self.selectionModel().selectedRows()
         return selected[0].row() if selected else None
 
-    @property
-    def max_rows(self) -> int | None:
-        """The number of rows that the height is limited to."""
-        return self._max_rows
-
     def set_max_rows(self, rows: int) -> None:
         """Be as high as the rows, but not higher than so many."""
-        self._max_rows = rows
+        self.max_rows = rows
         self._fit_height()
 
     def show_rows(
@@ -228,7 +224,7 @@ class PlainTable(QTableView):
     @override
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
-        return hint if self._max_rows is None else QSize(hint.width(), self._fitting_height())
+        return hint if self.max_rows is None else QSize(hint.width(), self._fitting_height())
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -255,10 +251,10 @@ class PlainTable(QTableView):
         return self._model.index(-1 if row is None else row, 0)
 
     def _fit_height(self) -> None:
-        if self._max_rows is not None:
+        if self.max_rows is not None:
             self.setFixedHeight(self._fitting_height())
 
     def _fitting_height(self) -> int:
         count = self._model.rowCount()
-        rows = min(max(count, 1), self._max_rows or count)
+        rows = min(max(count, 1), self.max_rows or count)
         return rows * self._theme.metrics.row + self.horizontalHeader().sizeHint().height() + 2 * XS

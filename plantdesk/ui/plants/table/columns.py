@@ -175,28 +175,15 @@ class TableColumns(QObject):
         super().__init__(table)
         self._table = table
         self._theme = theme
-        self._hidden: frozenset[Column] = frozenset()
+        self.hidden: frozenset[Column] = frozenset()
         self._chosen: dict[bool, dict[Column, float]] = {False: {}, True: {}}
-        self._widest_id = self._widest_source = ""
-        self._has_sources = False
+        #: The id that the columns have room for.
+        self.widest_id = self.widest_source = ""
+        #: Whether the column of sources is shown where there is room for it.
+        self.has_sources = False
         self._fitted_for: tuple[object, ...] = ()
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
-
-    @property
-    def hidden(self) -> frozenset[Column]:
-        """The columns that the user has hidden."""
-        return self._hidden
-
-    @property
-    def widest_id(self) -> str:
-        """The id that the columns have room for."""
-        return self._widest_id
-
-    @property
-    def has_sources(self) -> bool:
-        """Whether the column of sources is shown where there is room for it."""
-        return self._has_sources
 
     def widths(self, *, wide: bool) -> dict[Column, float]:
         """Return the widths that the user chose while the table was wide, or narrow."""
@@ -204,31 +191,26 @@ class TableColumns(QObject):
 
     def restore(self, layout: TableLayout) -> None:
         """Take over what is remembered, for the next `fit`."""
-        self._hidden = layout.hidden
+        self.hidden = layout.hidden
         self._chosen = {True: dict(layout.widths), False: dict(layout.narrow_widths)}
         self._fitted_for = ()
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
         """Show or hide a column; in a narrow table some are hidden all the same."""
-        self._hidden = self._hidden - {column} if shown else self._hidden | {column}
+        self.hidden = self.hidden - {column} if shown else self.hidden | {column}
         self.fit()
 
     def set_contents(self, widest_id: str, *, has_sources: bool) -> None:
         """Make room for the widest id, and hide the sources while all plants have the same one."""
-        if (widest_id, has_sources) != (self._widest_id, self._has_sources):
-            self._widest_id, self._has_sources = widest_id, has_sources
+        if (widest_id, has_sources) != (self.widest_id, self.has_sources):
+            self.widest_id, self.has_sources = widest_id, has_sources
             self.fit()
-
-    @property
-    def widest_source(self) -> str:
-        """The source that the columns have room for, up to a width."""
-        return self._widest_source
 
     def set_sources(self, texts: Iterable[str]) -> None:
         """Make room for the widest of these sources, up to a width, once: later the columns stay as they are."""
-        if not self._widest_source:
+        if not self.widest_source:
             metrics = QFontMetrics(self._theme.font())
-            self._widest_source = max(texts, key=metrics.horizontalAdvance, default="")
+            self.widest_source = max(texts, key=metrics.horizontalAdvance, default="")
             self.fit()
 
     def needed_width(self) -> int:
@@ -241,7 +223,7 @@ class TableColumns(QObject):
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
         self._is_fitting = True
-        fitted_for = self._digit(), self._is_wide(), self._widest_id, self._widest_source
+        fitted_for = self._digit(), self._is_wide(), self.widest_id, self.widest_source
         if self._fitted_for != fitted_for:
             self._fitted_for = fitted_for
             for column in _SIZED:
@@ -272,7 +254,7 @@ class TableColumns(QObject):
             self._chosen[self._is_wide()][Column(section)] = round((new - 2 * M) / self._digit(), 2)
 
     def _is_requested(self, column: Column) -> bool:
-        return column not in self._hidden and (column is not Column.SOURCE or self._has_sources)
+        return column not in self.hidden and (column is not Column.SOURCE or self.has_sources)
 
     def _width(self, column: Column) -> int:
         """Return the width of a column where it is shown."""
@@ -284,12 +266,12 @@ class TableColumns(QObject):
     def _text_width(self, column: Column) -> int:
         digits = self._digits()
         if column is Column.ID:
-            return digits.horizontalAdvance(self._widest_id) + _ROUNDING
+            return digits.horizontalAdvance(self.widest_id) + _ROUNDING
         if column is Column.ADDED:
             return max(digits.horizontalAdvance(text) for text in widest_times()) + _ROUNDING
         scaled = self._theme.metrics.scaled
         if column is Column.SOURCE:
-            width = QFontMetrics(self._theme.font()).horizontalAdvance(self._widest_source) + _ROUNDING
+            width = QFontMetrics(self._theme.font()).horizontalAdvance(self.widest_source) + _ROUNDING
             return min(max(width, scaled(_TEXT_WIDTHS[column])), scaled(_WIDEST_SOURCE))
         return scaled(_TEXT_WIDTHS[column])
 

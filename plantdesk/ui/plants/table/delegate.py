@@ -40,15 +40,11 @@ class RowHover(QObject):
     def __init__(self, table: QTableView) -> None:
         super().__init__(table)
         self._table = table
-        self._row = -1
+        #: The row under the pointer, -1 where there is none.
+        self.row = -1
         table.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
         table.viewport().installEventFilter(self)
         table.verticalScrollBar().valueChanged.connect(self._forget)
-
-    @property
-    def row(self) -> int:
-        """The row under the pointer, -1 where there is none."""
-        return self._row
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -62,8 +58,8 @@ class RowHover(QObject):
         self._set_row(-1)
 
     def _set_row(self, row: int) -> None:
-        if row != self._row:
-            self._row = row
+        if row != self.row:
+            self.row = row
             self._table.viewport().update()
 
 

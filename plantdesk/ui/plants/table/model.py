@@ -67,7 +67,8 @@ class PlantModel(QAbstractTableModel):
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._query = Query()
+        #: The query that was requested last; the rows may still be those of the previous one.
+        self.query = Query()
         self._order: LiveOrder | None = None
         self._cache: PageCache | None = None
         self._retained: Callable[[], frozenset[int]] = frozenset
@@ -80,14 +81,9 @@ class PlantModel(QAbstractTableModel):
         self._retry_timer.timeout.connect(self._on_page_loaded)
 
     @property
-    def query(self) -> Query:
-        """The query that was requested last; the rows may still be those of the previous one."""
-        return self._query
-
-    @property
     def shown_query(self) -> Query:
         """The query of the rows."""
-        return self._query if self._order is None else self._order.shown_query
+        return self.query if self._order is None else self._order.shown_query
 
     @property
     def total(self) -> int | None:
@@ -126,7 +122,7 @@ class PlantModel(QAbstractTableModel):
         self._order = LiveOrder(self._bridge, store, self._retained, self)
         self.endResetModel()
         self._follow(self._order)
-        self._order.load(self._query)
+        self._order.load(self.query)
 
     def keep(self, retained: Callable[[], frozenset[int]]) -> None:
         """Call `retained` before each query for the ids whose rows are to be reported; to be set before the store."""
@@ -134,9 +130,9 @@ class PlantModel(QAbstractTableModel):
 
     def show(self, query: Query) -> None:
         """Show the rows of another query; the previous rows stay until the first new ones are there."""
-        if query == self._query:
+        if query == self.query:
             return
-        self._query = query
+        self.query = query
         if self._order is not None:
             self._order.load(query)
             self.count_changed.emit()
@@ -144,7 +140,7 @@ class PlantModel(QAbstractTableModel):
     @Slot()
     def reload_if_relative(self) -> None:
         """Compare the rows with the store if another day means other plants: the date has changed."""
-        if self._order is not None and parse_search(self._query.text).depends_on_today:
+        if self._order is not None and parse_search(self.query.text).depends_on_today:
             self._order.refresh_later()
         self._on_page_loaded()  # times of today are shown as yesterday's
 
@@ -181,13 +177,13 @@ class PlantModel(QAbstractTableModel):
     def check(self, plant_id: int) -> None:
         """Check whether the current search finds a plant."""
         if self._cache is not None:
-            self._cache.check(plant_id, self._query.text)
+            self._cache.check(plant_id, self.query.text)
 
     @Slot(str)
     def find_name(self, start: str) -> None:
         """Find the first of the rows whose name begins with `start`."""
         if self._cache is not None:
-            self._cache.find(view_of(self._query), start)
+            self._cache.find(view_of(self.query), start)
 
     def close(self) -> None:
         """End the threads, before the store is closed, and forget the rows."""
@@ -262,7 +258,7 @@ class PlantModel(QAbstractTableModel):
     @override
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         descending = order is Qt.SortOrder.DescendingOrder
-        self.show(self._query._replace(column=Column(column), descending=descending))
+        self.show(self.query._replace(column=Column(column), descending=descending))
 
     @Slot()
     def _ask_for_page(self) -> None:

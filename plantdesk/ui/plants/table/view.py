@@ -170,7 +170,8 @@ class PlantTableView(RingTable):
         self._theme = theme
         self._compact = False
         self._covered = 0
-        self._editor = CellEditor(self.viewport())
+        #: The line edit over the cell that is being edited.
+        self.editor = CellEditor(self.viewport())
         self._edited_id: int | None = None
         self._edited_column = Column.NAME
         self.setAccessibleName(self.tr("Plants"))
@@ -195,15 +196,15 @@ class PlantTableView(RingTable):
         return TableLayout(
             column=query.column,
             descending=query.descending,
-            hidden=self._columns.hidden,
+            hidden=self.columns.hidden,
             is_compact=self._compact,
-            widths=self._columns.widths(wide=True),
-            narrow_widths=self._columns.widths(wide=False),
+            widths=self.columns.widths(wide=True),
+            narrow_widths=self.columns.widths(wide=False),
         )
 
     def set_table_layout(self, layout: TableLayout) -> None:
         """Show the table as it was."""
-        self._columns.restore(layout)
+        self.columns.restore(layout)
         self.set_compact(compact=layout.is_compact)
         order = Qt.SortOrder.DescendingOrder if layout.descending else Qt.SortOrder.AscendingOrder
         self.sortByColumn(layout.column, order)
@@ -266,16 +267,6 @@ class PlantTableView(RingTable):
         """Return the ids of the selected rows from top to bottom: 8 MB for a million."""
         return array("q", self._selection_keeper.selected_ids())
 
-    @property
-    def columns(self) -> TableColumns:
-        """Width and visibility of the columns."""
-        return self._columns
-
-    @property
-    def editor(self) -> CellEditor:
-        """The line edit over the cell that is being edited."""
-        return self._editor
-
     def current_id(self) -> int | None:
         """Return the id of the current row."""
         index = self.currentIndex()
@@ -289,8 +280,8 @@ class PlantTableView(RingTable):
             self._select_row(row)
         self.scrollTo(self._plants.index(row, column))
         self._place_editor()
-        self._editor.show()
-        self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.editor.show()
+        self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_draft(self, row: PlantRow) -> None:
         """Show a plant as it is being edited, until the editor is closed and its row was read again."""
@@ -300,9 +291,9 @@ class PlantTableView(RingTable):
         """Remove the editor; its focus goes to the table."""
         self._edited_id = None
         self._plants.show_draft(None)
-        if self._editor.hasFocus():
+        if self.editor.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._editor.hide()
+        self.editor.hide()
 
     def keep_visible(self, plant_id: int) -> None:
         """Scroll to an edited plant, now and when its row has moved to its new place."""
@@ -417,7 +408,7 @@ class PlantTableView(RingTable):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._columns.fit()
+        self.columns.fit()
         before = event.oldSize().height()
         row = self.visualRect(self.currentIndex())
         if event.size().height() <= row.bottom() < before:  # the window gets lower
@@ -449,7 +440,7 @@ class PlantTableView(RingTable):
         metrics = self._theme.metrics
         self.horizontalHeader().setFixedHeight(metrics.header)
         self.verticalHeader().setDefaultSectionSize(metrics.compact_row if self._compact else metrics.row)
-        self._columns.fit()
+        self.columns.fit()
         self.viewport().update()
 
     def _set_up_rows(self) -> None:
@@ -472,7 +463,7 @@ class PlantTableView(RingTable):
         self.setModel(model)
         header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(40)
-        self._columns = TableColumns(self, self._theme)
+        self.columns = TableColumns(self, self._theme)
         descending = Qt.SortOrder.DescendingOrder
         header.setSortIndicator(model.query.column, descending)
         self.setSortingEnabled(True)
@@ -489,7 +480,7 @@ class PlantTableView(RingTable):
         """Move the editor with its row; while that is not in the rows, it stays where it is."""
         if self._edited_id is not None and self.current_id() == self._edited_id:
             cell = self.visualRect(self._plants.index(self.currentIndex().row(), self._edited_column))
-            self._editor.setGeometry(cell.adjusted(0, 0, 0, -1))
+            self.editor.setGeometry(cell.adjusted(0, 0, 0, -1))
 
     def _scroll_to_end(self, key: int) -> None:
         if key == Qt.Key.Key_Home:
