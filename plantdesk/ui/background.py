@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
     from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.records import PlantRow
 
     #: `Bridge.post`: calls a function on the GUI thread, soon.
     Post: TypeAlias = Callable[[Callable[[], object]], None]
@@ -260,6 +261,11 @@ class StoreQueries:
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.close()
+
+
+def plant_of(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
+    """Return a plant, None where there is none of this id."""
+    return reader.plant(plant_id)
 
 
 def next_free_id(reader: PlantReader, _task: Task) -> int:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text
+from plantdesk.ui.background import plant_of
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 from plantdesk.ui.widgets.messages import BarKind
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.domain.edits import Insert, Update
-    from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import StoreQueries, Task
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import Feature, WindowContext
     from plantdesk.ui.widgets.messages import InfoBar
 
@@ -130,7 +130,7 @@ class ConflictQuestion(QObject):
             actions = (self.tr("Try again"), again), (self.tr("Discard mine"), discard)
             self._ask(title, row, f"{error_text(error)}\n{self._yours(mine)}", *actions)
 
-        queries.ask(self, partial(_plant, plant_id=row.id), done, ask)
+        queries.ask(self, partial(plant_of, plant_id=row.id), done, ask)
 
     def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer, discard: Answer) -> None:
         """Ask which version stays: `mine`, which `keep` saves, or `theirs`."""
@@ -174,7 +174,3 @@ def added_again(edit: Update) -> Insert:
 
     tag = {} if edit.tag is None else {"tag": edit.tag}
     return Insert(new_plant({"id": edit.saw.id, "name": edit.name, **tag}), edit.note)
-
-
-def _plant(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
-    return reader.plant(plant_id)

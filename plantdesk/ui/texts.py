@@ -13,8 +13,6 @@ from typing_extensions import override
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.domain.records import Source
 
 #: Translates a literal in a context. `lupdate` finds calls of this name with two literals.
@@ -40,9 +38,14 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 def ago(timestamp: int, now: int) -> str:
     """Return the age of a timestamp at the time `now` (both in milliseconds since 1970, UTC)."""
     seconds = max(0, now - timestamp) // 1000
-    for limit, unit, text in _steps():
-        if seconds < limit:
-            return text(seconds // unit)
+    if seconds < 2:  # noqa: PLR2004 - from two on they are counted
+        return translate("times", "just now")
+    if seconds < _MINUTE:
+        return translate("times", "{n} s ago").format(n=seconds)
+    if seconds < _HOUR:
+        return translate("times", "{n} min ago").format(n=seconds // _MINUTE)
+    if seconds < _DAY:
+        return translate("times", "{n} h ago").format(n=seconds // _HOUR)
     return date(timestamp)
 
 
@@ -168,23 +171,3 @@ def _shown(character: str, before: str, after: str) -> str:
     if joins or category(character) not in _HIDDEN:
         return character
     return f"[U+{code:04X}]"
-
-
-def _steps() -> list[tuple[int, int, Callable[[int], str]]]:
-    return [(2, 1, _just_now), (_MINUTE, 1, _seconds), (_HOUR, _MINUTE, _minutes), (_DAY, _HOUR, _hours)]
-
-
-def _just_now(_count: int) -> str:
-    return translate("times", "just now")
-
-
-def _seconds(count: int) -> str:
-    return translate("times", "{n} s ago").format(n=count)
-
-
-def _minutes(count: int) -> str:
-    return translate("times", "{n} min ago").format(n=count)
-
-
-def _hours(count: int) -> str:
-    return translate("times", "{n} h ago").format(n=count)

@@ -10,8 +10,9 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
 
 from plantdesk.domain.history import ChangeKind
-from plantdesk.ui.history.model import ENTRY_ROLE, action_text, clock_text, detail_text, title_text, widest_clock
+from plantdesk.ui.history.model import ENTRY_ROLE, action_text, detail_text, title_text, widest_clock
 from plantdesk.ui.qt import override
+from plantdesk.ui.texts import clock_time
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
@@ -209,7 +210,7 @@ class _ChangeDelegate(QStyledItemDelegate):
         line, size = self._theme.metrics.line, self._theme.metrics.scaled(ICON)
         painter.setFont(tabular(option.font))
         clock_rect = QRect(inner.left(), inner.top(), clock, inner.height())
-        self._text(painter, option, inner, clock_rect, clock_text(entry), "text_2")
+        self._text(painter, option, inner, clock_rect, clock_time(entry.change.made_at), "text_2")
         icon = QRect(inner.left() + clock, inner.center().y() - size // 2, size, size)
         name = "undo-2" if entry.change.is_undone else _ICONS.get(entry.change.kind, "pencil")
         ratio = self._view.devicePixelRatioF()

@@ -20,7 +20,7 @@ from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import long_time, one_line, short_time, shown, source_text, tag_text, translate
+from plantdesk.ui.texts import clock_time, long_time, one_line, short_time, shown, source_text, tag_text, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +106,7 @@ class HistoryModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole:
                 return title_text(row)
             case Qt.ItemDataRole.ToolTipRole:
-                return f"{long_time(row.change.made_at)}"
+                return long_time(row.change.made_at)
             case Qt.ItemDataRole.AccessibleTextRole:
                 return _spoken(row)
             case _:
@@ -213,11 +213,6 @@ def action_text(entry: HistoryEntry) -> str:
     return translate("History", "Redo") if entry.change.is_undone else translate("History", "Undo")
 
 
-def clock_text(entry: HistoryEntry) -> str:
-    """Return the local time of day of a change."""
-    return QLocale().toString(_local(entry).time(), QLocale.FormatType.ShortFormat)
-
-
 def widest_clock() -> str:
     """Return a time of day that is as wide as any, where digits have equal widths."""
     return QLocale().toString(QTime(22, 0), QLocale.FormatType.ShortFormat)
@@ -226,15 +221,11 @@ def widest_clock() -> str:
 def _spoken(entry: HistoryEntry) -> str:
     action = action_text(entry)
     press = translate("History", " Press Enter: {action}.").format(action=action) if action else ""
-    return f"{clock_text(entry)}, {title_text(entry)}, {detail_text(entry)}.{press}"
-
-
-def _local(entry: HistoryEntry) -> QDateTime:
-    return QDateTime.fromMSecsSinceEpoch(entry.change.made_at)
+    return f"{clock_time(entry.change.made_at)}, {title_text(entry)}, {detail_text(entry)}.{press}"
 
 
 def _day(entry: HistoryEntry) -> QDate:
-    return _local(entry).date()
+    return QDateTime.fromMSecsSinceEpoch(entry.change.made_at).date()
 
 
 def _day_text(entry: HistoryEntry) -> str:

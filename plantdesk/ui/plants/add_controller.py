@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError, Text
-from plantdesk.ui.background import next_free_id
+from plantdesk.ui.background import next_free_id, plant_of
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.views import KnownName
-    from plantdesk.ui.background import StoreQueries, Task
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.widgets.buttons import MessageAction
 
@@ -329,11 +330,7 @@ class AddPlantController(QObject):
             plant_id = parse_id(self._form.id_text)
         except InvalidPlantError:
             return  # reported when the plant is submitted: the ID may be half typed
-
-        def owner(reader: PlantReader, _task: Task) -> PlantRow | None:
-            return reader.plant(plant_id)
-
-        self._queries.ask(self, owner, self._on_owner)
+        self._queries.ask(self, partial(plant_of, plant_id=plant_id), self._on_owner)
 
     def _on_owner(self, owner: PlantRow | None) -> None:
         if self._is_id_new and owner is not None and self._form.id_text == str(owner.id):
