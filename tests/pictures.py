@@ -141,7 +141,7 @@ class _Pictures:
         self._post(program.state)
         self._until(lambda: table.model().rowCount() == _COUNT + 1)
         self._save(window, "window")
-        table.seek(_SHOWN_ID)
+        table.keeper.seek(_SHOWN_ID)
         self._until(lambda: any(each.toPlainText() for each in window.findChildren(NoteEdit)))
         self._save(window, "card")
         self._take_api(window)

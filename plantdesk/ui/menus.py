@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-    from plantdesk.ui.theme.icons import Icons
+    from plantdesk.ui.theme.theme import Icons
 
     Slot: TypeAlias = Callable[..., object]
 

@@ -16,7 +16,6 @@ from plantdesk.ui.plants.status import ArrivalAnnouncer
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
-from plantdesk.ui.plants.table.position import PositionKeeper
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import add_layout, mirrored
 from plantdesk.ui.texts import error_text
@@ -71,7 +70,6 @@ class PlantBrowser(QFrame):
         self.search_bar = SearchBar(theme)
         self.search_field = self.search_bar.field
         self.table = PlantTableView(self.model, theme)
-        self.positions = PositionKeeper(self.table, self.model)
         self._migration_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self.table)
         self._make_pages()
@@ -116,7 +114,7 @@ class PlantBrowser(QFrame):
         self.model.apply(changes)
         self._announcer.add(changes)
         if changes.history and self._undone:
-            self.table.select(self._undone)
+            self.table.keeper.select(self._undone)
             self._undone = ()
 
     @Slot(object)
@@ -135,7 +133,7 @@ class PlantBrowser(QFrame):
     def show_plant(self, plant_id: int) -> None:
         """Go to a plant in the table; the search is cleared if it hides the plant."""
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
-        if not self.table.seek(plant_id):
+        if not self.table.keeper.seek(plant_id):
             self.search_bar.clear()
 
     def sort_by(self, column: Column, *, descending: bool) -> None:
@@ -289,7 +287,7 @@ class PlantBrowser(QFrame):
         self.table.selection_count_changed.connect(self.selection_count_changed)
         self.table.copy_requested.connect(self._on_copy_requested)
         self.table.type_ahead.requested.connect(self.model.find_name)
-        self.model.name_found.connect(self.table.seek)
+        self.model.name_found.connect(self.table.keeper.seek)
         self._import_button.clicked.connect(self.import_requested)
         self._api_button.clicked.connect(self.api_access_requested)
         self._clear_button.clicked.connect(self._on_clear_clicked)

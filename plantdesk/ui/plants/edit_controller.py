@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Slot
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreReadOnlyError
 from plantdesk.domain.records import FORM
+from plantdesk.ui.background import plant_of
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, quoted
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied, Update
     from plantdesk.domain.edits import Edit as StoreEdit
-    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Changes, PlantRow
-    from plantdesk.ui.background import StoreQueries, Task
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.table.view import PlantTableView
 
@@ -112,7 +113,7 @@ class EditController(QObject):
         elif isinstance(self._store.write_error, StoreReadOnlyError):
             self._toast.show_problem(error_text(self._store.write_error))
         else:
-            self._queries.ask(self, partial(_plant, plant_id=plant_id), partial(self._on_read, Column(column)))
+            self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, Column(column)))
 
     # --- the editor ---
 
@@ -214,7 +215,7 @@ class EditController(QObject):
         if draft is None or self._is_saving or self._queries is None:
             return
         if draft.row.id in changes.removed or changes.needs_reload:
-            read = partial(_plant, plant_id=draft.row.id)
+            read = partial(plant_of, plant_id=draft.row.id)
             self._queries.ask(self, read, partial(self._close_if_deleted, draft))  # else saving finds out
 
     def _close_if_deleted(self, draft: _Draft, now: PlantRow | None) -> None:
@@ -249,7 +250,7 @@ class EditController(QObject):
         change = applied.change
         if change is not None:
             self._context.report_change(change)
-            self._table.keep_visible(draft.row.id)
+            self._table.keeper.keep_visible(draft.row.id)
         column, self._next_column = self._next_column, None
         if column is not None:
             self.start(column)
@@ -301,10 +302,6 @@ class EditController(QObject):
     def _described(self, name: str, tag: str | None) -> str:
         shown = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _LONGEST))
         return f"{quoted(name, _LONGEST)}, {shown}"
-
-
-def _plant(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
-    return reader.plant(plant_id)
 
 
 def _nothing() -> None:

@@ -168,7 +168,7 @@ class Plants(Feature):
         """Select plants among all of them, as far as they are there."""
         self.focus_table()
         self._browser.clear_search()
-        self._browser.table.select(plant_ids)
+        self._browser.table.keeper.select(plant_ids)
 
     @Slot()
     def delete_selected(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plantdesk.ui.plants.table.columns import TableLayout, from_json
-from plantdesk.ui.plants.table.position import position_from_json
 
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
@@ -78,7 +77,7 @@ class RememberedView:
         if browser.search_bar.text == self._last_search:
             search = values.get("search")
             browser.search_bar.set_search(search if isinstance(search, str) else "")
-            browser.positions.return_to(position_from_json(values.get("position")))
+            browser.table.keeper.return_to(values.get("position"))
         draft = values.get("draft")
         if isinstance(draft, list) and all(isinstance(text, str) for text in draft):
             self._form.restore(draft)
@@ -104,7 +103,7 @@ class RememberedView:
                 widest_id=browser.table.columns.widest_id,
                 sources=browser.table.columns.has_sources,
                 widest_source=browser.table.columns.widest_source,
-                position=browser.positions.position().as_json(),
+                position=browser.table.keeper.position(),
                 draft=draft,
                 pinned=self._form.tag_field.is_pinned,
             )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.table.view import PlantTableView
-    from plantdesk.ui.theme.icons import Icons
+    from plantdesk.ui.theme.theme import Icons
 
 
 def add_filters(menu: QMenu, table: PlantTableView, icons: Icons, choose: Callable[[Term], object]) -> None:
@@ -103,7 +103,7 @@ class SelectionCommands(QObject):
         from plantdesk.domain.edits import DeleteAll
 
         if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
-            self._browser.table.select_next()
+            self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = shown(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
             self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], text)

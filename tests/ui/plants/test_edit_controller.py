@@ -65,7 +65,7 @@ class EditDesk(Desk):
 
     def select(self, plant_id: int) -> None:
         self.table.setFocus()
-        self.table.seek(plant_id)
+        self.table.keeper.seek(plant_id)
 
     def until_editing(self, plant_id: int, column: str = "Name") -> None:
         name = f"{column} of plant {plant_id}"

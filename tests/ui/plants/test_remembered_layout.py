@@ -156,7 +156,7 @@ def test_the_selected_plant_and_the_place_in_the_table_are_remembered(
 ) -> None:
     rows = add(*[f"Fern {number}" for number in range(300)])
     desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 303)
-    desk.table.seek(rows[150].id)
+    desk.table.keeper.seek(rows[150].id)
     top = desk.table.rowAt(0)
     assert top > 0
     desk.open(other_store)

@@ -1,4 +1,7 @@
-"""Keeps selection, current row and scroll position on the same plants while rows are inserted, removed or replaced."""
+"""Keeps selection, current row and scroll position on the same plants while rows are inserted, removed or replaced.
+
+Goes back to them also when the store is opened again.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,7 @@ class SelectionKeeper(QObject):
         self._model = model
         self._before = _Anchors()
         self._requested_id: int | None = None
+        self._requested_top: int | None = None
         self._visible_id: int | None = None
         self._returning: Collection[int] = ()
         self._removed: set[int] = set()
@@ -97,6 +101,20 @@ class SelectionKeeper(QObject):
             self._table.clearSelection()
         else:
             self._go_to(row, QAbstractItemView.ScrollHint.EnsureVisible)
+
+    def position(self) -> list[int | None]:
+        """Return the ids of the plant in the top row, None at the top of the table, and of a single selected one."""
+        top = self._table.rowAt(0) if self._scrolled() else -1
+        selected = self.selected_ids() if self.selected_count() == 1 else [None]
+        return [None if top < 0 else self._model.id_at(top), *selected]
+
+    def return_to(self, position: object) -> None:
+        """Go back to a `position` when the rows of the next query are there; to the top for anything else."""
+        is_valid = isinstance(position, list) and all(each is None or type(each) is int for each in position)
+        ids = position if is_valid and isinstance(position, list) and len(position) == len(self.position()) else [None]
+        self._requested_top, selected = ids[0], ids[-1]
+        if selected is not None:
+            self.seek(selected)
 
     def selected_count(self) -> int:
         """Return the number of selected rows, in constant time."""
@@ -172,6 +190,10 @@ class SelectionKeeper(QObject):
             if current == self._visible_id:
                 self._table.scrollTo(self._model.index(row, 0))
         self._select_returning()
+        if self._requested_top is not None and self._model.complete and not self._model.busy:
+            row, self._requested_top = self._model.row_of(self._requested_top), None
+            if row is not None:
+                self._table.scrollTo(self._model.index(row, 0), QAbstractItemView.ScrollHint.PositionAtTop)
 
     def _select_returning(self) -> None:
         if self._returning and self._model.is_current:

@@ -49,8 +49,6 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from PySide6.QtCore import QPersistentModelIndex
     from PySide6.QtGui import QFocusEvent, QMouseEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
@@ -177,7 +175,7 @@ class PlantTableView(RingTable):
         self.setAccessibleName(self.tr("Plants"))
         self._set_up_rows()
         self._set_up_columns(model)
-        self._selection_keeper = SelectionKeeper(self, model)
+        self.keeper = SelectionKeeper(self, model)
         self._unseen = UnseenRows(self, model)
         self._unseen.changed.connect(self.unseen_changed)
         self.type_ahead = TypeAhead(self)
@@ -214,18 +212,6 @@ class PlantTableView(RingTable):
         self._compact = compact
         self._on_theme_changed()
 
-    def seek(self, plant_id: int) -> bool:
-        """Select a plant and scroll to it: now (True), or when the next query returns it."""
-        return self._selection_keeper.seek(plant_id)
-
-    def select(self, plant_ids: Collection[int]) -> None:
-        """Select those of some plants that the query finds, when the rows are up to date, and scroll to the first."""
-        self._selection_keeper.select(plant_ids)
-
-    def select_next(self) -> None:
-        """Select the row after the selected ones, which are going to be deleted: before them if they are the last."""
-        self._selection_keeper.select_next()
-
     def mark(self, plant_id: int) -> None:
         """Show a plant as new."""
         self._highlights.add([plant_id])
@@ -261,11 +247,11 @@ class PlantTableView(RingTable):
 
     def selected_count(self) -> int:
         """Return how many rows are selected."""
-        return self._selection_keeper.selected_count()
+        return self.keeper.selected_count()
 
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows from top to bottom: 8 MB for a million."""
-        return array("q", self._selection_keeper.selected_ids())
+        return array("q", self.keeper.selected_ids())
 
     def current_id(self) -> int | None:
         """Return the id of the current row."""
@@ -294,10 +280,6 @@ class PlantTableView(RingTable):
         if self.editor.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         self.editor.hide()
-
-    def keep_visible(self, plant_id: int) -> None:
-        """Scroll to an edited plant, now and when its row has moved to its new place."""
-        self._selection_keeper.keep_visible(plant_id)
 
     @Slot(int)
     def set_covered(self, height: int) -> None:
