@@ -171,9 +171,12 @@ def notices(parts: list[Part], own: str) -> str:
         lines += [f"    Copyright: {part.copyright}", f"    Source: {part.source}"]
         lines += [f"    {line}".rstrip() for line in part.note.strip().splitlines()]
         lines += [f"    Text: {', '.join(part.texts)}" if part.texts else "", ""]
-    texts = {name: text for part in parts for name, text in part.texts.items()}
-    for name, text in texts.items():
-        lines += ["=" * 100, name, "=" * 100, "", text.rstrip(), "", ""]
+    texts: dict[str, dict[str, str]] = {}  # by their words: copies differ in blanks
+    for part in parts:
+        for name, text in part.texts.items():
+            texts.setdefault(" ".join(text.split()), {})[name] = text
+    for copies in texts.values():
+        lines += ["=" * 100, ", ".join(copies), "=" * 100, "", next(iter(copies.values())).rstrip(), "", ""]
     return "\n".join(lines)
 
 

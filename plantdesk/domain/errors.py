@@ -41,6 +41,7 @@ class ErrorNumber(IntEnum):
     INVALID_PLANT = 40020, "A field is missing, of the wrong type, out of range, or cannot be stored."
     ID_TAKEN = 40021, "The ID belongs to another plant."
     TOKEN_USED_UP = 40022, "The token has added as many plants as it is allowed to."
+    TEXT_REFUSED = 40023, "A text contains U+0000, which a shared store cannot keep."
     TOKEN_MISSING = 40101, "No bearer token was sent in the Authorization header."
     TOKEN_REFUSED = 40102, "The token is unknown, expired or revoked."
     PATH_NOT_FOUND = 40401, "There is nothing at this path."

@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
 #: Addresses of servers, and what SQLite takes for something else than a file.
 _ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$")
+_POSTGRES = {"postgresql://", "postgres://"}
 
 
 class AddressError(StoreUnreachableError):
     """The database is named by an address, of which there is no kind of store."""
 
-    text = Text("A database is a file, and “{start}” begins an address. Give the name of a file, such as plants.db.")
+    text = Text(
+        "“{start}” begins an address that PlantDesk does not know. Give the name of a file, such as plants.db, or the "
+        "address of a shared store: postgresql://user@host/database."
+    )
 
 
 def location_of(database: str | Path | None) -> StoreLocation:
@@ -39,6 +43,10 @@ def location_of(database: str | Path | None) -> StoreLocation:
     """
     if database is not None:
         address = _ADDRESS.match(str(database))
+        if address is not None and address[0].lower() in _POSTGRES:
+            from plantdesk.store.postgres.location import PostgresLocation
+
+            return PostgresLocation.parse(str(database))
         if address is not None:
             raise AddressError(start=address[0])  # the rest may be a password
         path = Path(database).absolute()

@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.store import location_of
+from plantdesk.store.postgres.location import PostgresLocation
 from tests.support.memory_store import MemoryLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
+    from tests.support.postgres_server import PostgresServer
 
     #: Opens the same store once more, as another process does.
     Open = Callable[[], PlantStore]
 
+KINDS = ["sqlite", "memory", "postgres"]
 
-@pytest.fixture(params=["sqlite", "memory"])
-def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
-    location = location_of(tmp_path / "plants.db") if request.param == "sqlite" else MemoryLocation()
-    return location.open
+
+@pytest.fixture(params=KINDS)
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> StoreLocation:
+    return _location(request, tmp_path)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def shared_location(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> StoreLocation:
+    """For a store that all tests of a module read."""
+    return _location(request, tmp_path_factory.mktemp("store"))
+
+
+def _location(request: pytest.FixtureRequest, folder: Path) -> StoreLocation:
+    if request.param == "postgres":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        return server.new_store()
+    return location_of(folder / "plants.db") if request.param == "sqlite" else MemoryLocation()
+
+
+@pytest.fixture
+def nul(location: StoreLocation) -> str:
+    """U+0000, or a space where the store cannot keep it."""
+    return " " if isinstance(location, PostgresLocation) else "\0"
+
+
+@pytest.fixture
+def open_store(location: StoreLocation) -> Open:
+    return partial(location.open)
 
 
 @pytest.fixture

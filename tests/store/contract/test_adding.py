@@ -14,6 +14,7 @@ from plantdesk.domain.errors import IdTakenError, SamePlantError
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
+from plantdesk.store.postgres.connections import NulRefusedError
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
@@ -39,13 +40,21 @@ def test_every_id_is_kept_digit_for_digit(store: PlantStore, plant_id: int) -> N
     assert stored(store) == [(plant_id, "Aloe vera", None, FORM)]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "  ", "\0", "a\0b", "“Genovese”", "🌱" * 10, "x" * 100_000, "a\nb", "é", "e\u0301"]
-)
+@pytest.mark.parametrize("text", ["", "  ", "a\x01b", "“Genovese”", "🌱" * 10, "x" * 100_000, "a\nb", "é", "e\u0301"])
 def test_every_text_is_kept_as_it_came(store: PlantStore, text: str) -> None:
     for plant_id in (1, 2):  # the first is added in another way than those that follow
         store.add(plant(plant_id, text, tag=text), COMMAND).result(SECONDS)
     assert stored(store) == [(1, text, text, COMMAND), (2, text, text, COMMAND)]
+
+
+@pytest.mark.parametrize("text", ["\0", "a\0b"])
+def test_nul_is_kept_or_refused_for_its_plant_alone(store: PlantStore, nul: str, text: str) -> None:
+    outcomes = add_each(store, [(plant(1, text, tag=text), FORM), (plant(2), FORM)])
+    if nul == "\0":
+        assert stored(store)[0] == (1, text, text, FORM)
+    else:
+        assert isinstance(outcomes[0], NulRefusedError)
+        assert stored(store) == [(2, "Aloe vera", None, FORM)]
 
 
 def test_the_future_gives_the_row(store: PlantStore) -> None:

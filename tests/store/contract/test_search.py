@@ -17,12 +17,12 @@ from plantdesk.domain.search import parse_search, parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
-from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.selections import Term
 
@@ -169,9 +169,9 @@ def test_the_language(text: str, terms: list[Term]) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PlantReader, list[PlantRow]]]:
+def folder(shared_location: StoreLocation) -> Iterator[tuple[PlantReader, list[PlantRow]]]:
     """A store with every name and tag, from four sources."""
-    with closing(Store(tmp_path_factory.mktemp("search") / "plants.db")) as store:
+    with closing(shared_location.open()) as store:
         sources = [FORM, COMMAND]
         sources += [store.tokens.create(name).result(SECONDS).row.source for name in ("garden-sync", "Form x")]
         ids = [*range(-7, 90), 5000, SMALLEST_ID, LARGEST_ID]

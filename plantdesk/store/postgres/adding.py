@@ -1,0 +1,170 @@
+"""Adding a group of plants: one transaction in one round trip, which decides about each plant on the server.
+
+The order of commits is that of the locks on `state`; the statement behind the lock sees all that is committed, so no
+other desk can take an id or a `seq` meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
+from plantdesk.domain.folding import folded
+from plantdesk.domain.records import PlantRow, SourceKind
+from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, execute, storable
+from plantdesk.store.postgres.rows import VERSION, next_free_id, row_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from plantdesk.domain.records import Source
+    from plantdesk.domain.validation import NewPlant, PlantFields
+    from plantdesk.store.postgres.connections import Connection, Transaction
+
+    Entry = tuple[NewPlant, Source]
+
+_ADD = f"""
+    WITH given AS (
+        SELECT * FROM unnest(
+            %(ids)s::bigint[], %(names)s::text[], %(tags)s::text[], %(folded)s::text[],
+            %(sources)s::bigint[], %(tokens)s::bigint[], %(digests)s::bytea[]
+        ) WITH ORDINALITY AS g (id, name, tag, folded, source_id, token_id, digest, place)
+    ), judged AS MATERIALIZED (
+        SELECT given.*, plant.id IS NOT NULL AS is_taken, plant.name AS owner_name, plant.tag AS owner_tag,
+               plant.added_at AS owner_added_at, plant.source_id AS owner_source, {VERSION} AS owner_version,
+               plant.note AS owner_note, given.token_id IS NULL OR token.id IS NOT NULL AS is_valid, token.max_plants,
+               token.plants_added + count(*) FILTER (WHERE plant.id IS NULL)
+                   OVER (PARTITION BY given.source_id, given.token_id ORDER BY place) AS nth
+        FROM given LEFT JOIN plant ON plant.id = given.id
+        LEFT JOIN token ON token.id = given.token_id AND token.source_id = given.source_id
+            AND token.digest = coalesce(given.digest, token.digest) AND token.revoked_at IS NULL
+            AND (token.expires_at IS NULL OR token.expires_at > {NOW})
+    ), added AS (
+        INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)
+        SELECT id, name, tag, (SELECT last_seq FROM state) + row_number() OVER (ORDER BY place), {NOW}, source_id,
+               folded
+        FROM judged WHERE NOT is_taken AND is_valid AND coalesce(nth <= max_plants, true) ORDER BY place
+        RETURNING id, seq, added_at, source_id
+    ), used AS (
+        UPDATE token SET plants_added = plants_added + new.plants, last_used_at = {NOW}
+        FROM (SELECT source_id, count(*) AS plants FROM added GROUP BY source_id) AS new
+        WHERE token.source_id = new.source_id
+    ), next AS (
+        UPDATE state SET position = position + 1, last_seq = last_seq + new.plants, plants = state.plants + new.plants
+        FROM (SELECT count(*) AS plants FROM added) AS new WHERE new.plants > 0
+        RETURNING position, last_seq, last_change
+    ), noted AS (
+        INSERT INTO commits (key, position, made_at, desk, seq, change)
+        SELECT %(key)s, position, {NOW}, %(desk)s, last_seq, last_change FROM next
+    )
+    SELECT added.seq, added.added_at, is_valid, max_plants, is_taken, (SELECT position FROM next),
+           judged.id, owner_name, owner_tag, owner_added_at, owner_source, source.kind, source.label, owner_version,
+           owner_note
+    FROM judged LEFT JOIN added ON added.id = judged.id LEFT JOIN source ON source.id = owner_source ORDER BY place"""
+_OWNER = 6
+#: What a commit has added, wherever it is by now.
+_ADDED_BY = """
+    WITH range AS (SELECT (SELECT coalesce(max(seq), 0) FROM commits WHERE position = %(position)s - 1) AS after,
+                          (SELECT seq FROM commits WHERE position = %(position)s) AS last)
+    SELECT id, seq, added_at FROM plant, range WHERE seq > after AND seq <= last
+    UNION SELECT plant_id, seq, added_at FROM before_image, range WHERE seq > after AND seq <= last"""
+
+
+class Outcome(NamedTuple):
+    """The result of a group: one outcome for each entry, in order, the new plants, and the position of the commit."""
+
+    outcomes: list[PlantRow | PlantDeskError]
+    added: tuple[PlantRow, ...]
+    position: int | None
+
+
+def rounds(entries: Sequence[Entry]) -> list[list[int]]:
+    """Divide entries into groups without an id twice, as places among them; those that cannot be stored are left out.
+
+    The second plant of an id is decided about when the first one is there, or was refused.
+    """
+    found: list[list[int]] = []
+    used: dict[int, int] = {}
+    for place, (plant, _) in enumerate(entries):
+        if storable(plant.name, plant.tag):
+            nth = used[plant.id] = used.get(plant.id, -1) + 1
+            if nth == len(found):
+                found.append([])
+            found[nth].append(place)
+    return found
+
+
+def unstorable(entries: Sequence[Entry]) -> list[PlantRow | PlantDeskError]:
+    """Return the outcomes to begin with: those of plants that cannot be stored, which the others replace."""
+    return [NulRefusedError() for _ in entries]
+
+
+def add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> Outcome:
+    """Add plants of different ids, durably. Raises psycopg.Error; the outcome of a lost connection is open."""
+    values = _values(entries) | {"key": key, "desk": desk}
+    with connection.pipeline():
+        connection.execute("BEGIN")
+        connection.execute(LOCK)
+        cursor = execute(connection, _ADD, values)
+        connection.execute("NOTIFY plantdesk")
+        commit = connection.execute("COMMIT")
+    rows = cursor.fetchall()
+    if commit.statusmessage != "COMMIT":
+        raise AssertionError(commit.statusmessage)
+    outcomes = [_outcome(entry, row) for entry, row in zip(entries, rows, strict=True)]
+    added = tuple(each for each, row in zip(outcomes, rows, strict=True) if row[0] and isinstance(each, PlantRow))
+    return Outcome(outcomes, added, rows[0][5])
+
+
+def added_by(connection: Connection, position: int, entries: Sequence[Entry]) -> dict[int, PlantRow]:
+    """Return which of the entries the commit at a position has added, by their place. Raises psycopg.Error."""
+    found = {row[0]: row[1:] for row in execute(connection, _ADDED_BY, {"position": position})}
+    return {
+        place: _new_row(plant, source, *found[plant.id])
+        for place, (plant, source) in enumerate(entries)
+        if plant.id in found
+    }
+
+
+def _values(entries: Sequence[Entry]) -> dict[str, Any]:
+    plants, sources = [plant for plant, _ in entries], [source for _, source in entries]
+    return {
+        "ids": [plant.id for plant in plants],
+        "names": [plant.name for plant in plants],
+        "tags": [plant.tag for plant in plants],
+        "folded": [folded(plant.name, plant.tag) for plant in plants],
+        "sources": [source.id for source in sources],
+        "tokens": [source.token_id for source in sources],
+        "digests": [source.digest for source in sources],
+    }
+
+
+def _outcome(entry: Entry, row: Sequence[Any]) -> PlantRow | PlantDeskError:
+    (plant, source), (seq, added_at, is_valid, max_plants, is_taken) = entry, row[:5]
+    if seq is not None:
+        return _new_row(plant, source, seq, added_at)
+    if not is_valid:
+        return TokenRefusedError()
+    if not is_taken:
+        return TokenUsedUpError(max_plants)
+    owner = row_of(row[_OWNER:])
+    refusal = id_taken(owner, plant.name, plant.tag)
+    return owner if isinstance(refusal, SamePlantError) and source.kind is not SourceKind.FORM else refusal
+
+
+def _new_row(plant: NewPlant, source: Source, seq: int, added_at: int) -> PlantRow:
+    return PlantRow(plant.id, plant.name, plant.tag, added_at, source, version=-seq)
+
+
+def add_as_next(transaction: Transaction, fields: PlantFields, source: Source) -> PlantRow:
+    """Add a plant under the next free id, within a transaction. Raises NulRefusedError."""
+    if not storable(fields.name, fields.tag):
+        raise NulRefusedError
+    connection, seq, plant_id = transaction.connection, transaction.next_seq(), next_free_id(transaction.connection)
+    sql = f"""INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)
+              VALUES (%s, %s, %s, %s, {NOW}, %s, %s) RETURNING added_at"""
+    values = (plant_id, fields.name, fields.tag, seq, source.id, folded(fields.name, fields.tag))
+    (added_at,) = execute(connection, sql, values).fetchone() or (0,)
+    transaction.plants, transaction.has_changed = 1, True
+    return PlantRow(plant_id, fields.name, fields.tag, added_at, source, version=-seq)

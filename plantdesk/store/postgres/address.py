@@ -1,0 +1,99 @@
+"""The address of a database on a PostgreSQL server, and what of it may be shown. Imports nothing of the driver."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+from plantdesk.domain.errors import StoreUnreachableError, Text
+
+_URL = re.compile(
+    r"postgres(?:ql)?://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^@/?#]*))?@)?(?P<hosts>[^@/?#]*)(?:/(?P<database>[^?#]*))?"
+    r"(?:\?(?P<parameters>[^#]*))?",
+    re.IGNORECASE,
+)
+#: Parameters of libpq that are secrets.
+_SECRET = {"password", "sslpassword", "oauth_client_secret"}
+_DEFAULT_PORT = "5432"
+
+
+class AddressSyntaxError(StoreUnreachableError):
+    """The address of a shared store is not well-formed. The message does not repeat it: it may hold a password."""
+
+    text = Text("This is no address of a shared store. Write it as postgresql://user@host/database.")
+
+
+@dataclass(frozen=True)
+class Address:
+    """A database on a server. `secrets` are never part of what is shown or stored."""
+
+    user: str
+    hosts: str
+    database: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    secrets: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        """Return the location that a URL of libpq names. Raises AddressSyntaxError."""
+        match = _URL.fullmatch(url)
+        if match is None or "\0" in url:
+            raise AddressSyntaxError
+        given = parse_qsl(match["parameters"] or "", keep_blank_values=True)
+        secrets = {name: value for name, value in given if name in _SECRET}
+        if match["password"]:
+            secrets["password"] = unquote(match["password"])
+        parameters = tuple((name, value) for name, value in given if name not in _SECRET)
+        user, hosts, database = (unquote(match[each] or "") for each in ("user", "hosts", "database"))
+        return cls(user, hosts, database, parameters, tuple(secrets.items()))
+
+    @property
+    def url(self) -> str:
+        """The address without a password."""
+        user = f"{quote(self.user, safe='')}@" if self.user else ""
+        parameters = f"?{urlencode(self.parameters)}" if self.parameters else ""
+        return f"postgresql://{user}{quote(self.hosts, safe=',:[]')}/{quote(self.database, safe='')}{parameters}"
+
+    @property
+    def name(self) -> str:
+        """The name of the database."""
+        return self.database or dict(self.parameters).get("dbname") or self.user or "PostgreSQL"
+
+    @property
+    def server(self) -> str:
+        """The first host, as a message names it."""
+        return self.conninfo.get("host", "").split(",")[0] or "localhost"
+
+    @cached_property
+    def key(self) -> str:
+        """Server and database, whoever connects and however."""
+        given = dict(self.parameters)
+        hosts = self.hosts or ",".join(
+            f"{host}:{port}" if port else host
+            for host, port in zip(
+                given.get("host", "").split(","),
+                (given.get("port", "") + "," * given.get("host", "").count(",")).split(","),
+                strict=False,
+            )
+        )
+        servers = sorted(each.lower().removesuffix(f":{_DEFAULT_PORT}") for each in hosts.split(","))
+        service = f"?service={given['service']}" if "service" in given else ""
+        return f"postgresql://{','.join(servers)}/{self.name}{service}"
+
+    @property
+    def conninfo(self) -> dict[str, str]:
+        """The parameters for libpq, with the secrets: not to be shown."""
+        named = {"user": self.user, "dbname": self.database, **self._hosts()}
+        return {**{name: value for name, value in named.items() if value}, **dict((*self.parameters, *self.secrets))}
+
+    def _hosts(self) -> dict[str, str]:
+        """Return the lists of hosts and ports; the name of a Unix domain socket's folder begins with a slash."""
+        hosts, ports = [], []
+        for each in self.hosts.split(","):
+            host, colon, port = each.rpartition(":")
+            is_port = bool(colon) and not port.endswith("]")
+            hosts.append((host if is_port else each).strip("[]"))
+            ports.append(port if is_port else "")
+        return {"host": ",".join(hosts), "port": ",".join(ports) if any(ports) else ""}

