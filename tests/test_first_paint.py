@@ -26,6 +26,8 @@ _NEEDED = {
     "plantdesk.desktop",
     "plantdesk.domain",
     "plantdesk.domain.errors",
+    "plantdesk.domain.overrides",
+    "plantdesk.domain.values",
     "plantdesk.platform",
     "plantdesk.ui",
 }

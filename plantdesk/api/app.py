@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route, Router
-from typing_extensions import override
 
 from plantdesk.api.access_control import AccessControl, InvalidTokenThrottle, TokenUsage
 from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, proof
@@ -15,6 +14,7 @@ from plantdesk.api.errors import ClientDisconnectedError, MethodNotAllowedError,
 from plantdesk.api.openapi import description
 from plantdesk.api.plants import PlantsEndpoint, RequestBodies
 from plantdesk.domain.errors import StoreError, TokenRefusedError
+from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import TokenEndedError
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from typing_extensions import override
-
 from plantdesk.domain.errors import Text, printable
+from plantdesk.domain.overrides import override
 from plantdesk.platform.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:

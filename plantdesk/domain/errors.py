@@ -7,10 +7,11 @@ the window can translate it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, unique
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,8 +63,7 @@ class ErrorNumber(IntEnum):
         return self // 100
 
 
-@dataclass(frozen=True, init=False)
-class Text:
+class Text(Value):
     """A text for users as a template in English and the values of its fields; `str()` is the English text.
 
     Both templates are literals, for tools that collect them. `one` is that for a `count` of 1. What users or the system
@@ -75,12 +75,12 @@ class Text:
     values: Mapping[str, str | float | Text]
 
     def __init__(self, template: str, /, *, one: str = "", **values: str | float | Text) -> None:
-        self.__dict__.update(template=template, one=one, values=values)  # it is frozen
+        vars(self).update(template=template, one=one, values=values)
 
     def filled(self, /, **values: str | float | Text) -> Text:
         """Return the text with more values, which may have any names."""
         text = type(self)(self.template, one=self.one)
-        text.__dict__["values"] = {**self.values, **values}
+        vars(text)["values"] = {**self.values, **values}
         return text
 
     def __str__(self) -> str:
@@ -88,7 +88,10 @@ class Text:
         return template.format_map(self.values)
 
 
-def joined(texts: Iterable[Text], pair: Text = Text("{first} {second}")) -> Text:
+_PAIR = Text("{first} {second}")
+
+
+def joined(texts: Iterable[Text], pair: Text = _PAIR) -> Text:
     """Return one or more texts as one; `pair` is how two of them are joined."""
     return reduce(lambda first, second: pair.filled(first=first, second=second), texts)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from typing_extensions import override
-
 from plantdesk.domain.errors import Text, joined, shortened
+from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source

@@ -11,9 +11,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from typing_extensions import override
-
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
+from plantdesk.domain.overrides import override
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1

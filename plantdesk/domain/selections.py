@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import SourceKind
 
 
-@dataclass(frozen=True, slots=True)
-class Contains:
+class Contains(Value):
     """Name or tag contains a text; case, accents and confusables (`folding`) do not matter.
 
     `is_word`: or the id begins with it.
@@ -24,24 +24,21 @@ class Contains:
     is_word: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class HasTag:
+class HasTag(Value):
     """The plant has this tag, or none (None). Unless `exact`, case, accents and confusables do not matter."""
 
     tag: str | None
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AddedBy:
+class AddedBy(Value):
     """The plant has a source of this kind, or with this label, or of this kind with exactly this label."""
 
     kind: SourceKind | None = None
     label: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AddedOn:
+class AddedOn(Value):
     """The plant was added on a day from `first` to `last`: dates, or numbers of days before today.
 
     Days are those of the local time zone, from midnight to midnight, also where a clock change makes them shorter.
@@ -60,8 +57,7 @@ class AddedOn:
         return range(_midnight(_date(self.first)), _midnight(_date(self.last) + timedelta(days=1)))
 
 
-@dataclass(frozen=True, slots=True)
-class HasId:
+class HasId(Value):
     """The id is in a range, ends included."""
 
     first: int
@@ -71,8 +67,7 @@ class HasId:
 Condition = Contains | HasTag | AddedBy | AddedOn | HasId
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Value):
     """The plant does not match a condition."""
 
     term: Condition

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.values import Value
 
 
 class ServerError(PlantDeskError):
@@ -79,28 +78,24 @@ class NotAnsweringError(ServerError):
     text = Text("The server no longer answers. Turn it off and on again.")
 
 
-@dataclass(frozen=True, slots=True)
-class Off:
+class Off(Value):
     """The server is stopped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Starting:
+class Starting(Value):
     """The server is starting on `port` (0: any free one)."""
 
     port: int
 
 
-@dataclass(frozen=True, slots=True)
-class On:
+class On(Value):
     """The server answers at `url` (`http://127.0.0.1:PORT`), as checked within the last seconds."""
 
     url: str
     port: int
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Value):
     """No server answers on `port`; `error` says why."""
 
     error: ServerError

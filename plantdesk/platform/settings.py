@@ -181,21 +181,16 @@ def save(settings: Settings, file: Path) -> None:
 @contextlib.contextmanager
 def _locked(file: Path) -> Iterator[None]:
     """Hold the lock of the settings for a block. Raises OSError, also when another program holds it for long."""
-    import portalocker
-    from portalocker.exceptions import LockException
+    from plantdesk.platform.file_locks import try_lock
 
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     handle = os.open(file.with_name(f".{file.name}.lock"), flags, 0o600)
     deadline = time.monotonic() + _LOCK_TIMEOUT
     try:
-        while True:
-            try:
-                portalocker.lock(handle, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-                break
-            except LockException as error:
-                if time.monotonic() > deadline:
-                    raise TimeoutError("another PlantDesk changes them") from error
-                time.sleep(_RETRY_DELAY)
+        while not try_lock(handle):
+            if time.monotonic() > deadline:
+                raise TimeoutError("another PlantDesk changes them")
+            time.sleep(_RETRY_DELAY)
         yield
     finally:
         os.close(handle)

@@ -12,9 +12,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from typing_extensions import override
-
 from plantdesk import HOME_PAGE, __version__
+from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
     import ssl

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreUnreachableError, Text
+from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,8 +58,7 @@ def location_of(database: str | Path | None) -> StoreLocation:
     return SqliteLocation(paths.database_file(with_folder=False), is_own=True)
 
 
-@dataclass(frozen=True)
-class SqliteLocation:
+class SqliteLocation(Value):
     """A StoreLocation: a SQLite file, whose folder PlantDesk makes where it is the user's own."""
 
     path: Path

@@ -10,8 +10,9 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from typing_extensions import override
 from uvicorn.protocols.http.flow_control import FlowControl
+
+from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ that count the commits which did more than add plants. Versions before counted t
 from __future__ import annotations
 
 import contextlib
-import secrets
+import os
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreDamagedError
@@ -43,7 +43,7 @@ def renew(connection: sqlite3.Connection, *, adds_only: bool = False) -> int:
     (before,) = row
     count = before + (not adds_only) & _COUNT_MASK
     high = _digest(before) << _BEFORE_AT | reduced(cookie) << _COOKIE_AT
-    key = int(high | secrets.randbits(_PART_BITS) << _COUNT_BITS | count)
+    key = int(high | (int.from_bytes(os.urandom(8)) & _PART_MASK) << _COUNT_BITS | count)
     connection.execute("UPDATE store SET other_commits = ?", (key,))
     return key
 

@@ -20,8 +20,6 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
 from plantdesk.domain.errors import (
     StoreBusyError,
     StoreDamagedError,
@@ -31,6 +29,7 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
+from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,8 +14,6 @@ from contextlib import ExitStack, contextmanager
 from operator import itemgetter, lt
 from typing import TYPE_CHECKING, NamedTuple
 
-from typing_extensions import override
-
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError, StoreReadOnlyError
 from plantdesk.domain.folding import folded
@@ -28,6 +26,7 @@ from plantdesk.domain.import_batches import (
     ImportRow,
     OnConflict,
 )
+from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import LARGEST_ID, Changes, SourceKind, now_ms
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images

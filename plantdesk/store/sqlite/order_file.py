@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, overload
 
-from typing_extensions import override
+from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,10 +14,9 @@ from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from typing_extensions import override
-
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.folding import natural_key
+from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import FindsRows, LinePages, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points

@@ -6,12 +6,11 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
 from plantdesk.domain.errors import BackupUnusableError, StoreReadOnlyError, Text
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.import_batches import SavedPlant
 from plantdesk.domain.locations import ReadOnlyPlants
+from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import LinePages
 from plantdesk.store.sqlite.backups.restore_source import load
 from plantdesk.store.sqlite.connections import connect, translate_errors

@@ -5,10 +5,9 @@ from __future__ import annotations
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
 from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.listeners import Listeners
+from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite.changes import apply, redo, undo

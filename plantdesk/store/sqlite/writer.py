@@ -10,7 +10,6 @@ import contextlib
 import logging
 import threading
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -46,12 +45,13 @@ _LARGE = 1000
 _GROUP_LIMIT = 2000
 
 
-@dataclass(slots=True)
 class _AddJob:
     """Plants of one caller, to share a transaction with those of others."""
 
-    entries: Sequence[tuple[NewPlant, Source]]
-    done: Callable[[Outcomes], None]
+    __slots__ = ("done", "entries")
+
+    def __init__(self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[Outcomes], None]) -> None:
+        self.entries, self.done = entries, done
 
     def fail(self, error: PlantDeskError) -> None:
         self.resolve([error] * len(self.entries))
@@ -63,14 +63,17 @@ class _AddJob:
             _log.exception("the outcomes of %d plants could not be passed on", len(outcomes))
 
 
-@dataclass(slots=True)
 class _WriteJob(Generic[_Result]):
-    """Any other write, in a transaction of its own; it returns what it changed."""
+    """Any other write, in a transaction of its own; it returns what it changed.
 
-    action: Callable[[sqlite3.Connection], tuple[_Result, Changes]]
-    #: A file of SQLite whose tables the action finds as `other`.
-    attached: Path | None = None
-    future: Future[_Result] = field(default_factory=Future)
+    `attached` is a file of SQLite whose tables the action finds as `other`.
+    """
+
+    def __init__(
+        self, action: Callable[[sqlite3.Connection], tuple[_Result, Changes]], attached: Path | None = None
+    ) -> None:
+        self.action, self.attached = action, attached
+        self.future: Future[_Result] = Future()
 
     def fail(self, error: Exception) -> None:
         self.future.set_exception(error)

@@ -17,11 +17,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-import portalocker
-from portalocker import LockFlags
-from portalocker.exceptions import AlreadyLocked, LockException
-
 from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError, Text
+from plantdesk.platform.file_locks import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,18 +127,14 @@ def _not_ours(file: Path) -> StoreUnreachableError:
 
 def _acquire(handle: int) -> None:
     until = time.monotonic() + LOCK_TIMEOUT
-    while True:
-        try:
-            portalocker.lock(handle, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
-        except AlreadyLocked as error:
+    try:
+        while not try_lock(handle):
             if time.monotonic() > until:
-                raise StoreBusyError from error
+                raise StoreBusyError
             time.sleep(_RETRY_DELAY)
-        except LockException as error:
-            text = Text("The plant store is on a drive that cannot lock files. Use a folder on this computer's disk.")
-            raise StoreUnreachableError(text) from error
-        else:
-            return
+    except OSError as error:
+        text = Text("The plant store is on a drive that cannot lock files. Use a folder on this computer's disk.")
+        raise StoreUnreachableError(text) from error
 
 
 def _read(handle: int) -> tuple[FileIdentity, str | None]:

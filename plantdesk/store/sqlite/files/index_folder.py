@@ -12,9 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import portalocker
-from portalocker import LockFlags
-from portalocker.exceptions import LockException
+from plantdesk.platform.file_locks import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,22 +31,21 @@ def index_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as name:
         folder = Path(name)
         with (folder / _LOCK).open("wb") as lock:
-            with suppress(LockException):  # a drive without locks: no other program can lock it either
-                _lock(lock.fileno())
+            with suppress(OSError):  # a drive without locks: no other program can lock it either
+                try_lock(lock.fileno())
             yield folder
 
 
 def _remove_unused() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError, LockException):  # of another user, in use, or removed by another program just now
-            if _is_own(folder) and _is_old(lock_file := folder / _LOCK):
-                with lock_file.open("rb+") as lock:
-                    _lock(lock.fileno())
+        with suppress(OSError):  # of another user, or removed by another program just now
+            if _is_own(folder) and _is_old(lock_file := folder / _LOCK) and _is_unused(lock_file):
                 shutil.rmtree(folder)
 
 
-def _lock(handle: int) -> None:
-    portalocker.lock(handle, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
+def _is_unused(lock_file: Path) -> bool:
+    with lock_file.open("rb+") as lock:
+        return try_lock(lock.fileno())
 
 
 def _is_own(folder: Path) -> bool:

@@ -1,0 +1,104 @@
+"""Commands on a store of one plant beside a Python that imports sqlite3, json and argparse, run in turn.
+
+    python -m tests.benchmarks.commands [--rounds 11] [--program COMMAND …]
+
+Prints the median time and processor time of each, in milliseconds and as multiples of that Python's, and the goal.
+`--program` measures another PlantDesk, such as the frozen one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+_ROOT = Path(__file__).parents[2]
+_PYTHON = [sys.executable, "-c", "import sqlite3, json, argparse"]
+#: In the order of a round: each finds what those before it have left.
+_COMMANDS = (
+    "add --name Fern --id 1",
+    "list",
+    "get 1",
+    "edit 1 --name Moss",
+    "tag list",
+    "history",
+    "undo",
+    "token list",
+    "backup",
+    "export plants.csv",
+    "export plants.tsv",
+    "export plants.json",
+    "export plants.jsonl",
+    "export plants.xlsx",
+    "__complete tags",
+    "delete 1",
+    "info",
+    "--version",
+    "--help",
+)
+_QUICK = {"info", "--version", "--help"}
+_GOAL, _QUICK_GOAL = 3.0, 1.3
+#: `info` without a server.
+_CODES = {"info": 3}
+
+
+class Cost(NamedTuple):
+    """Seconds of a process: as the user waits, and of processors."""
+
+    wall: float
+    cpu: float
+
+
+def cost(command: list[str], folder: str, code: int = 0) -> Cost:
+    """Run a command and return its cost."""
+    environment = {**os.environ, "PLANTDESK_HOME": folder, "PYTHONPATH": str(_ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules would be compiled at each start
+    started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != code:
+        sys.exit(f"{shlex.join(command)}: exit code {done.returncode}, {done.stderr.decode()}")
+    return Cost(seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def measure(program: list[str], rounds: int) -> dict[str, list[Cost]]:
+    """Run Python ("") and the commands in turn; the first round only warms the disk cache."""
+    costs: dict[str, list[Cost]] = {command: [] for command in ("", *_COMMANDS)}
+    for _ in range(rounds + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            for command, found in costs.items():
+                arguments = [*program, *shlex.split(command)] if command else _PYTHON
+                found.append(cost(arguments, folder, _CODES.get(command, 0)))
+    return {command: found[1:] for command, found in costs.items()}
+
+
+def main() -> None:
+    """Measure, and print a line for each command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--program", default=f"{shlex.quote(sys.executable)} -m plantdesk")
+    options = parser.parse_args()
+    costs = measure(shlex.split(options.program), options.rounds)
+    bare = _medians(costs.pop(""))
+    print(f"{'Python':22} {bare.wall * 1000:6.0f} ms {bare.cpu * 1000:11.0f} ms of CPU")
+    for command, found in costs.items():
+        wall, cpu = _medians(found)
+        goal = _QUICK_GOAL if command in _QUICK else _GOAL
+        ratios = f"{wall / bare.wall:4.1f} {cpu * 1000:6.0f} ms of CPU {cpu / bare.cpu:4.1f}  goal {goal}"
+        print(f"{command:22} {wall * 1000:6.0f} ms {ratios}")
+
+
+def _medians(costs: list[Cost]) -> Cost:
+    return Cost(*map(statistics.median, zip(*costs, strict=True)))
+
+
+if __name__ == "__main__":
+    main()
