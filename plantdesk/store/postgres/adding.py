@@ -6,6 +6,7 @@ other desk can take an id or a `seq` meanwhile.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
 
 _ADD = f"""
     WITH given AS (
-        SELECT * FROM unnest(
-            %(ids)s::bigint[], %(names)s::text[], %(tags)s::text[], %(folded)s::text[],
-            %(sources)s::bigint[], %(tokens)s::bigint[], %(digests)s::bytea[]
-        ) WITH ORDINALITY AS g (id, name, tag, folded, source_id, token_id, digest, place)
+        SELECT * FROM ROWS FROM (json_to_recordset(%(plants)s::json) AS (
+            id bigint, name text, tag text, folded text, source_id bigint, token_id bigint, digest text
+        )) WITH ORDINALITY AS g (id, name, tag, folded, source_id, token_id, digest, place)
     ), judged AS MATERIALIZED (
         SELECT given.*, plant.id IS NOT NULL AS is_taken, plant.name AS owner_name, plant.tag AS owner_tag,
                plant.added_at AS owner_added_at, plant.source_id AS owner_source, {VERSION} AS owner_version,
@@ -38,7 +38,7 @@ _ADD = f"""
                    OVER (PARTITION BY given.source_id, given.token_id ORDER BY place) AS nth
         FROM given LEFT JOIN plant ON plant.id = given.id
         LEFT JOIN token ON token.id = given.token_id AND token.source_id = given.source_id
-            AND token.digest = coalesce(given.digest, token.digest) AND token.revoked_at IS NULL
+            AND token.digest = coalesce(decode(given.digest, 'hex'), token.digest) AND token.revoked_at IS NULL
             AND (token.expires_at IS NULL OR token.expires_at > {NOW})
     ), added AS (
         INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)
@@ -65,10 +65,10 @@ _ADD = f"""
 _OWNER = 6
 #: What a commit has added, wherever it is by now.
 _ADDED_BY = """
-    WITH range AS (SELECT (SELECT coalesce(max(seq), 0) FROM commits WHERE position = %(position)s - 1) AS after,
+    WITH range AS (SELECT (SELECT coalesce(max(seq), 0) FROM commits WHERE position = %(position)s - 1) AS first,
                           (SELECT seq FROM commits WHERE position = %(position)s) AS last)
-    SELECT id, seq, added_at FROM plant, range WHERE seq > after AND seq <= last
-    UNION SELECT plant_id, seq, added_at FROM before_image, range WHERE seq > after AND seq <= last"""
+    SELECT id, seq, added_at FROM plant, range WHERE seq > first AND seq <= last
+    UNION SELECT plant_id, seq, added_at FROM before_image, range WHERE seq > first AND seq <= last"""
 
 
 class Outcome(NamedTuple):
@@ -102,7 +102,7 @@ def unstorable(entries: Sequence[Entry]) -> list[PlantRow | PlantDeskError]:
 
 def add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> Outcome:
     """Add plants of different ids, durably. Raises psycopg.Error; the outcome of a lost connection is open."""
-    values = _values(entries) | {"key": key, "desk": desk}
+    values = {"plants": _as_json(entries), "key": key, "desk": desk}
     with connection.pipeline():
         connection.execute("BEGIN")
         connection.execute(LOCK)
@@ -127,17 +127,21 @@ def added_by(connection: Connection, position: int, entries: Sequence[Entry]) ->
     }
 
 
-def _values(entries: Sequence[Entry]) -> dict[str, Any]:
-    plants, sources = [plant for plant, _ in entries], [source for _, source in entries]
-    return {
-        "ids": [plant.id for plant in plants],
-        "names": [plant.name for plant in plants],
-        "tags": [plant.tag for plant in plants],
-        "folded": [folded(plant.name, plant.tag) for plant in plants],
-        "sources": [source.id for source in sources],
-        "tokens": [source.token_id for source in sources],
-        "digests": [source.digest for source in sources],
-    }
+def _as_json(entries: Sequence[Entry]) -> str:
+    """Return plants and sources as one value, which takes a fraction of the time that psycopg's arrays take."""
+    rows = [
+        {
+            "id": plant.id,
+            "name": plant.name,
+            "tag": plant.tag,
+            "folded": folded(plant.name, plant.tag),
+            "source_id": source.id,
+            "token_id": source.token_id,
+            "digest": source.digest and source.digest.hex(),
+        }
+        for plant, source in entries
+    ]
+    return json.dumps(rows, ensure_ascii=False)
 
 
 def _outcome(entry: Entry, row: Sequence[Any]) -> PlantRow | PlantDeskError:

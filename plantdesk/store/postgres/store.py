@@ -103,7 +103,7 @@ class PostgresStore(PlantStore):
 
     @override
     def new_import(self) -> PostgresImport:
-        return PostgresImport(Transactions(self._address, platform.node()), self._writer)
+        return PostgresImport(Transactions(self._address, platform.node(), reconnects=False), self._writer)
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:

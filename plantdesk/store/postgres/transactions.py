@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import PlantDeskError, SamePlantError, Text
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.store.postgres.adding import Outcome, add_group, added_by, rounds, unstorable
 from plantdesk.store.postgres.connections import (
@@ -66,6 +66,16 @@ class OutcomeUnknownError(ServerUnreachableError):
     )
 
 
+#: Connections on which a group is tried, one after another.
+_MAX_TRIES = 3
+
+
+class _NotAddedError(PlantDeskError):
+    """The connection was lost; the plant was not added, and will not be."""
+
+    text = ServerUnreachableError.text
+
+
 class Position(NamedTuple):
     """A state of the store: the number of commits, the largest `seq`, the last change, and changes of tokens."""
 
@@ -78,10 +88,16 @@ class Position(NamedTuple):
 class Transactions:
     """Writes on one connection, which is opened again after it was lost."""
 
-    def __init__(self, address: Address, desk: str) -> None:
-        """Connect. Raises StoreError."""
-        self._address, self._desk = address, desk
+    def __init__(self, address: Address, desk: str, *, reconnects: bool = True) -> None:
+        """Connect. Raises StoreError.
+
+        `reconnects`: a write may continue on another connection; temporary tables would be lost.
+        """
+        self._address, self._desk, self._reconnects = address, desk, reconnects
         self._connection: Connection | None = None
+        #: Plants whose outcome is unknown, by the key of their commit, and those that proved to be added since.
+        self._unknown: dict[UUID, Sequence[Entry]] = {}
+        self._late: dict[int, PlantRow] = {}
         self.known = self._read_position()
 
     @property
@@ -112,16 +128,32 @@ class Transactions:
 
     def add(self, entries: Sequence[Entry]) -> Outcome:
         """Add plants, each with its own outcome. Raises StoreError, and psycopg.Error for a defect."""
+        self._find_late()
         outcomes, added, last = unstorable(entries), list[PlantRow](), None
         for places in rounds(entries):
             group = self._add([entries[each] for each in places])
             for place, outcome in zip(places, group.outcomes, strict=True):
-                outcomes[place] = outcome
+                outcomes[place] = self._with_late(outcome)
             added += group.added
             last = group.position or last
         return Outcome(outcomes, tuple(added), last)
 
     def _add(self, entries: Sequence[Entry]) -> Outcome:
+        """Add plants of different ids; again, without those that were added, where the connection was lost."""
+        found: dict[int, PlantRow | PlantDeskError] = {}
+        added, last, rest = list[PlantRow](), None, [*range(len(entries))]
+        for _ in range(_MAX_TRIES):
+            outcome = self._try_add([entries[place] for place in rest])
+            judged = zip(rest, outcome.outcomes, strict=True)
+            found |= {place: each for place, each in judged if not isinstance(each, _NotAddedError)}
+            rest = [place for place in rest if place not in found]
+            added += outcome.added
+            last = outcome.position or last
+            if not rest:
+                return Outcome([found[place] for place in range(len(entries))], tuple(added), last)
+        raise ServerUnreachableError
+
+    def _try_add(self, entries: Sequence[Entry]) -> Outcome:
         key, connection = uuid4(), self.open()
         try:
             with translate_errors(self._address):
@@ -130,20 +162,52 @@ class Transactions:
             if not connection.closed:
                 connection.rollback()
                 raise
-        position = self._settle(key)
+        try:
+            position = self._settle(key)
+        except OutcomeUnknownError:
+            self._unknown[key] = entries
+            raise
         with translate_errors(self._address):
-            found = {} if position is None else added_by(self.open(), position, entries)
-        rest = [each for each in range(len(entries)) if each not in found]
-        others = self._add([entries[each] for each in rest]) if rest else Outcome([], (), None)
-        outcomes = {**dict(zip(rest, others.outcomes, strict=True)), **found}
-        return Outcome(
-            [outcomes[each] for each in range(len(entries))],
-            (*found.values(), *others.added),
-            others.position or position,
-        )
+            rows = {} if position is None else added_by(self.open(), position, entries)
+        outcomes: list[PlantRow | PlantDeskError] = [rows.get(each, _NotAddedError()) for each in range(len(entries))]
+        return Outcome(outcomes, tuple(rows.values()), position)
+
+    def _find_late(self) -> None:
+        """Find out which of the plants whose outcome was unknown were added. Raises StoreError."""
+        for key, entries in [*self._unknown.items()]:
+            position = self._settle(key)
+            if position is not None:
+                with translate_errors(self._address):
+                    self._late.update({row.id: row for row in added_by(self.open(), position, entries).values()})
+            del self._unknown[key]
+
+    def _with_late(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
+        """Return the plant instead of a refusal where the form sends it again, since its outcome was unknown."""
+        if isinstance(outcome, SamePlantError):
+            late = self._late.pop(outcome.owner.id, None)
+            if late is not None and isinstance(outcome.owner, PlantRow) and late.version == outcome.owner.version:
+                return late
+        return outcome
 
     def write(self, action: Callable[[Transaction], _Result]) -> _Result:
-        """Run any other write; where it changes nothing, nothing is committed. Raises StoreError and what it raises."""
+        """Run any other write; where it changes nothing, nothing is committed. Raises StoreError and what it raises.
+
+        It runs once more where the connection was lost and nothing was committed.
+        """
+        return self._once_more(lambda: self._write(action))
+
+    def _once_more(self, step: Callable[[], _Result]) -> _Result:
+        """Take a step that has no effect where it fails, and once more on a new connection if the old one was lost."""
+        try:
+            return step()
+        except OutcomeUnknownError:
+            raise
+        except ServerUnreachableError:
+            if not self._reconnects:
+                raise
+            return step()
+
+    def _write(self, action: Callable[[Transaction], _Result]) -> _Result:
         key, connection = uuid4(), self.open()
         try:
             with translate_errors(self._address):
@@ -223,6 +287,10 @@ class Transactions:
 
     def poll(self) -> Changes:
         """Return what was committed since the last call, in one round trip. Raises StoreError."""
+        return self._once_more(self._poll)
+
+    def _poll(self) -> Changes:
+        self._find_late()
         known, connection = self.known, self.open()
         limit = _MAX_LISTED + 1
         try:

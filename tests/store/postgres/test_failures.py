@@ -1,0 +1,264 @@
+"""What happens when the server, or the way to it, fails: nothing acknowledged is lost, nothing is there twice."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import closing
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.domain.edits import DeleteAll, Insert, SetTag
+from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreError
+from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant, plant_fields
+from plantdesk.store import location_of
+from plantdesk.store.postgres.connections import ServerUnreachableError
+from plantdesk.store.postgres.transactions import OutcomeUnknownError
+from tests.support.adding import add_each
+from tests.support.postgres_server import running_server
+from tests.support.tcp_proxy import TcpProxy, proxy_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.validation import NewPlant
+    from plantdesk.store.postgres.location import PostgresLocation
+    from tests.support.postgres_server import PostgresServer
+
+SECONDS = 30
+
+
+def plant(plant_id: int, name: str = "Fern") -> NewPlant:
+    return new_plant({"id": plant_id, "name": name})
+
+
+def stored(location: PostgresLocation) -> list[int]:
+    """The ids in insertion order, read past the proxy."""
+    with closing(location.open_read_only()) as plants:
+        return [row.id for page in plants.pages(Selection()) for row in page]
+
+
+def until(is_true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def proxy(postgres: PostgresServer) -> Iterator[TcpProxy]:
+    with proxy_to(postgres.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def store(postgres: PostgresServer, proxy: TcpProxy, location: PostgresLocation) -> Iterator[PlantStore]:
+    """A desk behind the proxy."""
+    with closing(location_of(postgres.url(location.name, proxy.port)).open()) as store:
+        yield store
+
+
+# --- answers that are lost -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reaches_server", [True, False])
+def test_plants_whose_answer_is_lost_are_there_once(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation, *, reaches_server: bool
+) -> None:
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
+    store.add(plant(1, "Rose"), FORM).result(SECONDS)
+    proxy.lose_answer(b"COMMIT", reaches_server=reaches_server)
+    outcomes = add_each(store, [(plant(each), FORM) for each in (1, 2, 3)])
+    assert proxy.has_lost
+    assert [type(each) for each in outcomes] == [IdTakenError, PlantRow, PlantRow]
+    assert stored(location) == [1, 2, 3]
+    with closing(store.reader()) as reader:
+        assert list(reader.rows([2, 3]).values()) == outcomes[1:]
+    seen: list[int] = []
+    while len(seen) < 3:
+        seen += [row.id for row in received.get(timeout=SECONDS).added]
+    assert seen == [1, 2, 3]
+
+
+@pytest.mark.parametrize("reaches_server", [True, False])
+def test_a_change_whose_answer_is_lost_is_made_once_or_not_at_all(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation, *, reaches_server: bool
+) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+
+    def numbers() -> list[int]:
+        with closing(location.open_read_only()) as plants, closing(plants.reader()) as reader:
+            return [change.number for change in reader.history()]
+
+    writes: list[Callable[[], object]] = [
+        lambda: store.apply([Insert(plant(2))], FORM).result(SECONDS).change,
+        lambda: store.apply([SetTag(Selection(), "hall")], FORM).result(SECONDS).change,
+        lambda: store.undo(None, FORM).result(SECONDS).change,
+        lambda: store.redo(FORM).result(SECONDS).change,
+    ]
+    for made, write in enumerate(writes):
+        proxy.lose_answer(b"COMMIT", reaches_server=reaches_server)
+        assert write() is not None
+        assert proxy.has_lost
+        assert numbers() == [*range(made + 1, 0, -1)]
+
+
+def test_a_plant_under_the_next_free_id_and_a_token_are_made_once(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation
+) -> None:
+    proxy.lose_answer(b"COMMIT")
+    assert store.add_as_next(plant_fields({"name": "Fern"}), COMMAND).result(SECONDS).id == 1
+    proxy.lose_answer(b"COMMIT")
+    token = store.tokens.create("script").result(SECONDS)
+    assert [row.name for row in store.tokens.list()] == ["script"]
+    assert store.tokens.list()[0] == token.row
+    assert stored(location) == [1]
+
+
+def test_while_the_server_cannot_be_asked_the_outcome_is_unknown(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation
+) -> None:
+    health: SimpleQueue[StoreError | None] = SimpleQueue()
+    store.subscribe_health(health.put)
+    proxy.is_off = True
+    proxy.lose_answer(b"COMMIT")
+    failure = store.add(plant(1), COMMAND).exception(SECONDS)
+    assert isinstance(failure, OutcomeUnknownError)
+    assert failure.retry_after is not None
+    assert isinstance(health.get(timeout=SECONDS), ServerUnreachableError)
+    proxy.is_off = False
+    assert health.get(timeout=SECONDS) is None
+    assert store.add(plant(1), COMMAND).result(SECONDS).id == 1
+    assert stored(location) == [1]
+
+
+def test_the_form_may_send_a_plant_again_whose_outcome_was_unknown(store: PlantStore, proxy: TcpProxy) -> None:
+    for plant_id, reaches_server in ((1, True), (2, False)):
+        health: SimpleQueue[StoreError | None] = SimpleQueue()
+        store.subscribe_health(health.put)
+        proxy.is_off = True
+        proxy.lose_answer(b"COMMIT", reaches_server=reaches_server)
+        assert isinstance(store.add(plant(plant_id), FORM).exception(SECONDS), OutcomeUnknownError)
+        proxy.is_off = False
+        while health.get(timeout=SECONDS) is not None:
+            pass
+        assert store.add(plant(plant_id), FORM).result(SECONDS).id == plant_id
+        assert isinstance(store.add(plant(plant_id), FORM).exception(SECONDS), IdTakenError)
+
+
+# --- connections that end ------------------------------------------------------------------------------------------
+
+
+def test_a_desk_goes_on_after_its_connections_were_cut(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation
+) -> None:
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
+    with closing(store.reader()) as reader, closing(location.open()) as other:
+        for plant_id in range(1, 9, 2):
+            proxy.cut()
+            store.add(plant(plant_id), FORM).result(SECONDS)
+            other.add(plant(plant_id + 1), FORM).result(SECONDS)
+            assert reader.count() == plant_id + 1
+        seen: list[int] = []
+        while len(seen) < 8:
+            seen += [row.id for row in received.get(timeout=SECONDS).added]
+    assert seen == [*range(1, 9)]
+
+
+def test_sessions_that_an_administrator_ends_are_opened_again(
+    postgres: PostgresServer, location: PostgresLocation
+) -> None:
+    with closing(location.open()) as store, closing(store.reader()) as reader:
+        store.subscribe(lambda _changes: None)
+        for plant_id in (1, 2, 3):
+            end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{location.name}'"
+            postgres.execute(end)
+            store.add(plant(plant_id), FORM).result(SECONDS)
+            assert reader.count() == plant_id
+
+
+def test_a_server_that_stops_and_starts_is_noticed_both_times() -> None:
+    with running_server() as server, closing(server.new_store().open()) as store:
+        health: SimpleQueue[StoreError | None] = SimpleQueue()
+        store.subscribe_health(health.put)
+        server.stop()
+        started = time.monotonic()
+        failure = store.add(plant(1), COMMAND).exception(SECONDS)
+        assert isinstance(failure, ServerUnreachableError)
+        assert failure.retry_after is not None
+        assert time.monotonic() - started < 10
+        assert isinstance(store.write_error, ServerUnreachableError)
+        assert isinstance(health.get(timeout=SECONDS), ServerUnreachableError)
+        server.start()
+        assert health.get(timeout=SECONDS) is None
+        assert store.add(plant(1), COMMAND).result(SECONDS).id == 1
+
+
+def test_a_server_that_is_killed_under_load_loses_nothing_that_was_acknowledged() -> None:
+    with running_server() as server:
+        location = server.new_store()
+        acknowledged: set[int] = set()
+        ending = threading.Event()
+        desks = [location.open() for _ in range(2)]
+
+        def add(store: PlantStore, start: int) -> None:
+            plant_id = start
+            while not ending.is_set():
+                try:
+                    store.add(plant(plant_id), COMMAND).result(SECONDS)
+                except PlantDeskError:
+                    continue  # the same request again is safe
+                acknowledged.add(plant_id)
+                plant_id += 1
+
+        threads = [
+            threading.Thread(target=add, args=(desks[each % 2], each * 10**6 + 1), daemon=True) for each in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for _ in range(3):
+            count = len(acknowledged)
+            until(lambda count=count: len(acknowledged) > count + 200)  # type: ignore[misc]
+            server.kill()
+            server.start()
+        count = len(acknowledged)
+        until(lambda: len(acknowledged) > count + 200)
+        ending.set()
+        for thread in threads:
+            thread.join(SECONDS)
+        for desk in desks:
+            desk.close()
+        ids = stored(location)
+        assert len(ids) == len(set(ids))
+        assert acknowledged <= set(ids)
+        assert server.execute("SELECT last_seq, plants FROM plantdesk.state", location.name) == [(len(ids), len(ids))]
+
+
+def test_missing_rights_make_a_store_read_only(postgres: PostgresServer, location: PostgresLocation) -> None:
+    with closing(location.open()) as store:
+        store.add(plant(1), COMMAND).result(SECONDS)
+    name = location.name
+    postgres.execute("DROP ROLE IF EXISTS guest")
+    postgres.execute("CREATE ROLE guest LOGIN")
+    for right in ("USAGE ON SCHEMA plantdesk", "SELECT ON ALL TABLES IN SCHEMA plantdesk"):
+        postgres.execute(f"GRANT {right} TO guest", name)
+    try:
+        with closing(location_of(location.url.replace("plants@", "guest@")).open()) as store:
+            assert store.write_error is not None
+            failure = store.apply([DeleteAll(Selection())], FORM).exception(SECONDS)
+            assert isinstance(failure, StoreError)
+            with closing(store.reader()) as reader:
+                assert reader.count() == 1
+            postgres.execute("GRANT ALL ON ALL TABLES IN SCHEMA plantdesk TO guest", name)
+            until(lambda: store.write_error is None)
+            assert store.add(plant(2), COMMAND).result(SECONDS).id == 2
+    finally:
+        postgres.execute("DROP OWNED BY guest", name)
+        postgres.execute("DROP ROLE guest")
