@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import FORM
 from plantdesk.ui.menus import Key, key_text
-from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
     from array import array
@@ -158,7 +158,4 @@ class PlantChanges(QObject):
             if done is not None:
                 done(change)
 
-        self._context.bridge.follow(self, store.apply(edits, FORM), report, self._on_failed)
-
-    def _on_failed(self, error: Exception) -> None:
-        self._context.page.toast.show_problem(error_text(error))
+        self._context.bridge.follow(self, store.apply(edits, FORM), report, self._context.page.toast.show_error)

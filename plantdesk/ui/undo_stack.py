@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.widgets.buttons import MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
 
 
 #: Steps that wait for the one that is under way; a key that is held asks for more.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.buttons import MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
 
 _MAX_PORT = 65535
 #: For text of 13 px.

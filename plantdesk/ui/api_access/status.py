@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.buttons import MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
 
 
 _TICK = 1000

@@ -14,7 +14,6 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -235,7 +234,7 @@ class Card(Feature):
 
     def _on_not_applied(self, error: Exception) -> None:
         self._is_applying = False
-        self.context.page.toast.show_problem(error_text(error))
+        self.context.page.toast.show_error(error)
         self._soon.start()
 
     # --- slots ---

@@ -202,7 +202,7 @@ class NoteDraft(QObject):
         try:
             edit = edited(self.row, note=self.text)
         except InvalidPlantError as error:
-            self._context.page.toast.show_problem(error_text(error))
+            self._context.page.toast.show_error(error)
             return
         self._apply(edit)
 

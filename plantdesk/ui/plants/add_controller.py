@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.views import KnownName
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.widgets.buttons import MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
 
 _log = logging.getLogger(__name__)
 

@@ -111,7 +111,7 @@ class EditController(QObject):
         if self._draft is not None:
             self._next_column = Column(column) if self._is_saving else None
         elif isinstance(self._store.write_error, StoreReadOnlyError):
-            self._toast.show_problem(error_text(self._store.write_error))
+            self._toast.show_error(self._store.write_error)
         else:
             self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, Column(column)))
 
@@ -263,7 +263,7 @@ class EditController(QObject):
         self._is_saving = False
         self._next_column = None
         self._editor.setReadOnly(False)
-        self._toast.show_problem(error_text(error))
+        self._toast.show_error(error)
 
     def _end(self, draft: _Draft) -> None:
         """Close the editor, unless another plant is in it by now."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.buttons import MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
 
 #: Widths for text of 13 px, in a form that is wide enough and in a narrower one.
 _WIDE = 900

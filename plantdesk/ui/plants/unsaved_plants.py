@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.plants.form import PlantForm
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.buttons import MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
 
 
 #: Milliseconds without a change, after which the list is saved for the next start.

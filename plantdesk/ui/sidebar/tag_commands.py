@@ -14,7 +14,7 @@ from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.colors import HUES, dot_color
 from plantdesk.ui.theme.metrics import ICON
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
@@ -52,7 +52,7 @@ class TagCommands(QObject):
         try:
             plant_fields({"name": "", "tag": new})
         except InvalidPlantError as error:
-            self._context.page.toast.show_problem(error_text(error))
+            self._context.page.toast.show_error(error)
             return
         if not new:
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))

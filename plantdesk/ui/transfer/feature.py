@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.transfer.export import ExportController
     from plantdesk.ui.transfer.import_dialog import ImportDialog
     from plantdesk.ui.transfer.import_job import ImportJob, Progress
-    from plantdesk.ui.widgets.buttons import MessageAction
-    from plantdesk.ui.widgets.messages import InfoBar
+    from plantdesk.ui.widgets.messages import InfoBar, MessageAction
 
 _DROPS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
 _ENDS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
@@ -211,7 +210,7 @@ class Transfer(Feature):
         job.applied.connect(self._on_applied)
         job.failed.connect(self._on_failed)
         job.saved.connect(self._on_saved)
-        job.not_saved.connect(self._on_not_saved)
+        job.not_saved.connect(self.context.page.toast.show_error)
         job.ended.connect(self._on_ended)
 
     def _show_running(self, text: str, fraction: float | None) -> None:
@@ -275,10 +274,6 @@ class Transfer(Feature):
     @Slot(object)
     def _on_saved(self, file: Path) -> None:
         self.context.page.toast.show_message(self.tr("Saved to “{file}”.").format(file=file.name))
-
-    @Slot(object)
-    def _on_not_saved(self, error: OSError) -> None:
-        self.context.page.toast.show_problem(error_text(error))
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

@@ -22,32 +22,36 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text
-from plantdesk.ui.qt import STRETCH, add_layout, fill, override, set_properties
+from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
-from plantdesk.ui.widgets.buttons import ActionButtons, CloseButton
+from plantdesk.ui.widgets.buttons import CloseButton, OneClickButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from PySide6.QtGui import QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.buttons import MessageAction
+
+    #: The label of a button, and what it does.
+    MessageAction = tuple[str, Callable[[], object]]
 
 
 class Message(QFrame):
     """Its icon follows the theme. Subclasses lay out its parts and announce what they show."""
 
-    def __init__(self, theme: Theme, icon_size: int, actions: ActionButtons, parent: QWidget | None) -> None:
-        """Make an empty message; `actions` keeps the buttons in the layout of the subclass."""
+    def __init__(self, theme: Theme, icon_size: int, parent: QWidget | None, **button_style: str) -> None:
+        """Make an empty message; `button_style` are the properties of its buttons in the style sheet."""
         super().__init__(parent)
         self._theme = theme
         self._icon = Icon(theme, size=icon_size)
         self._text = PlainLabel(wrapped=True)
-        self._action_buttons = actions
+        self._button_row = QHBoxLayout()
+        self._button_style = button_style
+        self._buttons: list[QPushButton] = []
         self._expiry = QTimer(self, singleShot=True)
         self._expiry.timeout.connect(self._on_expired)
 
@@ -60,7 +64,25 @@ class Message(QFrame):
         """Show an icon (None: none) in a colour of the theme, a text, and a button for each action."""
         self._icon.show_icon(icon, color)
         self._text.setText(text)
-        self._action_buttons.set_actions(actions)
+        for button in self._buttons:
+            self._button_row.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self._buttons = [self._button(label, action) for label, action in actions]
+        for button in self._buttons:
+            self._button_row.addWidget(button)
+            button.show()  # a layout would do it only later
+
+    def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
+        button = OneClickButton(label)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field
+        set_properties(button, **self._button_style)
+        button.clicked.connect(action)
+        return button
+
+    def _buttons_width(self, gap: int) -> int:
+        """Return how wide the buttons want to be, each with a gap."""
+        return sum(button.sizeHint().width() + gap for button in self._buttons)
 
     def announce_with_buttons(self, labels: list[str]) -> None:
         """Let screen readers speak the text and the labels of its buttons."""
@@ -110,18 +132,13 @@ class MessageLine(Message):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty line; a success message is shown for `shown_ms` milliseconds."""
-        layout = QHBoxLayout()
-        super().__init__(theme, _LINE_ICON, ActionButtons(layout, first=2, links=True), parent)
+        super().__init__(theme, _LINE_ICON, parent, variant="link")
         #: The tone in which it is shown; HINT while there is no message.
         self.tone = Tone.HINT
         self._hint = ""
         self._expiry.setInterval(shown_ms)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        layout.addWidget(self._icon)
-        layout.addWidget(self._text)
-        layout.addStretch(1)
-        self.setLayout(layout)
+        self._button_row.setSpacing(S)
+        fill(QHBoxLayout(self), self._icon, self._text, self._button_row, STRETCH, margins=0, spacing=S)
         self.setMinimumHeight(theme.metrics.compact_row - 2)  # as its buttons: nothing moves
         self.clear()
 
@@ -153,7 +170,9 @@ class MessageLine(Message):
 
     def rename_action(self, old: str, new: str) -> None:
         """Give the button that is labelled `old` another label."""
-        self._action_buttons.rename(old, new)
+        for button in self._buttons:
+            if button.text() == old:
+                button.setText(new)  # it keeps the focus
         self._fit_text()
 
     @override
@@ -163,7 +182,7 @@ class MessageLine(Message):
 
     def _fit_text(self) -> None:
         """Give the sentence its natural width, or what the buttons leave, so that they follow it directly."""
-        taken = sum(width + S for width in self._action_buttons.widths)
+        taken = self._buttons_width(S)
         taken += 0 if self._icon.isHidden() else self._icon.width() + S
         natural = self._text.fontMetrics().horizontalAdvance(self._text.text()) + XS
         self._text.setFixedWidth(max(min(natural, self.width() - taken), 1))
@@ -192,8 +211,7 @@ class InfoBar(Message):
     kind = BarKind.INFO
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        buttons = QHBoxLayout()
-        super().__init__(theme, _BAR_ICON, ActionButtons(buttons, first=0), parent)
+        super().__init__(theme, _BAR_ICON, parent)
         self._title = PlainLabel(role="strong", wrapped=True)
         for label in (self._title, self._text):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -203,7 +221,7 @@ class InfoBar(Message):
         self._progress.setTextVisible(False)
         self._progress.hide()
         self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._lay_out(buttons)
+        self._lay_out()
         self.hide()
 
     @property
@@ -245,17 +263,14 @@ class InfoBar(Message):
 
     def _place_buttons(self) -> None:
         """Place the buttons beside the text, or below it where they would take more than half of the width."""
-        beside = sum(self._action_buttons.widths) <= self.width() // 2
+        beside = self._buttons_width(0) <= self.width() // 2
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         self._content.setDirection(direction)
 
-    def _lay_out(self, buttons: QHBoxLayout) -> None:
+    def _lay_out(self) -> None:
         texts = fill(QVBoxLayout(), self._title, self._text, self._progress, spacing=2)
-        buttons.setSpacing(S)
-        buttons.addStretch()
-        self._content.setSpacing(S)
-        add_layout(self._content, texts, 1)
-        add_layout(self._content, buttons)
+        self._button_row.setSpacing(S)
+        fill(self._content, (texts, 1), fill(QHBoxLayout(), self._button_row, STRETCH), spacing=S)
         self._row = fill(
             QHBoxLayout(self),
             (self._icon, Qt.AlignmentFlag.AlignTop),

@@ -9,9 +9,10 @@ from PySide6.QtCore import QEasingCurve, QEvent, QRect, Qt, QTimer, QVariantAnim
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout, QLineEdit, QStyle, QWidget
 
-from plantdesk.ui.qt import mirrored, override
+from plantdesk.ui.qt import fill, mirrored, override
+from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import ICON, L, M, S
-from plantdesk.ui.widgets.buttons import ActionButtons, CloseButton
+from plantdesk.ui.widgets.buttons import CloseButton
 from plantdesk.ui.widgets.messages import Message
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.buttons import MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
 
 #: Milliseconds for which a message is shown; longer where a screen reader may have to read it.
 _SHOWN_MS, _SPOKEN_MS = 8000, 30_000
@@ -41,8 +42,7 @@ class Toast(Message):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make a hidden toast, which shows a message for `shown_ms` milliseconds."""
-        layout = self._layout = QHBoxLayout()
-        super().__init__(theme, ICON, ActionButtons(layout, first=2, small=True), parent)
+        super().__init__(theme, ICON, parent, small="true")
         self.setProperty("pane", "toast")
         self._shown_ms = shown_ms
         self._place = QRect()
@@ -57,11 +57,9 @@ class Toast(Message):
         self._progress = QTimer(self, singleShot=True, interval=_PROGRESS_MS)
         self._progress.timeout.connect(self._on_progress_due)
         self._make_fade()
-        layout.setContentsMargins(*mirrored(self, L, S, S, S))
-        layout.setSpacing(M)
-        for widget in (self._icon, self._text, self._key_label, self._close_button):
-            layout.addWidget(widget)
-        self.setLayout(layout)
+        self._button_row.setSpacing(M)
+        parts = (self._icon, self._text, self._button_row, self._key_label, self._close_button)
+        self._layout = fill(QHBoxLayout(self), *parts, margins=mirrored(self, L, S, S, S), spacing=M)
         self.hide()
 
     def _make_fade(self) -> None:
@@ -94,6 +92,10 @@ class Toast(Message):
         self._show("triangle-alert", text, *actions)
         self._expiry.stop()
 
+    def show_error(self, error: Exception) -> None:
+        """Show the reason of a failure, as a problem."""
+        self.show_problem(error_text(error))
+
     def show_progress(self, text: str) -> None:
         """Show that something is being done, if it is not done soon: the next message replaces it."""
         self._progress_text = text
@@ -125,7 +127,7 @@ class Toast(Message):
         """Move the focus to the first button of the message."""
         self._focus_before = QApplication.focusWidget()
         self._is_visited = True
-        first = next(iter(self._action_buttons.buttons), self._close_button)
+        first = next(iter(self._buttons), self._close_button)
         first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_place(self, place: QRect) -> None:
@@ -185,7 +187,7 @@ class Toast(Message):
         """Give the text its natural width, or what the other parts leave of the room."""
         if self._place.isEmpty():
             return
-        taken = sum(width + M for width in self._action_buttons.widths) + self._close_button.sizeHint().width()
+        taken = self._buttons_width(M) + self._close_button.sizeHint().width()
         parts = ((self._icon, ICON), (self._key_label, self._key_label.sizeHint().width()))
         taken += sum(width + M for part, width in parts if not part.isHidden())
         room = self._place.width() - L - 2 * S - M - taken

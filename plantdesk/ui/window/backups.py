@@ -12,7 +12,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +87,7 @@ class BackupController(Feature):
         if self._dialog is not None:
             self._dialog.show_failure(error)
         else:
-            self._toast.show_problem(error_text(error))
+            self._toast.show_error(error)
 
     @Slot()
     def _on_dialog_closed(self) -> None:

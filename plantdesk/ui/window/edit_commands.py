@@ -15,7 +15,7 @@ from plantdesk.domain.history import ChangeKind
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import error_text, one_line, shown
+from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class EditCommands(Feature):
         context.undo_stack.changed.connect(self._on_stack_changed)
         context.undo_stack.begun.connect(self._on_begun)
         context.undo_stack.undone.connect(self._on_undone)
-        context.undo_stack.failed.connect(self._on_failed)
+        context.undo_stack.failed.connect(context.page.toast.show_error)
         context.menus.menu(Section.EDIT_CLIPBOARD).aboutToShow.connect(self._on_menu_opens)
         app = QApplication.instance()
         if isinstance(app, QApplication):
@@ -130,10 +130,6 @@ class EditCommands(Feature):
         toast.show_problem(
             shown(template.filled(count=undone.skipped, title=title)), *([show] if undone.skipped_ids else [])
         )
-
-    @Slot(object)
-    def _on_failed(self, error: Exception) -> None:
-        self.context.page.toast.show_problem(error_text(error))
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.platform.updates import Release
     from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.widgets.buttons import MessageAction
-    from plantdesk.ui.widgets.messages import InfoBar
+    from plantdesk.ui.widgets.messages import InfoBar, MessageAction
 
 
 #: The report holds the first defects of a run; those after them are mostly their consequences.
