@@ -5,16 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QDate,
-    QDateTime,
-    QLocale,
-    QModelIndex,
-    Qt,
-    QTime,
-    Signal,
-)
+from PySide6.QtCore import QAbstractListModel, QDate, QDateTime, QLocale, QModelIndex, Qt, QTime, Signal
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import ChangeKind

@@ -25,8 +25,6 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 from plantdesk.ui.widgets.state_page import StatePage
 
 if TYPE_CHECKING:
-    from array import array
-
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.errors import StoreError
     from plantdesk.domain.protocols import PlantStore
@@ -145,23 +143,11 @@ class PlantBrowser(QFrame):
         column = next(each for each in Column if each.order == order)
         self.sort_by(column, descending=column in {Column.ADDED, Column.ID})
 
-    def clear_search(self) -> bool:
-        """Clear search and filters; False when there were none."""
-        return self.search_bar.clear()
-
-    def selected_ids(self) -> array[int]:
-        """Return the ids of the selected rows."""
-        return self.table.selected_ids()
-
     def copy_selection(self, form: Format | None = None) -> None:
         """Put the selected rows on the clipboard, in the background: as a file of a format, None: for a spreadsheet."""
         count = self.table.selected_count()
         if self._copier is not None and count:
             self._copier.copy(count, self.table.selected_ids, form)
-
-    def jump_to_top(self) -> None:
-        """Show the first rows."""
-        self.table.jump_to_top()
 
     @Slot(int)
     def _on_sorted(self, section: int) -> None:
@@ -172,10 +158,6 @@ class PlantBrowser(QFrame):
         self._revealed = None
         self.model.show(self.model.query._replace(text=text))
         self._announce_timer.start()
-
-    @Slot()
-    def _on_copy_requested(self) -> None:
-        self.copy_selection()
 
     @Slot()
     def _on_down_pressed(self) -> None:
@@ -285,7 +267,7 @@ class PlantBrowser(QFrame):
         self.model.failed.connect(self._on_failed)
         self.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
         self.table.selection_count_changed.connect(self.selection_count_changed)
-        self.table.copy_requested.connect(self._on_copy_requested)
+        self.table.copy_requested.connect(self.copy_selection)
         self.table.type_ahead.requested.connect(self.model.find_name)
         self.model.name_found.connect(self.table.keeper.seek)
         self._import_button.clicked.connect(self.import_requested)

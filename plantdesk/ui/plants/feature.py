@@ -79,13 +79,13 @@ class Plants(Feature):
         self._pasted = PastedPlants(self._form, self)
         self._pasted.requested.connect(self._add_controller.add_entries)
         self._pasted.too_many.connect(self.import_requested)
-        self._status = PlantsStatus()
-        self._status.today_requested.connect(self._show_today)
+        self.status = PlantsStatus()
+        self.status.today_requested.connect(self._show_today)
         self._contents = TableContents(self)
         context.page.add_top_pane(self._form)
         context.page.add_part(Part.FORM, self._form, self._form.focus_name)
-        context.status_bar.addPermanentWidget(self._status)
-        self._add_controller.saving_changed.connect(self._status.show_saving)
+        context.status_bar.addPermanentWidget(self.status)
+        self._add_controller.saving_changed.connect(self.status.show_saving)
         context.bridge.changed.connect(self._on_changed)
         context.bridge.health_changed.connect(self._on_health_changed)
         self._contents.changed.connect(self._on_contents_changed)
@@ -106,7 +106,7 @@ class Plants(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
-        self._selected.set_store(opened.store)
+        self.commands.set_store(opened.store)
         self._remembered.restore_unsaved(self.context.location)
         self._show_layout(self._remembered.restore(self.context.location, self._browser))
         self._browser.set_store(opened.store)
@@ -115,7 +115,7 @@ class Plants(Feature):
             self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
         self._pasted.set_store(opened.queries)
-        self._status.show_store(is_open=True)
+        self.status.show_store(is_open=True)
 
     @override
     def show_migration(self, fraction: float) -> None:
@@ -125,7 +125,7 @@ class Plants(Feature):
     def show_no_store(self, reason: PlantDeskError) -> None:
         self._browser.stop_waiting()
         self._add_controller.show_no_store()
-        self._status.show_store(is_open=False)
+        self.status.show_store(is_open=False)
 
     @override
     def release_store(self) -> None:
@@ -133,14 +133,14 @@ class Plants(Feature):
         self._remembered.save(self.context.location, self._browser)
         if self._editing is not None:
             self._editing.release_store()
-        self._selected.set_store(None)
+        self.commands.set_store(None)
         self._contents.set_store(None)
         self._browser.close_store()
         self._pasted.set_store(None)
 
     @override
     def step_back(self) -> bool:
-        if not self._browser.clear_search():
+        if not self._browser.search_bar.clear():
             self._form.focus_name()
         return True
 
@@ -151,7 +151,7 @@ class Plants(Feature):
 
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""
-        return self._browser.selected_ids()
+        return self._browser.table.selected_ids()
 
     @Slot()
     def focus_table(self) -> None:
@@ -167,23 +167,8 @@ class Plants(Feature):
     def show_plants(self, plant_ids: tuple[int, ...]) -> None:
         """Select plants among all of them, as far as they are there."""
         self.focus_table()
-        self._browser.clear_search()
+        self._browser.search_bar.clear()
         self._browser.table.keeper.select(plant_ids)
-
-    @Slot()
-    def delete_selected(self) -> None:
-        """Delete the plants of the selected rows."""
-        self._selected.delete()
-
-    @Slot(object)
-    def tag_selected(self, tag: str | None) -> None:
-        """Give the plants of the selected rows a tag, or none."""
-        self._selected.set_tag(tag)
-
-    @Slot()
-    def change_tag(self) -> None:
-        """Ask for the tag of the plants of the selected rows."""
-        self._selected.change_tag()
 
     @Slot()
     def copy_selected(self) -> None:
@@ -195,21 +180,18 @@ class Plants(Feature):
         """Put id, name and tag of a plant that was refused into the form."""
         self._add_controller.edit_texts([texts.get(name, "") for name in FieldName])
 
-    @Slot(bool)
-    def show_saving(self, saving: bool) -> None:
-        """Show whether something is being saved."""
-        self._status.show_saving(saving)
-
     def _add_commands(self) -> None:
         menus = self.context.menus
         menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New, icon="plus")
-        self._selected = SelectionCommands(self.context, self._form.tags, self)
+        self.commands = SelectionCommands(self.context, self._form.tags, self)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find, icon="search")
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
         check(self._orders, "added")
         self._compact = menus.add_switch(Section.VIEW_PLANTS, self.tr("&Compact rows"), self._set_compact)
-        pin = menus.add_switch(Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._keep_tag)
+        pin = menus.add_switch(
+            Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._form.tag_field.button.setChecked
+        )
         self._form.tag_field.pinned.connect(pin.setChecked)
         switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
         best_width = self.tr("&Best width"), self._fit_columns, False
@@ -228,7 +210,7 @@ class Plants(Feature):
         browser = PlantBrowser(self.context.theme, self.context.bridge)
         browser.import_requested.connect(self.files_requested)
         browser.api_access_requested.connect(self.api_access_requested)
-        browser.selection_count_changed.connect(self._status.show_selection)
+        browser.selection_count_changed.connect(self.status.show_selection)
         browser.selection_count_changed.connect(self.selection_changed)
         browser.table.card_requested.connect(self.card_requested)
         self.context.page.toast.covering.connect(browser.table.set_covered)
@@ -236,9 +218,9 @@ class Plants(Feature):
         browser.search_bar.changed.connect(self.search_changed)
         browser.search_bar.save_requested.connect(self.save_search_requested)
         browser.search_bar.tags_requested.connect(self.sidebar_requested)
-        browser.order_changed.connect(self._on_order_changed)
-        browser.copied.connect(self._on_copied)
-        browser.copy_refused.connect(self._on_copy_refused)
+        browser.order_changed.connect(partial(check, self._orders))
+        browser.copied.connect(self.context.page.toast.show_message)
+        browser.copy_refused.connect(self.context.page.toast.show_problem)
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self.context.undo_stack.undone.connect(browser.select_undone)
         self.context.undo_stack.changed.connect(browser.search_field.forget_undo)
@@ -247,7 +229,7 @@ class Plants(Feature):
         browser.table.menu_requested.connect(self._open_row_menu)
         browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
         self._editing = EditController(self.context, browser.table, self._form.tags)
-        self._selected.set_browser(browser, self._editing)
+        self.commands.set_browser(browser, self._editing)
         return browser
 
     @override
@@ -276,7 +258,7 @@ class Plants(Feature):
 
     @Slot()
     def _jump_to_top(self) -> None:
-        self._browser.jump_to_top()
+        self._browser.table.jump_to_top()
 
     @Slot(bool)
     def _set_compact(self, compact: bool) -> None:
@@ -309,10 +291,6 @@ class Plants(Feature):
         self._browser.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._browser.search_field.selectAll()
 
-    @Slot(bool)
-    def _keep_tag(self, keep: bool) -> None:
-        self._form.tag_field.set_pinned(pinned=keep)
-
     # --- the search ---
 
     @Slot(object, bool)
@@ -331,7 +309,7 @@ class Plants(Feature):
         self._add_controller.set_tags(tags)
         self._browser.search_bar.set_counts(counts)
         self._browser.table.columns.set_sources(source_text(source) for source in counts.sources)
-        self._status.show_today(counts.today)
+        self.status.show_today(counts.today)
 
     @Slot()
     def _show_today(self) -> None:
@@ -372,18 +350,6 @@ class Plants(Feature):
         self._columns[Column.SOURCE].setChecked(shown)
         self._on_columns_chosen()
 
-    @Slot(str)
-    def _on_order_changed(self, order: str) -> None:
-        check(self._orders, order)
-
-    @Slot(str)
-    def _on_copied(self, text: str) -> None:
-        self.context.page.toast.show_message(text)
-
-    @Slot(str)
-    def _on_copy_refused(self, text: str) -> None:
-        self.context.page.toast.show_problem(text)
-
     def _show_layout(self, layout: TableLayout) -> None:
         """Check the commands of the layout of the table."""
         self._compact.setChecked(layout.is_compact)
@@ -399,7 +365,7 @@ class Plants(Feature):
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
-        self._status.show_write_error(there=error is not None)
+        self.status.show_write_error(there=error is not None)
         self._browser.show_health(error)
         self._show_hint(error)
 

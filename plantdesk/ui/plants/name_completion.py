@@ -55,9 +55,9 @@ class NameCompletion(QObject):
         self._task: Task | None = None
         name.typed.connect(self._on_typed)
         name.stepped.connect(self._on_stepped)
-        name.fill_taken.connect(self._on_fill_taken)
+        name.fill_taken.connect(self.settle)
         name.fill_refused.connect(self._refuse)
-        name.left.connect(self._on_left)
+        name.left.connect(self._hide)
         self._popup.chosen.connect(self._on_chosen)
 
     def set_store(self, queries: StoreQueries | None) -> None:
@@ -150,18 +150,10 @@ class NameCompletion(QObject):
         self._take()
 
     @Slot()
-    def _on_fill_taken(self) -> None:
-        self.settle()
-
-    @Slot()
     def _refuse(self) -> None:
         self._name.refuse_fill()
         if self._tag.is_filled:
             self._tag.fill(None)
-        self._hide()
-
-    @Slot()
-    def _on_left(self) -> None:
         self._hide()
 
     def _on_newest(self, newest: tuple[str, str | None] | None) -> None:

@@ -102,7 +102,7 @@ class SelectionCommands(QObject):
         """Delete the selected plants, and select the next one. There is no question: it can be undone."""
         from plantdesk.domain.edits import DeleteAll
 
-        if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
+        if self._store is not None and self._browser is not None and (ids := self._browser.table.selected_ids()):
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = shown(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
@@ -114,7 +114,7 @@ class SelectionCommands(QObject):
         """Give the selected plants a tag, or none."""
         from plantdesk.domain.edits import SetTag
 
-        if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
+        if self._store is not None and self._browser is not None and (ids := self._browser.table.selected_ids()):
             text = Text("Removed the tags of {count:,} plants.", one="Removed the tag of 1 plant.")
             if tag is not None:
                 text = Text("Gave {count:,} plants the tag {tag}.", one="Gave 1 plant the tag {tag}.", tag=quoted(tag))

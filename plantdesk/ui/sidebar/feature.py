@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.records import Changes
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
 
@@ -189,7 +188,7 @@ class Sidebar(Feature):
         self._midnight.passed.connect(self._count_soon)
         self.context.theme.changed.connect(self._make_room)
         self.context.page.sidebar.changed.connect(self._on_pane_changed)
-        self.context.bridge.changed.connect(self._on_changed)
+        self.context.bridge.changed.connect(self._count_soon)
         self.context.bridge.health_changed.connect(self._on_health_changed)
 
     # --- counting ---
@@ -229,10 +228,6 @@ class Sidebar(Feature):
     def _on_searches_counted(self, found: dict[str, int]) -> None:
         self._found = found
         self._show()
-
-    @Slot(object)
-    def _on_changed(self, _changes: Changes) -> None:
-        self._count_soon()
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:

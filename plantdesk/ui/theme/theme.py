@@ -201,12 +201,12 @@ class Theme(QObject):
         self._apply()
 
     def _follow_system(self) -> None:
-        self._hints.colorSchemeChanged.connect(self._on_system_changed)
-        self._accessibility.contrastPreferenceChanged.connect(self._on_system_changed)
+        self._hints.colorSchemeChanged.connect(self._apply)
+        self._accessibility.contrastPreferenceChanged.connect(self._apply)
         if self._portal is None and self._hints.colorScheme() is Qt.ColorScheme.Unknown:
             self._portal = open_portal(self)
         if self._portal is not None:
-            self._portal.changed.connect(self._on_system_changed)
+            self._portal.changed.connect(self._apply)
 
     def _set_color_scheme(self) -> None:
         """Set the mode in Qt, so that title bars and native dialogs follow it where they can."""
@@ -225,9 +225,6 @@ class Theme(QObject):
         return self._accessibility.contrastPreference() is Qt.ContrastPreference.HighContrast
 
     @Slot()
-    def _on_system_changed(self) -> None:
-        self._apply()
-
     def _apply(self) -> None:
         colors = DARK if self._is_dark() else LIGHT
         colors = in_high_contrast(colors) if self._high_contrast() else colors

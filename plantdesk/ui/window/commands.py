@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, Slot
@@ -46,25 +47,16 @@ class AppearanceCommands(Feature):
         )
         group = menus.add_choices(section, modes, self._set_mode, self.tr("&Theme"))
         check(group, context.theme.mode.value)
-        menus.add(section, self.tr("&Larger text"), self._enlarge_text, Key.ZoomIn, "Ctrl+=")
-        menus.add(section, self.tr("S&maller text"), self._reduce_text, Key.ZoomOut)
-        menus.add(section, self.tr("N&ormal text"), self._reset_text, "Ctrl+0")
+        menus.add(section, self.tr("&Larger text"), partial(self._scale_text, _TEXT_STEP), Key.ZoomIn, "Ctrl+=")
+        menus.add(section, self.tr("S&maller text"), partial(self._scale_text, 1 / _TEXT_STEP), Key.ZoomOut)
+        menus.add(section, self.tr("N&ormal text"), partial(self._set_text_scale, 1.0), "Ctrl+0")
 
     def _set_mode(self, mode: str) -> None:
         self.context.theme.set_mode(ThemeMode(mode))
         self.context.preferences.change(theme=mode)
 
-    @Slot()
-    def _enlarge_text(self) -> None:
-        self._set_text_scale(self.context.theme.text_scale * _TEXT_STEP)
-
-    @Slot()
-    def _reduce_text(self) -> None:
-        self._set_text_scale(self.context.theme.text_scale / _TEXT_STEP)
-
-    @Slot()
-    def _reset_text(self) -> None:
-        self._set_text_scale(1.0)
+    def _scale_text(self, factor: float) -> None:
+        self._set_text_scale(self.context.theme.text_scale * factor)
 
     def _set_text_scale(self, scale: float) -> None:
         theme = self.context.theme

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import (
-    QAbstractSlider,
-    QGridLayout,
-    QHBoxLayout,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractSlider, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import STRETCH, fill, fitted, override

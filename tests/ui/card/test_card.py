@@ -52,8 +52,8 @@ class CardDesk(Desk):
         self.card = Card(context, self.plants)
         self.plants.selection_changed.connect(self.card.show_selection)
         self.plants.card_requested.connect(self.card.toggle)
-        self.card.delete_requested.connect(self.plants.delete_selected)
-        self.card.tag_requested.connect(self.plants.change_tag)
+        self.card.delete_requested.connect(self.plants.commands.delete)
+        self.card.tag_requested.connect(self.plants.commands.change_tag)
         self.card.copy_requested.connect(self.plants.copy_selected)
         self.features = [self.plants, self.card, EditCommands(context)]
         self.window.resize(1280, 760)

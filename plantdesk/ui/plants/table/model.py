@@ -297,18 +297,10 @@ class PlantModel(QAbstractTableModel):
     def _on_inserting(self, first: int, last: int) -> None:
         self.beginInsertRows(QModelIndex(), first, last)
 
-    @Slot()
-    def _on_inserted(self) -> None:
-        self.endInsertRows()
-
     @Slot(int, int)
     def _on_removing(self, first: int, last: int) -> None:
         self.removing.emit(first, last)
         self.beginRemoveRows(QModelIndex(), first, last)
-
-    @Slot()
-    def _on_removed(self) -> None:
-        self.endRemoveRows()
 
     def _repaint(self, plant_ids: list[int]) -> None:
         """Paint the rows of changed plants, where they are painted; all rows take 10 ms."""
@@ -324,9 +316,9 @@ class PlantModel(QAbstractTableModel):
         order.replacing.connect(self._on_replacing)
         order.replaced.connect(self._on_replaced)
         order.inserting.connect(self._on_inserting)
-        order.inserted.connect(self._on_inserted)
+        order.inserted.connect(self.endInsertRows)
         order.removing.connect(self._on_removing)
-        order.removed.connect(self._on_removed)
+        order.removed.connect(self.endRemoveRows)
         order.retained_rows_found.connect(self.retained_rows_found)
         order.rows_added.connect(self.rows_added)
         order.busy_changed.connect(self.busy_changed)
