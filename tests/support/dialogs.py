@@ -16,8 +16,8 @@ from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
+from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.plants.tag_field import TagDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer

@@ -18,8 +18,8 @@ from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import BarKind, InfoBar, MessageLine, Tone
+from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
-from plantdesk.ui.widgets.state_page import StatePage
 from plantdesk.ui.window.restore_dialog import RestoreDialog
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.ui.background import Task
-    from plantdesk.ui.card.history_lines import HistoryLine
     from plantdesk.ui.card.note import NoteDraft
-    from plantdesk.ui.card.plant_card import PlantCard
+    from plantdesk.ui.card.plant_card import HistoryLine, PlantCard
     from plantdesk.ui.card.selection_card import SelectionCard, Summary
     from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
 

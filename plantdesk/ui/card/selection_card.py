@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import now_ms
-from plantdesk.ui.card.history_lines import added_text
+from plantdesk.ui.card.plant_card import added_text
 from plantdesk.ui.card.sections import CardFrame, CommandButton, empty, text_button
 from plantdesk.ui.menus import Key
 from plantdesk.ui.qt import STRETCH, fill

@@ -12,8 +12,8 @@ from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskEr
 from plantdesk.ui.background import next_free_id, plant_of
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
+from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
-from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack

@@ -21,8 +21,8 @@ from plantdesk.ui.qt import add_layout, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M
 from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
+from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
-from plantdesk.ui.widgets.state_page import StatePage
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Undone

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
-from plantdesk.ui.plants.name_field import NameField
-from plantdesk.ui.plants.tag_field import TagField
+from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
 from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, tag_completer

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.views import KnownName
     from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.plants.name_field import NameField
-    from plantdesk.ui.plants.tag_field import TagField
+    from plantdesk.ui.plants.form_fields import NameField, TagField
     from plantdesk.ui.theme.theme import Theme
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.plants.add_queue import EnteredPlant, numbered
-from plantdesk.ui.plants.name_field import MAX_QUANTITY
+from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import XL, L, M

@@ -16,7 +16,7 @@ from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, M, S
 from plantdesk.ui.widgets.fields import ButtonField, CompleterPopup
-from plantdesk.ui.widgets.state_page import Spinner
+from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The commands that act on the selected plants, and those of a row's context menu that filter by it."""
+"""The commands that act on the selected plants, the dialog for their tag, and commands of a row that filter by it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
+from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.queries import MAX_TEXT
-from plantdesk.ui.texts import quoted, shown, source_text, tag_text
+from plantdesk.ui.qt import fill
+from plantdesk.ui.texts import error_text, quoted, shown, source_text, tag_text
+from plantdesk.ui.theme.metrics import XL, XXL, L, S
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.fields import LineEdit, tag_completer
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +40,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.table.view import PlantTableView
-    from plantdesk.ui.theme.theme import Icons
+    from plantdesk.ui.theme.theme import Icons, Theme
 
 
 def add_filters(menu: QMenu, table: PlantTableView, icons: Icons, choose: Callable[[Term], object]) -> None:
@@ -132,8 +140,6 @@ class SelectionCommands(QObject):
         if count <= 1:
             self._edit(Column.TAG)
             return
-        from plantdesk.ui.plants.tag_field import TagDialog
-
         dialog = TagDialog(self._context.theme, count, self._tags, self._context.page)
         dialog.chosen.connect(self.set_tag)
         dialog.open()
@@ -143,3 +149,68 @@ class SelectionCommands(QObject):
 
         if self._browser is not None:
             self._browser.copy_selection(Format(form))
+
+
+_WIDTH = 420
+
+
+class TagDialog(Dialog):
+    """`chosen(tag)`: the plants are to have this tag; None: no tag."""
+
+    chosen = Signal(object)
+
+    def __init__(self, theme: Theme, count: int, tags: QStringListModel, parent: QWidget | None = None) -> None:
+        """Ask for `count` plants; `tags` are offered as completions."""
+        super().__init__(self.tr("Change tag"), parent)
+        self._edit = LineEdit()
+        self._edit.setCompleter(tag_completer(tags, self))
+        self._message = MessageLine(theme)
+        self._label = PlainLabel(
+            shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count)), buddy=self._edit
+        )
+        change = shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
+        self._button = self.buttons.addButton(change, ButtonRole.AcceptRole)
+        self._button.setProperty("variant", "primary")
+        self._button.setEnabled(False)
+        self._button.clicked.connect(self._on_accepted)
+        remove = shown(Text("&Remove tags of {count:,} plants", one="&Remove tag of 1 plant", count=count))
+        self.buttons.addButton(remove, START_ROLE).clicked.connect(self._on_removed)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self._edit.textChanged.connect(self._on_text_changed)
+        self._edit.returnPressed.connect(self._button.click)  # nothing while it is empty
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        fill(
+            QVBoxLayout(self),
+            self._label,
+            self._edit,
+            self._message,
+            L,
+            self.buttons,
+            margins=(XXL, XL, XXL, XL),
+            spacing=S,
+        )
+        self.setMinimumWidth(_WIDTH)
+        self._edit.setFocus()
+
+    @Slot(str)
+    def _on_text_changed(self, text: str) -> None:
+        self._message.clear()
+        self._button.setEnabled(bool(text.strip()))
+
+    @Slot()
+    def _on_removed(self) -> None:
+        self.chosen.emit(None)
+        self.accept()
+
+    @Slot()
+    def _on_accepted(self) -> None:
+        tag = self._edit.text().strip()
+        try:
+            plant_fields({"name": "", "tag": tag})
+        except InvalidPlantError as error:
+            self._message.show_message(Tone.ERROR, error_text(error))
+        else:
+            self.chosen.emit(tag)
+            self.accept()

@@ -14,10 +14,9 @@ from plantdesk.transfer.inputs import read_sample
 from plantdesk.ui.qt import fill, override
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
-from plantdesk.ui.transfer.column_table import ColumnTable
+from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
 from plantdesk.ui.transfer.import_job import ImportJob, progress_text
 from plantdesk.ui.transfer.outcome_panel import OutcomePanel, RefusedDialog
-from plantdesk.ui.transfer.reading_options import ReadingOptions
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
 from plantdesk.ui.widgets.fields import LineEdit

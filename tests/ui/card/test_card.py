@@ -21,8 +21,8 @@ from plantdesk.ui.card.feature import Card
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.plants.tag_field import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.window.edit_commands import EditCommands
 from tests.support.desk import Desk, plain

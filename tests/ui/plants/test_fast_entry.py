@@ -16,8 +16,8 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.menus import Key, key_text
+from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import NameOffers
-from plantdesk.ui.plants.name_field import NameField
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView

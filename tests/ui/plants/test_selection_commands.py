@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLineEdit
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
-from plantdesk.ui.plants.tag_field import TagDialog
+from plantdesk.ui.plants.selection_commands import TagDialog
 from tests.support.desk import TIMEOUT, Desk
 from tests.ui.plants.test_undo_selection import UndoDesk
 

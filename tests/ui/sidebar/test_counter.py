@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from plantdesk.ui.sidebar import counter
-from plantdesk.ui.sidebar.counter import Counter
+from plantdesk.ui.sidebar import feature
+from plantdesk.ui.sidebar.feature import Counter
 
 if TYPE_CHECKING:
     import pytest
@@ -21,7 +21,7 @@ def test_a_change_after_the_pause_of_a_slow_query_is_counted_at_once(
     qtbot: QtBot, bridge: Bridge, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds, counted = [0], list[int]()
-    monkeypatch.setattr(counter, "monotonic", lambda: seconds[0])
+    monkeypatch.setattr(feature, "monotonic", lambda: seconds[0])
 
     def query(_reader: PlantReader, _task: Task) -> int:
         seconds[0] += 60

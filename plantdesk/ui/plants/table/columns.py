@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionHeader, QWidget
 from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
-from plantdesk.ui.widgets.state_page import Spinner
+from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

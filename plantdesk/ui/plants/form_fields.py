@@ -1,9 +1,10 @@
-"""The field for the name of a new plant: it shows what a name may become, and recalls the last plants."""
+"""The fields for name and tag of a new plant: they show what these may become, and a pin keeps the tag."""
 
 from __future__ import annotations
 
 import re
 import time
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -17,9 +18,13 @@ from PySide6.QtGui import (
     QMouseEvent,
 )
 
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.fields import LineEdit
+from plantdesk.ui.widgets.fields import ButtonField, LineEdit
+
+if TYPE_CHECKING:
+    from plantdesk.ui.theme.theme import Theme
+
 
 #: Plants that are added at once.
 MAX_QUANTITY = 1000
@@ -209,3 +214,67 @@ def _start(text: str) -> int:
     """Return where the name begins, after a quantity."""
     found = _QUANTITY.match(text)
     return found.end() if found else 0
+
+
+class TagField(ButtonField):
+    """A line edit with a pin. `pinned(on)`: the user has pressed it."""
+
+    pinned = Signal(bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        #: Whether the tag was filled in, and not typed.
+        self.is_filled = False
+        self._filled_text = ""
+        self.button.setCheckable(True)
+        self.name_button(self.tr("Pin"), self.tr("Keep tag for the next plant"))
+        self.button.toggled.connect(self._on_toggled)
+        self.textEdited.connect(self._on_edited)
+        self.setPlaceholderText(self.tr("Optional"))
+        self._on_toggled(on=False)
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the tag is kept for the next plant."""
+        return self.button.isChecked()
+
+    def set_pinned(self, *, pinned: bool) -> None:
+        """Press the pin, or release it."""
+        self.button.setChecked(pinned)
+
+    def fill(self, tag: str | None) -> None:
+        """Show the tag that belongs to a name; None: no tag."""
+        self.setText(tag or "")
+        self._filled_text = tag or ""
+        self._set_filled(filled=tag is not None)
+
+    def take_fill(self) -> None:
+        """Keep a tag that was filled in, as if it was typed."""
+        self._set_filled(filled=False)
+
+    def restore_fill(self) -> None:
+        """Let a tag that was filled in and taken be replaced again with that of the next name."""
+        self._set_filled(filled=bool(self._filled_text) and self._filled_text == self.text())
+
+    @override
+    def setText(self, text: str | None) -> None:
+        super().setText(text)
+        self._filled_text = ""
+        self._set_filled(filled=False)
+
+    def _set_filled(self, *, filled: bool) -> None:
+        self.is_filled = filled
+        set_properties(self, filled=str(filled).lower())
+
+    @Slot(bool)
+    def _on_toggled(self, on: bool) -> None:
+        if on:
+            self.take_fill()
+            self._filled_text = ""
+        self._theme.icons.put_on(self.button, "pin", "accent" if on else "text_2")
+        self.pinned.emit(on)
+
+    @Slot()
+    def _on_edited(self) -> None:
+        self._filled_text = ""
+        self._set_filled(filled=False)
