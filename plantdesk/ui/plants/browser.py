@@ -71,7 +71,7 @@ class PlantBrowser(QFrame):
         self._migration_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self.table)
         self._make_pages()
-        self._make_timers()
+        self._announce_timer = QTimer(self, singleShot=True, interval=_ANNOUNCE_AFTER_MS)
         self._midnight = Midnight(self)
         self._lay_out()
         self._connect()
@@ -86,7 +86,6 @@ class PlantBrowser(QFrame):
         self._copier = RowCopier(self._bridge, store, self)
         self._copier.copied.connect(self.copied)
         self._copier.refused.connect(self.copy_refused)
-        self._copier.failed.connect(self.failed)
         self.model.set_store(store)
 
     def close_store(self) -> None:
@@ -136,7 +135,8 @@ class PlantBrowser(QFrame):
 
     def sort_by(self, column: Column, *, descending: bool) -> None:
         """Sort the table."""
-        self.table.sortByColumn(column, _order(descending=descending))
+        order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
+        self.table.sortByColumn(column, order)
 
     def set_order(self, order: str) -> None:
         """Sort by a column in its usual direction: newest first, largest ID first, the others from A to Z."""
@@ -233,9 +233,6 @@ class PlantBrowser(QFrame):
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
         self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
 
-    def _make_timers(self) -> None:
-        self._announce_timer = QTimer(self, singleShot=True, interval=_ANNOUNCE_AFTER_MS)
-
     def _lay_out(self) -> None:
         self._migration_label.setProperty("tone", "muted")
         self._migration_label.hide()
@@ -305,7 +302,3 @@ class PlantBrowser(QFrame):
         if model.rowCount() or model.complete or model.failed_to_load:
             self.table.set_opening(opening=False)
             self._migration_label.hide()
-
-
-def _order(*, descending: bool) -> Qt.SortOrder:
-    return Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder

@@ -64,7 +64,7 @@ class PlantForm(QFrame):
         self._set_up(self.tag_field, self.tr("Tag of the new plant"))
         #: The tags that are offered as completions.
         self.tags = QStringListModel(self)
-        self._complete_tags()
+        self.tag_field.setCompleter(tag_completer(self.tags, self))
         self._add_button = QPushButton(self.tr("&Add"))
         self._add_button.setProperty("variant", "primary")
         theme.icons.put_on(self._add_button, "plus", "on_accent")
@@ -221,9 +221,6 @@ class PlantForm(QFrame):
 
     def _fields(self) -> dict[FieldName, QLineEdit]:
         return {FieldName.ID: self._id_edit, FieldName.NAME: self.name_field, FieldName.TAG: self.tag_field}
-
-    def _complete_tags(self) -> None:
-        self.tag_field.setCompleter(tag_completer(self.tags, self))
 
     def _lay_out(self) -> None:
         layout = self._layout = QGridLayout(self)

@@ -141,6 +141,13 @@ def test_after_a_search_that_failed_once_new_plants_are_shown_again(
     assert filled.table.isVisible()
 
 
+def test_a_copy_that_fails_is_reported(qtbot: QtBot, filled: PlantBrowser, failing: Failing) -> None:
+    filled.table.selectAll()
+    with failing(), qtbot.waitSignal(filled.copy_refused) as refused:
+        filled.copy_selection()
+    assert refused.args == ["The plant store cannot be reached (SQLITE_ERROR). Check its disk and folder."]
+
+
 def test_a_failed_load_is_repeated_as_soon_as_the_store_is_healthy(
     qtbot: QtBot, filled: PlantBrowser, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.plants.table.cells import Column, cell_text, column_title
-from plantdesk.ui.texts import shown
+from plantdesk.ui.texts import error_text, shown
 
 if TYPE_CHECKING:
     from array import array
@@ -46,7 +46,6 @@ class RowCopier(QObject):
 
     copied = Signal(str)
     refused = Signal(str)
-    failed = Signal(object)
 
     def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -68,7 +67,7 @@ class RowCopier(QObject):
         if form is not None:
             read = partial(_read_file, form=form)
         table = partial(_table, self._store, ids=ids(), read=read)
-        self._task = self._bridge.long_tasks.ask(self, table, self._on_read, self.failed.emit)
+        self._task = self._bridge.long_tasks.ask(self, table, self._on_read, self._on_failed)
 
     def close(self) -> None:
         """Cancel, and wait until the store is no longer read; no signal follows."""
@@ -94,6 +93,9 @@ class RowCopier(QObject):
             )
             sentences.append(shown(template.filled(count=table.formulas)))
         self.copied.emit(" ".join(sentences))
+
+    def _on_failed(self, error: Exception) -> None:
+        self.refused.emit(error_text(error))
 
 
 def _table(store: PlantStore, task: Task, ids: array[int], read: Callable[..., _Table | None]) -> _Table | None:
