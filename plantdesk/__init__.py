@@ -3,6 +3,8 @@
 # The build reads the version from here; a frozen program has no package metadata.
 __version__ = "0.1.0"
 
+#: Of the API; fixed, so that scripts keep working.
+DEFAULT_PORT = 8721
 #: The name of the desktop entry, metainfo, bundle and login items.
 APP_ID = "io.github.plantdesk.PlantDesk"
 #: As in pyproject.toml, which a frozen program does not contain.

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from plantdesk import HOME_PAGE
+from plantdesk import DEFAULT_PORT, HOME_PAGE
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.validation import MISSING, SCHEMA
-from plantdesk.platform.settings import DEFAULT_PORT
 
 #: The version of the API, not of the program.
 _VERSION = "1.0.0"

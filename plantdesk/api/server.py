@@ -17,6 +17,7 @@ import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from plantdesk import DEFAULT_PORT
 from plantdesk.api.discovery import Announcement, ServerIdentity, is_running, new_key
 from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.sockets import listen
@@ -35,7 +36,6 @@ from plantdesk.domain.server_state import (
     Starting,
     TooFewDescriptorsError,
 )
-from plantdesk.platform.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
     import socket

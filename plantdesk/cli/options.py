@@ -28,13 +28,12 @@ from plantdesk.cli.parser import (
     whole_number,
 )
 from plantdesk.domain.errors import Text
-from plantdesk.platform.manual import PAGES
-from plantdesk.transfer.formats import WRITTEN, Format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from plantdesk.cli.parser import Commands
+    from plantdesk.transfer.formats import Format
 
 
 DESCRIPTION = "Keep your plants in one place: in a window, from scripts over a local HTTP API, or by these commands."
@@ -73,7 +72,7 @@ def run(arguments: Sequence[str]) -> int:
         from plantdesk.cli.commands import complete
 
         return complete.run(arguments[1], arguments[2:])
-    options, unknown = parser().parse_known_args(arguments)
+    options, unknown = parser(arguments[0]).parse_known_args(arguments)
     if unknown:
         options.parser.refuse_unknown(unknown)
     _apply_global_options(options)
@@ -96,8 +95,8 @@ def _apply_global_options(options: argparse.Namespace) -> None:
         setattr(options, name, values[0] if values else None)
 
 
-def parser() -> Parser:
-    """Return the parser of all commands."""
+def parser(command: str = "help") -> Parser:
+    """Return the parser of a command, for which that of all takes too long, or of all, which `help` shows."""
     top = Parser(prog="plantdesk", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("-V", "--version", action="version", version=f"plantdesk {__version__}")
     add_database(top, "top_database")
@@ -106,25 +105,12 @@ def parser() -> Parser:
         "--background", dest="top_background", action="store_true", help="open the window minimised, as at login"
     )
     top.set_defaults(run="start.window", top=top, parser=top, takes=_GLOBAL)
+    if command in {"-V", "--version"}:
+        return top  # as it prints the version and ends
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    _add_add(commands)
-    _add_backup(commands)
-    _add_help(commands)
-    _add_info(commands)
-    _add_integration(commands)
-    _add_openapi(commands)
-    _add_restore(commands)
-    _add_selfcheck(commands)
-    _add_serve(commands)
-    _add_token(commands)
-    _add_list(commands)
-    _add_get(commands)
-    _add_edit(commands)
-    _add_delete(commands)
-    _add_tag(commands)
-    _add_history(commands)
-    _add_export(commands)
-    _add_import(commands)
+    is_known = command in _COMMANDS and command != "help"
+    for add in [_COMMANDS[command]] if is_known else _COMMANDS.values():
+        add(commands)
     return top
 
 
@@ -151,6 +137,8 @@ def _add_backup(commands: Commands) -> None:
 def _add_help(commands: Commands) -> None:
     does = "show the help of a command, or a page of the manual"
     command = add_command(commands, "help", does, "program.show_help")
+    from plantdesk.platform.manual import PAGES
+
     text = f"a command (default: all), or a page: {', '.join(PAGES)}"
     command.add_argument("command", metavar="COMMAND", nargs="*", help=text)
 
@@ -295,11 +283,17 @@ def _add_history(commands: Commands) -> None:
     command.add_argument("--limit", metavar="N", type=whole_number, default=100, help="list at most N (default: 100)")
     command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those since: {_TIMES}")
     command.add_argument("--json", action="store_true", help=_JSON)
+
+
+def _add_undo(commands: Commands) -> None:
     does = "undo a change; again: the change before it"
     undo = add_command(commands, "undo", does, "history.undo", "database")
     undo.add_argument(
         "number", metavar="NUMBER", nargs="?", type=whole_number, help="a number in `history` (default: the latest)"
     )
+
+
+def _add_redo(commands: Commands) -> None:
     add_command(commands, "redo", "take back the latest undo", "history.redo", "database")
 
 
@@ -321,6 +315,8 @@ def _add_export(commands: Commands) -> None:
     does = "write plants to a file: CSV, TSV, JSON, JSON Lines or Excel"
     command = add_command(commands, "export", does, "transfer.export_plants", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="the file, replaced if it exists; -: standard output")
+    from plantdesk.transfer.formats import WRITTEN
+
     _add_format(command, WRITTEN)
     _add_filter(command)
 
@@ -329,6 +325,8 @@ def _add_import(commands: Commands) -> None:
     does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel, Markdown or PlantDesk; undo removes them"
     command = add_command(commands, "import", does, "transfer.import_plants", "database")
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
+    from plantdesk.transfer.formats import Format
+
     _add_format(command, tuple(Format))
     command.add_argument("--encoding", type=_encoding, help="the encoding of the files, such as cp1252")
     command.add_argument(
@@ -384,3 +382,28 @@ def _column(text: str) -> tuple[str, str]:
             Text("“{text}” is not a column: give id, name, tag or note, as in name=Species", text=text)
         )
     return field, column
+
+
+#: Adds each command, in the order of the help.
+_COMMANDS: dict[str, Callable[[Commands], None]] = {
+    "add": _add_add,
+    "backup": _add_backup,
+    "help": _add_help,
+    "info": _add_info,
+    "integration": _add_integration,
+    "openapi": _add_openapi,
+    "restore": _add_restore,
+    "selfcheck": _add_selfcheck,
+    "serve": _add_serve,
+    "token": _add_token,
+    "list": _add_list,
+    "get": _add_get,
+    "edit": _add_edit,
+    "delete": _add_delete,
+    "tag": _add_tag,
+    "history": _add_history,
+    "undo": _add_undo,
+    "redo": _add_redo,
+    "export": _add_export,
+    "import": _add_import,
+}

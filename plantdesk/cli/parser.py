@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from plantdesk import DEFAULT_PORT
 from plantdesk.domain.errors import Text, printable
 from plantdesk.domain.overrides import override
-from plantdesk.platform.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,6 +68,8 @@ class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name
 
 
 def _suggested(text: Text, typed: str, known: Iterable[str]) -> Text:
+    import difflib
+
     nearest = difflib.get_close_matches(typed, known, n=1)
     return Text("{problem}; did you mean {name}?", problem=text, name=nearest[0]) if nearest else text
 

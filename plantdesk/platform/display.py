@@ -1,15 +1,13 @@
 """Checks that Qt can open a window, since Qt aborts the process where it cannot (Linux), and finds its options.
 
-Only the standard library is imported: packaging/dev.py uses this module before the environment exists.
+Only the standard library is imported: packaging/dev.py uses this module before the environment exists. Functions import
+what most commands do not need.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
-import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -74,6 +72,8 @@ def missing_libraries(libraries: Sequence[Library]) -> list[Library]:
 
 def install_hint(missing: Sequence[Library]) -> Text:
     """Return one line that names the missing libraries and the command that installs them on this system."""
+    import shutil
+
     files = ", ".join(library.file for library in missing)
     if shutil.which("apt-get"):
         packages = " ".join(sorted({library.debian for library in missing}))
@@ -125,6 +125,8 @@ def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]
 
 
 def _loads(file: str) -> bool:
+    import ctypes
+
     try:
         ctypes.CDLL(file)
     except OSError:
@@ -137,6 +139,8 @@ def _x11_answers(environment: Mapping[str, str]) -> bool:
     name = environment.get("DISPLAY")
     if not name or not _loads("libxcb.so.1"):
         return False
+    import ctypes
+
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
@@ -150,6 +154,7 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
     if not name:
         return False
     import socket  # takes 5 ms, and a start on X11 does not need it
+    from pathlib import Path
 
     path = Path(environment.get("XDG_RUNTIME_DIR", "/")) / name  # the name may be absolute
     # Python for Windows has no AF_UNIX, and does not call this.

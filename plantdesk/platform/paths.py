@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from platformdirs import PlatformDirs
-
 from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
@@ -123,6 +121,8 @@ def _folder(name: str, platformdirs_name: str) -> Path:
     home = os.environ.get(HOME_VARIABLE)
     if home:
         return expanded(home) / name
+    from platformdirs import PlatformDirs
+
     try:
         # Not cached: it takes microseconds, and tests change the environment.
         found: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), platformdirs_name)

@@ -15,6 +15,8 @@ import time
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from plantdesk import DEFAULT_PORT
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
@@ -24,8 +26,6 @@ _Value = TypeVar("_Value")
 
 logger = logging.getLogger(__name__)
 
-#: Fixed, so that scripts keep working.
-DEFAULT_PORT = 8721
 THEMES = ("system", "light", "dark")
 SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
 #: Seconds for which a change of the settings waits for that of another window.

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import sys
 
-from plantdesk.platform import paths
-
 #: Also in plantdesk.nsi. “Local”: the namespace of the user's session, since the program is installed per user.
 MUTEX_NAME = r"Local\PlantDesk-running"
 
@@ -19,9 +17,13 @@ def hold_running_mutex(name: str = MUTEX_NAME) -> int | None:
     Only installed files need it: no installer writes to a portable folder or a checkout.
     """
     handle: int | None = None
-    if sys.platform == "win32" and paths.package_channel() == "nsis":
+    if sys.platform == "win32":
         import ctypes
 
+        from plantdesk.platform import paths
+
+        if paths.package_channel() != "nsis":
+            return None
         create = ctypes.windll.kernel32.CreateMutexW
         create.restype = ctypes.c_void_p
         create.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_wchar_p]

@@ -12,12 +12,12 @@ from plantdesk.store.locations import location_of
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.open_checks import is_database
-    from plantdesk.store.sqlite.read_only import plants_of_file
+    from plantdesk.store.sqlite.plant_files import plants_of_file
 
 #: The modules of names that are imported at their first use: the window needs a location before its first paint.
 _LAZY = {
     "is_database": "sqlite.files.open_checks",
-    "plants_of_file": "sqlite.read_only",
+    "plants_of_file": "sqlite.plant_files",
 }
 
 __all__ = ["is_database", "location_of", "plants_of_file"]

@@ -50,7 +50,7 @@ def test_the_names_for_completions_fail_silently_for_an_unknown_user() -> None:
 
 #: The user may be unable to read the modules, so they are imported before.
 _AS_NOBODY = """
-import locale, os, sys
+import gettext, locale, os, platformdirs, shutil, sys
 from plantdesk.cli import main as cli, options
 from plantdesk.api import discovery
 from plantdesk.cli.commands import program

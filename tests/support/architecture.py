@@ -33,7 +33,7 @@ LAYERS = {
     "cli": 5,
     "__main__": 6,
 }
-NAMES = {"", "APP_ID", "HOME_PAGE", "__version__"}  # of the package itself
+NAMES = {"", "APP_ID", "DEFAULT_PORT", "HOME_PAGE", "__version__"}  # of the package itself
 NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; the other way in, `commands`, lies above both
 # The same inside ui/: another folder is a feature, another module is shared by the features.
 UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "main_window": 5, "workspace": 5, "session": 5}

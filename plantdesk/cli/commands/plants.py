@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import shlex
@@ -19,11 +18,8 @@ from plantdesk.cli.commands.stores import (
     selection_of,
 )
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
-from plantdesk.domain.edits import KEEP, Delete, DeleteAll, edited
 from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
 from plantdesk.domain.records import COMMAND, parse_id
-from plantdesk.domain.search import parse_search
-from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.platform import output
 
 if TYPE_CHECKING:
@@ -31,13 +27,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
 
 
 def add(options: argparse.Namespace) -> int:
     """Add the plant and print its id. Raises InvalidPlantError, IdTakenError, StoreError."""
+    from plantdesk.domain.validation import new_plant, plant_fields
+
     values = {"name": options.name} if options.tag is None else {"name": options.name, "tag": options.tag}
     with closing(open_store(options.database)) as store:
         if options.id is None:
@@ -74,7 +72,7 @@ def list_plants(options: argparse.Namespace) -> int:
 
 def get(options: argparse.Namespace) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
-    with closing(open_existing_store(options.database)) as store:
+    with closing(open_read_only(options.database)) as store:
         row = _plant(store, parse_id(options.id))
     if options.json:
         print_json(_facts(row))
@@ -90,6 +88,8 @@ def get(options: argparse.Namespace) -> int:
 
 def edit(options: argparse.Namespace) -> int:
     """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
+    from plantdesk.domain.edits import KEEP, edited
+
     if options.no_tag and options.tag is not None:
         options.parser.error(Text("--no-tag has no effect with --tag"))
     if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
@@ -112,6 +112,9 @@ def delete(options: argparse.Namespace) -> int:
     Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, EditConflictError,
     SelectionChangedError, StoreError.
     """
+    from plantdesk.domain.edits import Delete, DeleteAll
+    from plantdesk.domain.search import parse_search
+
     requested = filter_of(options)
     if bool(options.ids) == (requested != Filter()):
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
@@ -147,7 +150,7 @@ def undo_command(database: StoreLocation, number: int) -> str:
     return f"plantdesk undo {number}" + ("" if database.is_own else f" --database {shlex.quote(database.url)}")
 
 
-def _plant(store: PlantStore, plant_id: int) -> PlantRow:
+def _plant(store: PlantStore | ReadOnlyPlants, plant_id: int) -> PlantRow:
     with closing(store.reader()) as reader:
         row = reader.plant(plant_id)
     if row is None:
@@ -175,6 +178,8 @@ def _as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
 
 
 def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
+    import csv
+
     yield ",".join(_FIELDS)
     is_on_terminal = _is_on_terminal()
     for batch in _batches(rows):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import NoStoreError, Text, UnknownSourceError
 from plantdesk.domain.records import SourceKind
-from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import AddedBy, HasTag, Selection
 
 if TYPE_CHECKING:
@@ -95,7 +94,11 @@ def filter_of(options: argparse.Namespace) -> Filter:
 
 def selection_of(store: PlantStore | ReadOnlyPlants, requested: Filter) -> Selection:
     """Return the set of plants that a filter selects. Raises UnknownSourceError, StoreError."""
-    groups: list[tuple[Term, ...]] = [*parse_search(requested.text or "").groups]
+    groups: list[tuple[Term, ...]] = []
+    if requested.text is not None:
+        from plantdesk.domain.search import parse_search
+
+        groups += parse_search(requested.text).groups
     if requested.without_tag or requested.tag is not None:
         groups.append((HasTag(requested.tag, exact=True),))
     if requested.source is not None:

@@ -1,18 +1,15 @@
-"""A store, or the plants of another file or a backup, that are only read."""
+"""A store that is only read."""
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import BackupUnusableError, StoreReadOnlyError, Text
+from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.folding import natural_key
-from plantdesk.domain.import_batches import SavedPlant
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import LinePages
-from plantdesk.store.sqlite.backups.restore_source import load
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, named, resolved
@@ -107,26 +104,3 @@ def refuse_outdated(file: StoreFile) -> None:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version < SCHEMA_VERSION:
             raise StoreReadOnlyError(named(file.path))
-
-
-_PAGE = 5000
-
-
-@contextmanager
-def plants_of_file(file: Path) -> Iterator[Iterator[list[SavedPlant]]]:
-    """Check a file of plants, which is only read, and yield its plants in insertion order, some at a time.
-
-    Raises BackupUnusableError, also for a damaged file, and StoreError.
-    """
-    with closing(sqlite3.connect("", isolation_level=None, uri=True)) as connection:  # a temporary file
-        if load(connection, file).is_damaged:
-            message = Text("“{file}” is damaged. `plantdesk restore` brings back what can be read.")
-            raise BackupUnusableError(message, file=file.name)
-        cursor = connection.execute("SELECT id, name, tag, note FROM temp.restored ORDER BY seq")
-
-        def pages() -> Iterator[list[SavedPlant]]:
-            with translate_errors():
-                while page := cursor.fetchmany(_PAGE):
-                    yield [*map(SavedPlant._make, page)]
-
-        yield pages()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, StoreError
@@ -13,11 +14,9 @@ from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite.changes import apply, redo, undo
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.imports import SqliteImport
 from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.read_only import refuse_outdated
-from plantdesk.store.sqlite.tokens import Tokens
 from plantdesk.store.sqlite.view_index import ViewIndex
 from plantdesk.store.sqlite.writer import Writer
 
@@ -29,9 +28,11 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import StoreDamagedError
     from plantdesk.domain.history import Change
+    from plantdesk.domain.protocols import PlantImport
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.domain.validation import NewPlant, PlantFields
     from plantdesk.store.sqlite.connections import Progress
+    from plantdesk.store.sqlite.tokens import Tokens
 
 
 class Store(PlantStore):
@@ -59,13 +60,14 @@ class Store(PlantStore):
         except StoreError:
             self.file.close()
             raise
-        self._tokens = Tokens(self.file, self._writer)
         remove_abandoned_temporary_files(self.path)
 
-    @property
+    @cached_property
     @override
     def tokens(self) -> Tokens:
-        return self._tokens
+        from plantdesk.store.sqlite.tokens import Tokens  # imports OpenSSL
+
+        return Tokens(self.file, self._writer)
 
     @property
     @override
@@ -124,7 +126,9 @@ class Store(PlantStore):
         return self._writer.submit(action)
 
     @override
-    def new_import(self) -> SqliteImport:
+    def new_import(self) -> PlantImport:
+        from plantdesk.store.sqlite.imports import SqliteImport
+
         return SqliteImport(self.file, self._writer)
 
     @override

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk import DEFAULT_PORT
 from plantdesk.domain.server_state import Failed, Off, On, Starting
-from plantdesk.platform.settings import DEFAULT_PORT
 from plantdesk.ui.api_access.activity_panel import ActivityPanel
 from plantdesk.ui.api_access.snippets import SnippetPanel
 from plantdesk.ui.api_access.token_panel import TokenPanel

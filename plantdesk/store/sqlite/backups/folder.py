@@ -6,7 +6,6 @@ They are made by SQLite's backup API from a read transaction: consistent while a
 from __future__ import annotations
 
 import contextlib
-import logging
 import re
 import sqlite3
 from datetime import UTC, datetime, timedelta
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-_log = logging.getLogger(__name__)
 
 #: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
@@ -97,7 +95,10 @@ class Backups:
             try:
                 backup.path.unlink(missing_ok=True)
             except OSError as error:
-                _log.warning("The outdated backup %s could not be removed: %s", backup.path.name, error.strerror)
+                import logging  # takes as long as all else that a command imports of the store
+
+                log = logging.getLogger(__name__)
+                log.warning("The outdated backup %s could not be removed: %s", backup.path.name, error.strerror)
 
     def of_store(self, identity: str) -> list[Backup]:
         """Return the backups, newest first, without those of another store that had the same name."""

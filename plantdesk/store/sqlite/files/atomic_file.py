@@ -10,7 +10,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -70,6 +69,8 @@ def locked_temporary_file(path: Path) -> Iterator[Path]:
 @contextmanager
 def temporary_file(path: Path, suffix: str = _TEMPORARY_SUFFIX) -> Iterator[Path]:
     """Yield an empty file (mode 0600) beside `path`; it is removed at the end, unless renamed. Raises OSError."""
+    import tempfile
+
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
     os.close(handle)
     temporary = Path(name)

@@ -6,7 +6,6 @@ The steps and their reasons are in CONTRIBUTING, "How a store file is opened, re
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import sqlite3
 import stat
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
 
     from plantdesk.store.sqlite.connections import Progress
 
-_log = logging.getLogger(__name__)
 
 #: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
 _CHECKED_SIZE = 16 * 1024 * 1024
@@ -183,8 +181,8 @@ def _quarantine_log(path: Path) -> None:
         hint = (
             "To restore its plants, copy the file that it belongs to beside it as %s, and use: plantdesk restore FILE"
         )
-        _log.warning("The log of another file was quarantined as %s-wal in %s", quarantined.name, quarantined.parent)
-        _log.warning(hint, quarantined.name)
+        _warn("The log of another file was quarantined as %s-wal in %s", quarantined.name, quarantined.parent)
+        _warn(hint, quarantined.name)
 
 
 def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
@@ -296,9 +294,9 @@ def _make_private(path: Path) -> None:
                 with contextlib.suppress(FileNotFoundError):
                     make_private(path.with_name(path.name + ending))
         else:
-            _log.warning("The file %s belongs to another user, who can read and change the plants.", path.name)
+            _warn("The file %s belongs to another user, who can read and change the plants.", path.name)
         if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
-            _log.warning("Every user of this machine can replace %s: its folder is writable for all.", path.name)
+            _warn("Every user of this machine can replace %s: its folder is writable for all.", path.name)
 
 
 def _is_log_of_other_store(path: Path, lock: LockedStore, found: FileIdentity) -> bool:
@@ -339,3 +337,9 @@ def naming(path: Path) -> Iterator[None]:
         reason = error.strerror or type(error).__name__
         message = Text("{what} cannot be opened: {reason}. Choose another file.", what=named(path), reason=reason)
         raise StoreUnreachableError(message) from error
+
+
+def _warn(message: str, *values: object) -> None:
+    import logging  # takes as long as all else that a command imports of the store
+
+    logging.getLogger(__name__).warning(message, *values)
