@@ -214,7 +214,7 @@ QStatusBar::item { border: none; }
 _LISTS = """
 QAbstractItemView { background: $surface; color: $text; border: none; selection-color: $text;
   selection-background-color: $selection; }
-PlantTable { selection-background-color: transparent; }
+PlantTableView { selection-background-color: transparent; }
 QListView { border: 1px solid $border; padding: 2px; outline: 0; }
 QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }

@@ -478,6 +478,14 @@ class _PaintedRegion(QObject):
         return False
 
 
+def test_a_selected_row_has_round_corners(table: PlantTableView, theme: Theme) -> None:
+    table.keeper.select([table.model().index(2, 0).data(PLANT_ROLE).id])
+    image = table.viewport().grab().toImage()
+    left, top = table.columnViewportPosition(Column.ID), table.rowViewportPosition(2)
+    assert image.pixelColor(left, top) == theme.colors.color("surface")
+    assert image.pixelColor(left + 1, top + table.rowHeight(2) // 2) == theme.colors.color("selection")
+
+
 def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTableView, theme: Theme) -> None:
     colors_of = theme.colors
     hovered = mixed(colors_of.color("selection"), colors_of.color("surface"), 0.45).name().upper()
