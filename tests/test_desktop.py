@@ -43,8 +43,8 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.widgets.messages import InfoBar
+from plantdesk.ui.window.help_dialogs import ShortcutsDialog
 from plantdesk.ui.window.restore_dialog import RestoreDialog
-from plantdesk.ui.window.shortcuts_dialog import ShortcutsDialog
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
 from tests.support.desk import TIMEOUT, Desk

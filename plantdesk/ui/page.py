@@ -10,8 +10,7 @@ from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import fill, mirrored, override
-from plantdesk.ui.widgets.messages import BarStack
-from plantdesk.ui.widgets.toast import Toast
+from plantdesk.ui.widgets.messages import BarStack, Toast
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,8 +26,7 @@ from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import BarKind, MessageLine
 from plantdesk.ui.window.backups import BackupController
-from plantdesk.ui.window.commands import AppearanceCommands, HelpCommands, WindowCommands
-from plantdesk.ui.window.edit_commands import EditCommands
+from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
 
 if TYPE_CHECKING:
     from pathlib import Path

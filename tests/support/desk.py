@@ -11,8 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QLineEdit, QMenu, QWidget
 
 from plantdesk.ui.main_window import MainWindow
-from plantdesk.ui.widgets.messages import InfoBar, MessageLine
-from plantdesk.ui.widgets.toast import Toast
+from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -21,12 +21,10 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
-from plantdesk.ui.transfer.import_dialog import ImportDialog
-from plantdesk.ui.transfer.outcome_panel import RefusedDialog
+from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
 from plantdesk.ui.window.restore_dialog import RestoreDialog
-from plantdesk.ui.window.shortcuts_dialog import ShortcutsDialog
 from tests.support.desk import TIMEOUT, Desk, rows_of
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.theme.metrics import S
-from plantdesk.ui.widgets.buttons import CopyButton
-from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.widgets.fields import ComboBox, CopyButton
 from plantdesk.ui.widgets.plain_text import TextView
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, Por
 from plantdesk.ui.qt import fill, override, set_properties
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
-from plantdesk.ui.widgets.buttons import CopyButton
+from plantdesk.ui.widgets.fields import CopyButton
 from plantdesk.ui.widgets.messages import BarKind, InfoBar
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip

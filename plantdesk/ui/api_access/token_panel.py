@@ -17,9 +17,8 @@ from plantdesk.transfer.files import checked_target
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, shown
 from plantdesk.ui.theme.metrics import L, M, S
-from plantdesk.ui.widgets.buttons import CloseButton, CopyButton
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
-from plantdesk.ui.widgets.fields import ComboBox, LineEdit, SecretEdit
+from plantdesk.ui.widgets.fields import CloseButton, ComboBox, CopyButton, LineEdit, SecretEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel

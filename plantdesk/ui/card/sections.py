@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QS
 
 from plantdesk.ui.qt import add_layout, fill, mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
-from plantdesk.ui.widgets.buttons import CloseButton, OneClickButton
 from plantdesk.ui.widgets.containers import ScrollArea
+from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:

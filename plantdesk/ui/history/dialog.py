@@ -8,8 +8,7 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
-from plantdesk.ui.history.change_list import ChangeList
-from plantdesk.ui.history.model import HistoryModel
+from plantdesk.ui.history.change_list import ChangeList, HistoryModel
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, long_date, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S

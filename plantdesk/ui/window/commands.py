@@ -1,23 +1,32 @@
-"""The commands about the window and the program: close, theme, text size, start at login, help."""
+"""The commands of the window: close, theme, text size, start at login, help, undo and clipboard."""
 
 from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from PySide6.QtCore import QUrl, Slot
-from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtCore import QUrl, Signal, Slot
+from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
+from shiboken6 import isValid
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.history import ChangeKind
 from plantdesk.platform import login
 from plantdesk.ui.feature import Feature
-from plantdesk.ui.menus import Key, Section, check
-from plantdesk.ui.texts import error_text
+from plantdesk.ui.menus import Key, Section, check, key_text
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.colors import ThemeMode
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from plantdesk.ui.feature import WindowContext
+    from collections.abc import Callable
+
+    from plantdesk.domain.edits import Undone
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.undo_stack import Step
 
 
 class WindowCommands(Feature):
@@ -115,7 +124,7 @@ class HelpCommands(Feature):
 
     @Slot()
     def _show_shortcuts(self) -> None:
-        from plantdesk.ui.window.shortcuts_dialog import ShortcutsDialog
+        from plantdesk.ui.window.help_dialogs import ShortcutsDialog
 
         ShortcutsDialog(self.context.menus, self.context.page).open()
 
@@ -128,3 +137,196 @@ class HelpCommands(Feature):
         from plantdesk.ui.window.help_dialogs import AboutDialog
 
         AboutDialog(self.context.theme, self.context.page).open()
+
+
+_UNDO, _REDO = "undo", "redo"
+_CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
+_MAX_TITLE = 60
+
+
+@runtime_checkable
+class Editable(Protocol):
+    """A widget of our own that Copy and Select all act on, while they would change something."""
+
+    @property
+    def can_copy(self) -> bool:
+        """Whether there is something to copy."""
+
+    @property
+    def can_select_all(self) -> bool:
+        """Whether there is something to select."""
+
+    def copy(self) -> None:
+        """Copy what is selected."""
+
+    def selectAll(self) -> None:  # noqa: N802 - the name of Qt's own
+        """Select everything."""
+
+
+class EditCommands(Feature):
+    """Enables the commands that can act whenever the menu opens, and runs them.
+
+    Undo and Redo act on a field in which something was typed, else on the changes that the window has made.
+    `text_pasted(text)`: text was pasted where no field has the focus. `plants_requested(ids)`: show plants that an undo
+    has left as they are.
+    """
+
+    text_pasted = Signal(str)
+    plants_requested = Signal(object)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        commands = (
+            (self.tr("Cu&t"), _CUT, Key.Cut, ""),
+            (self.tr("&Copy"), _COPY, Key.Copy, "copy"),
+            (self.tr("&Paste"), _PASTE, Key.Paste, "clipboard-paste"),
+            (self.tr("Select &all"), _SELECT_ALL, Key.SelectAll, ""),
+        )
+        self._actions = {
+            name: context.menus.add(Section.EDIT_CLIPBOARD, text, partial(self._run, name), key, icon=icon)
+            for text, name, key, icon in commands
+        }
+        self._undo = context.menus.add(
+            Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo, icon="undo-2"
+        )
+        self._redo = context.menus.add(
+            Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y", icon="redo-2"
+        )
+        self._focused: QWidget | None = None
+        context.undo_stack.changed.connect(self._on_stack_changed)
+        context.undo_stack.begun.connect(self._on_begun)
+        context.undo_stack.undone.connect(self._on_undone)
+        context.undo_stack.failed.connect(context.page.toast.show_error)
+        context.menus.menu(Section.EDIT_CLIPBOARD).aboutToShow.connect(self._on_menu_opens)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._on_focus_changed)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self.context.undo_stack.set_store(opened.store)
+
+    @override
+    def release_store(self) -> None:
+        self.context.undo_stack.set_store(None)
+
+    @Slot()
+    def _on_stack_changed(self) -> None:
+        """Name what the commands do, and enable them for their keys."""
+        stack = self.context.undo_stack
+        self.context.page.toast.hide_key()
+        self._undo.setText(_titled(self.tr("&Undo"), stack.next_undo))
+        self._redo.setText(_titled(self.tr("&Redo"), stack.next_redo))
+        for action in (self._undo, self._redo):
+            action.setEnabled(True)
+
+    @Slot()
+    def _on_begun(self) -> None:
+        self.context.page.toast.show_progress(self.tr("Undoing…"))
+
+    @Slot(object, object)
+    def _on_undone(self, undone: Undone, step: Step) -> None:
+        toast, stack = self.context.page.toast, self.context.undo_stack
+        is_redone = undone.change.kind is ChangeKind.REDO or step == stack.next_undo
+        text = self.tr("Redone: {title}") if is_redone else self.tr("Undone: {title}")
+        title = text.format(title=one_line(shown(step.plain_title)))
+        if not undone.skipped:
+            if step == stack.next_redo:
+                toast.show_message(f"{title}.", (self.tr("Redo"), stack.redo), key=key_text(Key.Redo))
+            else:
+                toast.show_message(f"{title}.", stack.undo_action(step), key=key_text(Key.Undo))
+            return
+        show = self.tr("Show"), partial(self.plants_requested.emit, undone.skipped_ids)
+        template = Text(
+            "{title}. {count:,} plants have been changed since and were left as they are.",
+            one="{title}. 1 plant has been changed since and was left as it is.",
+        )
+        toast.show_problem(
+            shown(template.filled(count=undone.skipped, title=title)), *([show] if undone.skipped_ids else [])
+        )
+
+    @Slot(QWidget, QWidget)
+    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        """Remember which widget the menu acts on: the menu bar takes the focus when it is opened by a key."""
+        if new is not None and not isinstance(new, QMenuBar | QMenu):
+            self._focused = new
+
+    @Slot()
+    def _on_menu_opens(self) -> None:
+        commands = self._commands()
+        for name, action in (*self._actions.items(), (_UNDO, self._undo), (_REDO, self._redo)):
+            action.setEnabled(name in commands)
+
+    def _run(self, name: str) -> None:
+        command = self._commands().get(name)
+        if command is not None:
+            command()
+
+    def _commands(self) -> dict[str, Callable[[], object]]:
+        """Return what can be done now."""
+        stack = self.context.undo_stack
+        commands: dict[str, Callable[[], object]] = {}
+        if stack.next_undo is not None or stack.is_busy:
+            commands[_UNDO] = stack.undo
+        if stack.next_redo is not None or stack.is_busy:
+            commands[_REDO] = stack.redo
+        text = QGuiApplication.clipboard().text()
+        if text and not isinstance(self._focused, QLineEdit):
+            commands[_PASTE] = partial(self.text_pasted.emit, text)
+        return commands | self._commands_of_focus()
+
+    def _commands_of_focus(self) -> dict[str, Callable[[], object]]:
+        """Return what can be done with the widget that has the focus."""
+        widget = self._focused
+        if widget is None or not isValid(widget):
+            return {}
+        if isinstance(widget, QLineEdit):
+            return _of_field(widget)
+        if isinstance(widget, QPlainTextEdit):
+            return _of_text(widget)
+        if isinstance(widget, PlainLabel):
+            return {_COPY: _copying(widget.selectedText())} if widget.hasSelectedText() else {}
+        if isinstance(widget, Editable):
+            commands = {_COPY: (widget.can_copy, widget.copy), _SELECT_ALL: (widget.can_select_all, widget.selectAll)}
+            return {name: command for name, (possible, command) in commands.items() if possible}
+        return {}
+
+
+def _of_field(field: QLineEdit) -> dict[str, Callable[[], object]]:
+    selected, editable = field.hasSelectedText(), not field.isReadOnly()
+    commands = {
+        _UNDO: (field.isUndoAvailable(), field.undo),
+        _REDO: (field.isRedoAvailable(), field.redo),
+        _CUT: (selected and editable, field.cut),
+        _COPY: (selected, field.copy),
+        _PASTE: (editable and bool(QGuiApplication.clipboard().text()), field.paste),
+        _SELECT_ALL: (bool(field.text()), field.selectAll),
+    }
+    return {name: command for name, (possible, command) in commands.items() if possible}
+
+
+def _of_text(text: QPlainTextEdit) -> dict[str, Callable[[], object]]:
+    selected, editable, document = text.textCursor().hasSelection(), not text.isReadOnly(), text.document()
+    commands = {
+        _UNDO: (editable and document.isUndoAvailable(), text.undo),
+        _REDO: (editable and document.isRedoAvailable(), text.redo),
+        _CUT: (selected and editable, text.cut),
+        _COPY: (selected, text.copy),
+        _PASTE: (editable and bool(QGuiApplication.clipboard().text()), text.paste),
+        _SELECT_ALL: (not document.isEmpty(), text.selectAll),
+    }
+    return {name: command for name, (possible, command) in commands.items() if possible}
+
+
+def _titled(command: str, change: Step | None) -> str:
+    """Return the text of a command with the title of the change that it takes back."""
+    if change is None:
+        return command
+    return f"{command} {shortened(shown(change.plain_title), _MAX_TITLE).replace('&', '&&')}"
+
+
+def _copying(text: str) -> Callable[[], object]:
+    def copy() -> None:
+        QGuiApplication.clipboard().setText(text)
+
+    return copy

@@ -1,24 +1,42 @@
-"""The dialogs of the Help menu: the manual, in a window of its own beside the plants, and what the program is."""
+"""The dialogs of the Help menu: the manual, the keyboard shortcuts, and what the program is."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QUrl, Slot, qVersion
-from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractSlider,
+    QGridLayout,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QStackedWidget,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
 
 from plantdesk import __version__
 from plantdesk.platform import manual
 from plantdesk.platform.logs import system_facts
-from plantdesk.ui.qt import fill
-from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
-from plantdesk.ui.widgets.buttons import CopyButton
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import STRETCH, fill, fitted, override
+from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XS, L, M, S
+from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.fields import ComboBox, CopyButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, report_focus
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QKeyEvent
+
+    from plantdesk.ui.menus import Menus
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -151,3 +169,170 @@ class ManualDialog(Dialog):
 
 def _title(page: str) -> str:
     return manual.page(page).partition("\n")[0].removeprefix("# ")
+
+
+#: Between the two columns of groups.
+_GAP = 40
+#: Keys that scroll while the button has the focus.
+_PAGES = {
+    Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
+    Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
+    Qt.Key.Key_Home: QAbstractSlider.SliderAction.SliderToMinimum,
+    Qt.Key.Key_End: QAbstractSlider.SliderAction.SliderToMaximum,
+}
+
+
+class _Group(Enum):
+    """What a shortcut is for, in the order in which the groups are shown."""
+
+    PLANTS = "plants"
+    FIND = "find"
+    VIEW = "view"
+    PROGRAM = "program"
+
+
+class ShortcutsDialog(Dialog):
+    """Lists the keys of the commands in `menus`, and those that are not commands.
+
+    On a screen that is too small for all groups, the user chooses one of them.
+    """
+
+    def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Keyboard shortcuts"), parent)
+        rows = self._others()
+        for section in Section:
+            rows[_group_of(section)] += _of_section(menus, section)
+        self._rows = rows
+        close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
+        self.buttons.setContentsMargins(EDGE, S, EDGE, L)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.buttons)  # before it is measured: Qt ignores what is in no window
+        around = QSize(EDGE, self.buttons.sizeHint().height() + XS)
+        content = self._in_columns()
+        if fitted(self, content.sizeHint() + around) != content.sizeHint() + around:
+            content = self._one_by_one()
+        requested = content.sizeHint() + around
+        self._area = ScrollArea(content)
+        self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._area.setAccessibleName(self.windowTitle())
+        report_focus(self._area)
+        layout.insertWidget(0, self._area, 1)
+        self.resize_to_fit(requested)
+        close.setFocus()
+
+    def _in_columns(self) -> QWidget:
+        content = QWidget()
+        columns = fill(QHBoxLayout(content), margins=(EDGE, L, EDGE, M), spacing=_GAP)
+        for groups in ((_Group.PLANTS, _Group.FIND), (_Group.VIEW, _Group.PROGRAM)):
+            grids = [_grid(self._rows[group]) for group in groups]
+            _align(grids)
+            column = fill(QVBoxLayout(), spacing=S)
+            for group, grid in zip(groups, grids, strict=True):
+                fill(column, PlainLabel(self._title(group), role="strong"), grid, L)
+            fill(columns, (fill(column, STRETCH), 1))
+        return content
+
+    def _one_by_one(self) -> QWidget:
+        grids = [_grid(self._rows[group]) for group in _Group]
+        _align(grids)
+        choice, pages = ComboBox(self.tr("Group")), QStackedWidget()
+        for group, grid in zip(_Group, grids, strict=True):
+            choice.addItem(self._title(group))
+            pages.addWidget(grid)
+        choice.currentIndexChanged.connect(pages.setCurrentIndex)
+        header = fill(QHBoxLayout(), PlainLabel(self.tr("&Group"), buddy=choice), choice, STRETCH, spacing=S)
+        content = QWidget()
+        fill(QVBoxLayout(content), header, pages, STRETCH, margins=(EDGE, L, EDGE, M), spacing=M)
+        return content
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        page = _PAGES.get(Qt.Key(event.key()))
+        if page is None:
+            super().keyPressEvent(event)
+        else:
+            self._area.verticalScrollBar().triggerAction(page)
+
+    def _title(self, group: _Group) -> str:
+        return {
+            _Group.PLANTS: self.tr("Plants"),
+            _Group.FIND: self.tr("Find"),
+            _Group.VIEW: self.tr("View"),
+            _Group.PROGRAM: self.tr("Program"),
+        }[group]
+
+    def _others(self) -> dict[_Group, list[tuple[str, str]]]:
+        return {
+            _Group.PLANTS: [
+                (self.tr("Enter"), self.tr("Add the plant; in the table: edit it")),
+                (self.tr("Ctrl+Enter"), self.tr("Add the plant and keep its name")),
+                (self.tr("Up"), self.tr("Recall the plant that was added last")),
+                (self.tr("Tab"), self.tr("Go from name to tag while editing")),
+            ],
+            _Group.FIND: [
+                (self.tr("Down"), self.tr("Go from the search to the first row")),
+                (self.tr("A–Z"), self.tr("Go to a name by its first letters")),
+                (self.tr("Ctrl+Space"), self.tr("Add or remove a filter in the sidebar")),
+                (self.tr("Home"), self.tr("Go to the first row; End: to the last")),
+            ],
+            _Group.VIEW: [
+                (self.tr("Space"), self.tr("Show or hide the card")),
+                (self.tr("F6"), self.tr("Go to the next part; Shift+F6: back")),
+                (self.tr("Shift+F10"), self.tr("Open the context menu")),
+            ],
+            _Group.PROGRAM: [
+                (self.tr("Esc"), self.tr("Close a message, clear the search")),
+                (self.tr("Alt"), self.tr("Go to the menu bar")),
+            ],
+        }
+
+
+def _group_of(section: Section) -> _Group:
+    if section in {Section.EDIT_FIND, Section.EDIT_HISTORY, Section.VIEW_ORDER}:
+        return _Group.FIND
+    if section is Section.FILE_PLANTS or section.name.startswith("EDIT"):
+        return _Group.PLANTS
+    return _Group.VIEW if section.name.startswith("VIEW") else _Group.PROGRAM
+
+
+def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
+    """Return the first key of each command: of several (Copy has four on Linux) it is the usual one."""
+    actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
+    native = QKeySequence.SequenceFormat.NativeText
+    return [(each.shortcut().toString(native), each.text().replace("&", "").rstrip("…")) for each in actions]
+
+
+def _grid(rows: list[tuple[str, str]]) -> QWidget:
+    widget = QWidget()
+    grid = QGridLayout(widget)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(L)
+    grid.setVerticalSpacing(S - 2)
+    grid.setColumnStretch(1, 1)
+    for row, (keys, meaning) in enumerate(rows):
+        grid.addWidget(_key_caps(keys), row, 0, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(PlainLabel(meaning), row, 1)
+    grid.setRowStretch(len(rows), 1)
+    return widget
+
+
+def _align(grids: Sequence[QWidget]) -> None:
+    """Let the meanings in several grids begin at the same edge."""
+    layouts = [layout for grid in grids if isinstance(layout := grid.layout(), QGridLayout)]
+    caps = [each for grid in grids for each in grid.findChildren(QWidget) if each.accessibleName()]
+    width = max(each.sizeHint().width() for each in caps)
+    for layout in layouts:
+        layout.setColumnMinimumWidth(0, width)
+
+
+def _key_caps(keys: str) -> QWidget:
+    """Return a cap for each key of a combination such as “Ctrl++”."""
+    caps = QWidget()
+    caps.setAccessibleName(keys)
+    layout = fill(QHBoxLayout(caps), margins=0, spacing=XS)
+    names = keys.replace("++", "+\0").split("+")
+    for name in names:
+        layout.addWidget(PlainLabel("+" if name == "\0" else name, role="key", alignment=Qt.AlignmentFlag.AlignCenter))
+    return caps

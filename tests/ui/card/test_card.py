@@ -24,7 +24,7 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import TabOrder
-from plantdesk.ui.window.edit_commands import EditCommands
+from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:

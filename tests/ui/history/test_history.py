@@ -16,11 +16,10 @@ from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.feature import OpenStore
-from plantdesk.ui.history.change_list import ChangeList
+from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, detail_text
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.history.feature import History
-from plantdesk.ui.history.model import ENTRY_ROLE, detail_text
-from plantdesk.ui.window.edit_commands import EditCommands
+from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

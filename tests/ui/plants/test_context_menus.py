@@ -20,7 +20,7 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.transfer.export import ExportDialog
-from plantdesk.ui.window.edit_commands import EditCommands
+from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
-from plantdesk.ui.window.edit_commands import EditCommands
+from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import TIMEOUT, Desk, Table
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
-from plantdesk.ui.widgets.toast import Toast
+from plantdesk.ui.widgets.messages import Toast
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from plantdesk import __version__
 from plantdesk.platform import manual
 from plantdesk.ui.menus import Section
 from plantdesk.ui.window.commands import HelpCommands
-from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog
-from plantdesk.ui.window.shortcuts_dialog import ShortcutsDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
