@@ -96,8 +96,9 @@ class NameCompletion(QObject):
             self._task.cancel()
         start = self._name.typed_name
         if start.strip():
-            ask = partial(_known_names, start=start)
-            self._task = self._queries.ask(self, ask, partial(self._on_found, start))
+            self._task = self._queries.ask(
+                self, lambda reader, _task: reader.known_names(start, MAX_OFFERS), partial(self._on_found, start)
+            )
         else:
             self._hide()
             self.known.emit(None)
@@ -166,10 +167,6 @@ class NameCompletion(QObject):
         self._offers = []
         self._name.is_offering = False
         self._popup.hide()
-
-
-def _known_names(reader: PlantReader, _task: Task, start: str) -> list[KnownName]:
-    return reader.known_names(start, MAX_OFFERS)
 
 
 def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -157,7 +157,6 @@ class ExportController(QObject):
         self._context, self._store = context, store
         self._dialog: ExportDialog | None = None
         self._task: Task | None = None
-        self._bar: InfoBar | None = None
         #: What closing the window now would cancel, as a sentence; empty: nothing.
         self.running = ""
 
@@ -191,8 +190,7 @@ class ExportController(QObject):
         if self._task is not None:
             self._task.cancel()
             self._task.wait()
-        if self._bar is not None:
-            self._bar.hide()
+        self._hide()
         self.deleteLater()
 
     @Slot()
@@ -209,8 +207,6 @@ class ExportController(QObject):
             with closing(self._store.reader()) as reader, task.interrupted_by(reader.interrupt):
                 return _write(task, reader, file, form, selection)
 
-        if self._bar is None:
-            self._bar = self._context.page.add_bar()
         title = self.tr("Exporting to {file}").format(file=quoted(file.name))
         self._bar.show_state(BarKind.INFO, title, "", (self.tr("Cancel"), self._cancel), persistent=True)
         self._bar.show_progress("", None)
@@ -221,8 +217,7 @@ class ExportController(QObject):
         )
 
     def _on_progress(self, progress: Progress) -> None:
-        if self._bar is not None:
-            self._bar.show_progress(progress_text(progress), progress.fraction)
+        self._bar.show_progress(progress_text(progress), progress.fraction)
 
     def _cancel(self) -> None:
         if self._task is not None:
@@ -248,8 +243,12 @@ class ExportController(QObject):
         self.running = ""
         self.settled.emit()
 
+    @cached_property
+    def _bar(self) -> InfoBar:
+        return self._context.page.add_bar()
+
     def _hide(self) -> None:
-        if self._bar is not None:
+        if "_bar" in vars(self):
             self._bar.hide()
 
 

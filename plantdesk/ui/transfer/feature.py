@@ -53,7 +53,6 @@ class Transfer(Feature):
         self._store: PlantStore | None = None
         self._dialog: ImportDialog | None = None
         self._job: ImportJob | None = None
-        self._bar: InfoBar | None = None
         self._exports: ExportController | None = None
         add = context.menus.add
         self._commands = [
@@ -215,8 +214,6 @@ class Transfer(Feature):
 
     def _show_running(self, text: str, fraction: float | None) -> None:
         if self._job is not None:
-            if self._bar is None:
-                self._bar = self.context.page.add_bar()
             title = self.tr("Importing {names}").format(names=quoted(self._job.names, 80))
             self._bar.show_state(BarKind.INFO, title, text, (self.tr("Cancel"), self._cancel), persistent=True)
             self._bar.show_progress(text, fraction)
@@ -225,11 +222,11 @@ class Transfer(Feature):
     def _on_progress(self, progress: Progress) -> None:
         from plantdesk.ui.transfer.import_job import progress_text
 
-        if self._bar is not None and self._job is not None and not self._job.is_cancelled:
+        if self._job is not None and not self._job.is_cancelled:
             self._bar.show_progress(progress_text(progress), progress.fraction)
 
     def _cancel(self) -> None:
-        if self._job is not None and self._bar is not None:
+        if self._job is not None:
             self._job.cancel()
             self._bar.show_progress(self.tr("Cancelling…"), None)
 
@@ -299,8 +296,12 @@ class Transfer(Feature):
                 self._hide_bar()
                 self.context.page.toast.show_message(self.tr("The import was cancelled. Nothing was imported."))
 
+    @cached_property
+    def _bar(self) -> InfoBar:
+        return self.context.page.add_bar()
+
     def _hide_bar(self) -> None:
-        if self._bar is not None:
+        if "_bar" in vars(self):
             self._bar.hide()
 
 

@@ -129,7 +129,8 @@ class ManualDialog(Dialog):
         self._pages.setAccessibleName(self.tr("Pages"))
         self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for name in manual.PAGES:
-            item = QListWidgetItem(_title(name), self._pages)
+            title = manual.page(name).partition("\n")[0].removeprefix("# ")
+            item = QListWidgetItem(title, self._pages)
             item.setSizeHint(QSize(0, theme.metrics.scaled(_ROW)))
         self._pages.setFixedWidth(theme.metrics.scaled(_PAGES_WIDTH))
         self._text = QTextBrowser()
@@ -145,7 +146,7 @@ class ManualDialog(Dialog):
     def _show(self, row: int) -> None:
         self._text.setMarkdown(manual.page(manual.PAGES[row]))
         self._text.document().setDocumentMargin(L)
-        self._text.setAccessibleName(_title(manual.PAGES[row]))
+        self._text.setAccessibleName(self._pages.item(row).text())
 
     @Slot(QUrl)
     def _on_link(self, address: QUrl) -> None:
@@ -165,10 +166,6 @@ class ManualDialog(Dialog):
             self._text.verticalScrollBar().setValue(
                 round(self._text.document().documentLayout().blockBoundingRect(block).top())
             )
-
-
-def _title(page: str) -> str:
-    return manual.page(page).partition("\n")[0].removeprefix("# ")
 
 
 #: Between the two columns of groups.

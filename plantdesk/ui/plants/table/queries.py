@@ -248,7 +248,8 @@ class PageCache(QObject):
         """Store rows that are known already."""
         for row in rows:
             self._set(row.id, _cut(row))
-            self._known.update([row.id] if self._reading else [])
+            if self._reading:
+                self._known.add(row.id)
         self._trim()
 
     def expire(self, plant_id: int | None = None) -> None:
@@ -258,7 +259,8 @@ class PageCache(QObject):
             self._is_outdated = self._reading > 0
         else:
             self._expired.add(plant_id)
-            self._known.update([plant_id] if self._reading else [])
+            if self._reading:
+                self._known.add(plant_id)
 
     def close(self) -> None:
         """Cancel the queries and end the thread; no signal follows."""
@@ -283,7 +285,8 @@ class PageCache(QObject):
         for plant_id, row in rows.items():
             if plant_id not in self._known:
                 self._set(plant_id, row)
-                self._expired.update([plant_id] if self._is_outdated else [])
+                if self._is_outdated:
+                    self._expired.add(plant_id)
         self._end_reading()
         self._trim()
         if rows:
