@@ -15,13 +15,15 @@ from plantdesk.platform.paths import home_folder
 if TYPE_CHECKING:
     from typing import TypeAlias, TypeVar
 
-    from PySide6.QtCore import Qt
+    from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
     from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
 
     Box = TypeVar("Box", bound=QBoxLayout)
     #: A widget, a filled layout, one of them with a stretch factor or an alignment, a gap in pixels, or STRETCH.
     Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, Qt.AlignmentFlag] | int
     Margins: TypeAlias = int | tuple[int, int, int, int]
+    #: What the methods of a model and of a delegate are given.
+    Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
     from typing_extensions import override
 else:

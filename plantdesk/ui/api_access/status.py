@@ -80,7 +80,9 @@ class ApiStatus(QWidget):
         no_store = isinstance(state, Failed) and isinstance(state.error, NoOpenStoreError)
         on = isinstance(state, On)
         self._word.setText(self._state_text(state))
-        tone = "ok" if on else "warning" if isinstance(state, Failed) else "muted"
+        failed = ("circle-alert", "warning") if isinstance(state, Failed) else ("circle", "muted")
+        icon, tone = ("circle-check", "ok") if on else failed
+        self._icon.show_icon(icon, "text_2" if tone == "muted" else tone)
         set_properties(self._word, tone=tone, role="strong" if on else "")
         self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
         self._address.setVisible(on)
@@ -89,7 +91,6 @@ class ApiStatus(QWidget):
         self._turn_on_button.setVisible(isinstance(state, Off | Failed) and not no_store)
         self._turn_on_button.setText(self.tr("Turn on") if isinstance(state, Off) else self.tr("Try again"))
         self._show_token_button()
-        self._show_icon()
         if not isinstance(state, Starting):
             if self._known_word not in {None, self._word.text()}:
                 announce(self, self._word.text())
@@ -168,14 +169,6 @@ class ApiStatus(QWidget):
 
     def _show_token_button(self) -> None:
         self._token_button.setVisible(isinstance(self._state, On) and not self._has_tokens)
-
-    def _show_icon(self) -> None:
-        name, color = "circle", "text_2"
-        if isinstance(self._state, On):
-            name, color = "circle-check", "ok"
-        elif isinstance(self._state, Failed):
-            name, color = "circle-alert", "warning"
-        self._icon.show_icon(name, color)
 
     @Slot()
     def _show_activity(self) -> None:

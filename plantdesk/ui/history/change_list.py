@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import HistorySummary, PlantReader
     from plantdesk.domain.records import Source
     from plantdesk.ui.background import StoreQueries, Task
+    from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
-
-    Index = QModelIndex | QPersistentModelIndex
 
 
 #: The role under which a delegate gets the HistoryEntry itself, None for the heading of a day.

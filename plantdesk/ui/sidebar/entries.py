@@ -11,7 +11,6 @@ from PySide6.QtCore import (
     QLocale,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     Qt,
 )
 
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.selections import Term
     from plantdesk.domain.views import Counts
-
-    Index = QModelIndex | QPersistentModelIndex
+    from plantdesk.ui.qt import Index
 
 
 translate = QCoreApplication.translate

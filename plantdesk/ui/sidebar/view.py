@@ -10,7 +10,6 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPoint,
     QRect,
     QSize,
@@ -66,9 +65,8 @@ from plantdesk.ui.widgets.plain_text import announce
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
 
+    from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
-
-    Index = QModelIndex | QPersistentModelIndex
 
 
 #: For text of 13 px.

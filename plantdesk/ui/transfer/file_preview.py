@@ -30,14 +30,12 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from PySide6.QtCore import QModelIndex, QPersistentModelIndex
     from PySide6.QtGui import QColor, QPainter
     from PySide6.QtWidgets import QStyleOptionViewItem
 
     from plantdesk.transfer.inputs import Reading, Sample
+    from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
-
-    Index = QModelIndex | QPersistentModelIndex
 
 
 #: Rows that are shown, and columns, unless one behind them is a field.

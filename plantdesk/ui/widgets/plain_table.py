@@ -25,12 +25,10 @@ from plantdesk.ui.widgets.plain_text import tool_tip
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from PySide6.QtCore import QPersistentModelIndex
     from PySide6.QtGui import QKeyEvent, QPainter
 
+    from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
-
-    Index = QModelIndex | QPersistentModelIndex
 
 
 def is_menu_key(event: QKeyEvent) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, Signal, Slot
 
 from plantdesk.domain.search import parse_search
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, summary, tool_tip
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.ui.bridge import Bridge
-
-    Index = QModelIndex | QPersistentModelIndex
+    from plantdesk.ui.qt import Index
 
 #: The role under which a delegate gets the PlantRow itself, None while it is not there.
 PLANT_ROLE = Qt.ItemDataRole.UserRole

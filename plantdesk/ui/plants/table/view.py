@@ -12,7 +12,6 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPoint,
     Qt,
     Signal,
@@ -49,15 +48,13 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QPersistentModelIndex
     from PySide6.QtGui import QFocusEvent, QMouseEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.plants.table.model import PlantModel
+    from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
-
-    Index = QModelIndex | QPersistentModelIndex
 
 _WIDTH = 2
 
