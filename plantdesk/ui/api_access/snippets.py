@@ -1,4 +1,4 @@
-"""Commands that add a plant, for the authors of scripts. They read the token from a file.
+"""Commands that add a plant, for the authors of scripts, and their panel. They read the token from a file.
 
 A token in a command would be in the shell's history and, for every user of the machine, in the process list. Proxies
 are disabled: proxy variables apply to the loopback otherwise.

@@ -1,4 +1,4 @@
-"""The plants in the window: the form above, the browser below, their commands, and their state in the status bar."""
+"""The plants in the window: form, browser, commands, state in the status bar, and what is remembered of each store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sidebar of the window: what it shows, and what is done with its entries."""
+"""The sidebar of the window: what it shows, how that is counted, and what is done with its entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The list of the sidebar: one tab stop, arrows inside, Enter and clicks choose, plants can be dropped on tags."""
+"""The list of the sidebar: one tab stop, arrows inside, Enter and clicks choose, plants can be dropped on tags.
+
+Its delegate paints the entries, and edits their names in place.
+"""
 
 from __future__ import annotations
 

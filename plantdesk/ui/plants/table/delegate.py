@@ -1,4 +1,4 @@
-"""Paints the cells of the table, the rows behind them and bars for what is not read yet; the editor over a cell.
+"""Paints cells, the rows behind them, new rows and bars for what is not read yet; the editor over a cell.
 
 Everything is laid out from the leading edge, so that it mirrors.
 """
