@@ -97,9 +97,11 @@ class CloseQuestion(QObject):
 class ConflictQuestion(QObject):
     """Reads what the plant is now, and asks in a bar of its own, so that no other message replaces it.
 
-    `answered`: a button was pressed, and what it stands for is begun.
+    `discarded`: what the user has typed is to be dropped. `answered`: a button was pressed, and what it stands for is
+    begun.
     """
 
+    discarded = Signal()
     answered = Signal()
 
     def __init__(self, context: WindowContext, changed: str, deleted: str, parent: QObject) -> None:
@@ -114,32 +116,26 @@ class ConflictQuestion(QObject):
         """Whether an answer is missing."""
         return bool(self._bars)
 
-    def read(
-        self,
-        queries: StoreQueries,
-        row: PlantRow,
-        mine: str,
-        done: Callable[[PlantRow | None], object],
-        discard: Answer,
-    ) -> None:
+    def read(self, queries: StoreQueries, row: PlantRow, mine: str, done: Callable[[PlantRow | None], object]) -> None:
         """Call `done` with the plant as it is now; while it cannot be read, keep what was typed, which is `mine`."""
-        again = partial(self.read, queries, row, mine, done, discard)
+        again = partial(self.read, queries, row, mine, done)
 
         def ask(error: Exception) -> None:
             title = self.tr("{name} was changed elsewhere and cannot be read now")
-            actions = (self.tr("Try again"), again), (self.tr("Discard mine"), discard)
+            actions = (self.tr("Try again"), again), (self.tr("Discard mine"), self.discarded.emit)
             self._ask(title, row, f"{error_text(error)}\n{self._yours(mine)}", *actions)
 
         queries.ask(self, partial(plant_of, plant_id=row.id), done, ask)
 
-    def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer, discard: Answer) -> None:
+    def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
         """Ask which version stays: `mine`, which `keep` saves, or `theirs`."""
         text = f"{self._yours(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
-        self._ask(self._changed, now, text, (self.tr("Keep mine"), keep), (self.tr("Take theirs"), discard))
+        take = self.tr("Take theirs"), self.discarded.emit
+        self._ask(self._changed, now, text, (self.tr("Keep mine"), keep), take)
 
-    def ask_about_deleted(self, row: PlantRow, mine: str, add: Answer, discard: Answer) -> None:
+    def ask_about_deleted(self, row: PlantRow, mine: str, add: Answer) -> None:
         """Ask whether to add the plant again."""
-        actions = (self.tr("Add it again"), add), (self.tr("Leave it deleted"), discard)
+        actions = (self.tr("Add it again"), add), (self.tr("Leave it deleted"), self.discarded.emit)
         self._ask(self._deleted, row, self._yours(mine), *actions)
 
     def close(self) -> None:

@@ -162,6 +162,7 @@ class NoteDraft(QObject):
         changed = self.tr("The note of {name} was changed elsewhere while you were writing it")
         deleted = self.tr("{name} was deleted elsewhere while you were writing its note")
         self._question = ConflictQuestion(context, changed, deleted, self)
+        self._question.discarded.connect(self._take_theirs)
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.save)
 
@@ -244,18 +245,18 @@ class NoteDraft(QObject):
     def _compare(self) -> None:
         """Read what the plant is now."""
         mine = self._described(self.text)
-        self._question.read(self._opened.queries, self.row, mine, self._on_read, self._take_theirs)
+        self._question.read(self._opened.queries, self.row, mine, self._on_read)
 
     def _on_read(self, now: PlantRow | None) -> None:
         mine = self._described(self.text)
         if now is None:
-            self._question.ask_about_deleted(self.row, mine, self._add_again, self._take_theirs)
+            self._question.ask_about_deleted(self.row, mine, self._add_again)
             return
         is_other_note = now.note != self.row.note and (now.note or "") != self.text
         self.row = now
         if is_other_note:
             theirs = self._described(now.note or "")
-            self._question.ask_about_changed(now, mine, theirs, self.save, self._take_theirs)
+            self._question.ask_about_changed(now, mine, theirs, self.save)
         elif self.is_dirty:
             self.save()
         else:
@@ -270,6 +271,7 @@ class NoteDraft(QObject):
 
         self._apply(added_again(edited(self.row, note=self.text)))
 
+    @Slot()
     def _take_theirs(self) -> None:
         self.text = self.row.note or ""
         self.settled.emit(self.row)

@@ -275,9 +275,7 @@ class EditController(QObject):
     def _compare(self, draft: _Draft) -> None:
         """Read what the plant is now, and let the user choose where it differs in what the draft has changed."""
         if self._queries is not None:
-            self._question.read(
-                self._queries, draft.row, self._mine(draft), partial(self._on_compared, draft), _nothing
-            )
+            self._question.read(self._queries, draft.row, self._mine(draft), partial(self._on_compared, draft))
 
     def _on_compared(self, draft: _Draft, now: PlantRow | None) -> None:
         if now is None:
@@ -289,11 +287,11 @@ class EditController(QObject):
         elif (now.name, now.tag) != (mine.name, mine.tag):
             theirs = self._described(now.name, now.tag)
             keep = partial(self._apply, mine, newer)
-            self._question.ask_about_changed(draft.row, self._mine(draft), theirs, keep, _nothing)
+            self._question.ask_about_changed(draft.row, self._mine(draft), theirs, keep)
 
     def _ask_about_deleted(self, draft: _Draft) -> None:
         add = partial(self._apply, added_again(draft.edit(draft.row)), draft)
-        self._question.ask_about_deleted(draft.row, self._mine(draft), add, _nothing)
+        self._question.ask_about_deleted(draft.row, self._mine(draft), add)
 
     def _mine(self, draft: _Draft) -> str:
         edit = draft.edit(draft.row)
@@ -302,7 +300,3 @@ class EditController(QObject):
     def _described(self, name: str, tag: str | None) -> str:
         shown = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _LONGEST))
         return f"{quoted(name, _LONGEST)}, {shown}"
-
-
-def _nothing() -> None:
-    """Leave the plant as it is."""
