@@ -102,6 +102,7 @@ def _usual_palette(qapp: QApplication) -> Iterator[None]:
 
 @pytest.mark.parametrize("mode", ThemeMode)
 def test_the_theme_keeps_the_first_palette(qapp: QApplication, mode: ThemeMode) -> None:
+    qapp.setPalette(palette_of(LIGHT))  # that of the system, whatever the test before has left
     first = FirstColors(qapp, mode)
     palette = QPalette(qapp.palette())
     theme = Theme(qapp, mode, portal=first.portal)
