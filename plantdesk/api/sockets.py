@@ -5,7 +5,6 @@ On Windows a thread accepts connections. Also here: how many connections the lim
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
 import logging
@@ -28,6 +27,7 @@ from plantdesk.domain.server_state import (
 )
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Iterator
 
 
@@ -227,6 +227,8 @@ class WindowsAcceptor:
     def __init__(self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]) -> None:
         self._listener = listener
         self._protocol = protocol
+        import asyncio  # `info` does not need it
+
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[object]] = set()
         self._stop_receiver, self._stop_sender = socket.socketpair()

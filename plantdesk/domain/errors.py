@@ -413,6 +413,12 @@ class UnsafeFileError(ForeignFileError):
     """The file is not a regular file with one name, or a journal beside it could harm other files."""
 
 
+class IsFolderError(UnsafeFileError):
+    """A folder is named instead of a file."""
+
+    text = Text("“{file}” is a folder. Name a file in it instead.")
+
+
 class StoreTooNewError(StoreError):
     """A newer PlantDesk has made or changed the store; it was left untouched."""
 

@@ -157,8 +157,9 @@ class PlantReader(PlantPages, Protocol):
     ) -> list[HistoryEntry]:
         """Return at most `limit` changes other than undos and redos, newest first: those with a number below `before`.
 
-        What is `shown` of them (their title in the language of the user, by default in English) contains `text`, or
-        one of their parameters does, or the name that a plant had before; `source` has made them.
+        What is `shown` of them (their title in the language of the user, by default in English) contains `text`, or one
+        of their parameters does, or the name that a plant had before, or has now if the change added it; `source` has
+        made them.
         """
 
     def history_summary(self) -> HistorySummary:

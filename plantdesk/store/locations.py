@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import StoreUnreachableError, Text
+from plantdesk.domain.errors import IsFolderError, StoreUnreachableError, Text
 from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class AddressError(StoreUnreachableError):
 def location_of(database: str | Path | None) -> StoreLocation:
     """Return the location that a user names; None: that of the user's own store.
 
-    Raises StoreUnreachableError and NoHomeFolderError.
+    Raises StoreUnreachableError, IsFolderError and NoHomeFolderError.
     """
     if database is not None:
         address = _ADDRESS.match(str(database))
@@ -51,7 +52,7 @@ def location_of(database: str | Path | None) -> StoreLocation:
             raise AddressError(start=address[0])  # the rest may be a password
         path = Path(database).absolute()
         if not path.name:
-            raise StoreUnreachableError(Text("“{path}” is a folder. Name a file in it instead."), path=str(path))
+            raise IsFolderError(file=str(path))
         return SqliteLocation(path)
     from plantdesk.platform import paths
 
@@ -95,9 +96,12 @@ class SqliteLocation(Value):
         """Whether there is the file, its log or a backup."""
         from plantdesk.store.sqlite.backups.folder import Backups
 
-        log = self.path.with_name(f"{self.path.name}-wal")
-        has_file = os.path.lexists(self.path) and not (self.path.is_file() and self.path.stat().st_size == 0)
-        return has_file or os.path.lexists(log) or bool(Backups(self.path).newest_first())
+        try:
+            status = self.path.stat()
+            has_file = status.st_size > 0 or not stat.S_ISREG(status.st_mode)
+        except OSError:  # nothing, or a link to nothing
+            has_file = os.path.lexists(self.path)
+        return has_file or os.path.lexists(f"{self.path}-wal") or bool(Backups(self.path).newest_first())
 
     def state(self) -> object:
         """Return identity, size, time and permissions of file and folder."""

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
@@ -113,20 +114,24 @@ def test_two_processes_follow_to_the_new_file_without_losing_a_plant(path: Path,
                     acknowledged.add(plant_id)
                 plant_id += 1
 
+        def wait_for(count: int) -> None:
+            deadline = time.monotonic() + SECONDS
+            while len(acknowledged) < count:
+                assert time.monotonic() < deadline
+
         posting = [
             threading.Thread(target=post, args=(each, 10_000 * (n + 1))) for n, each in enumerate((first, second))
         ]
         for thread in posting:
             thread.start()
-        while len(acknowledged) < 100:
-            pass
-        other.replace(path)
-        before = len(acknowledged)
-        while len(acknowledged) < before + 200:
-            pass
-        ended.set()
-        for thread in posting:
-            thread.join()
+        try:
+            wait_for(100)
+            other.replace(path)
+            wait_for(len(acknowledged) + 200)
+        finally:
+            ended.set()
+            for thread in posting:
+                thread.join()
     kept = set(ids_in(path)).union(*replaced_backups(path))
     assert acknowledged <= kept
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.edits import (
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Edit
 
+#: What identifies a change beside its number.
+_CONTENT = attrgetter("made_at", "source", "kind", "parameters")
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
 _MAX_LISTED = 100
 
@@ -131,7 +134,7 @@ def undo(connection: sqlite3.Connection, change: Change | int | None, source: So
     if not isinstance(change, Change):
         return _undo(connection, undo_target(connection) if change is None else change, source)
     stored = read_change(connection, change.number)
-    if stored[1:5] != change[1:5]:  # the file was replaced since
+    if _CONTENT(stored) != _CONTENT(change):  # the file was replaced since
         raise NothingToUndoError(Text("“{title}” is not in the history of these plants."), title=change.title)
     return _undo(connection, change.number, source)
 

@@ -96,11 +96,13 @@ class IdleWork:
             self._transactions.poll()
             return
         for polls in itertools.count():
+            known = self._transactions.known
+            if known is None or not self._is_done:  # after a failed poll the connection may be closed
+                return
             if polls % _RELEASE_POLLS == 0:
-                if (known := self._transactions.known) is not None:
-                    known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
+                known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
                 release()
-            if not self._is_done or not self._watch.wait(self._is_idle, _WATCHED_POLL_INTERVAL):
+            if not self._watch.wait(self._is_idle, _WATCHED_POLL_INTERVAL):
                 return
             self._transactions.poll()
 

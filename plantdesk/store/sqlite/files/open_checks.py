@@ -15,7 +15,14 @@ import stat
 import sys
 from pathlib import Path
 
-from plantdesk.domain.errors import ForeignFileError, StoreTooNewError, StoreUnreachableError, Text, UnsafeFileError
+from plantdesk.domain.errors import (
+    ForeignFileError,
+    IsFolderError,
+    StoreTooNewError,
+    StoreUnreachableError,
+    Text,
+    UnsafeFileError,
+)
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import temporary_files_of
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
@@ -58,7 +65,7 @@ def is_absent(path: Path) -> bool:
     except FileNotFoundError:
         return True
     if stat.S_ISDIR(status.st_mode):
-        raise UnsafeFileError(Text("“{file}” is a folder. Name a file in it instead."), file=path.name)
+        raise IsFolderError(file=path.name)
     if not stat.S_ISREG(status.st_mode):
         message = Text("“{file}” is not a regular file. It was left as it is; choose another file.")
         raise UnsafeFileError(message, file=path.name)
