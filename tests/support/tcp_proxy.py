@@ -30,8 +30,6 @@ class TcpProxy:
         self._passing.set()
         self._lock = threading.Lock()
         self._sockets: set[socket.socket] = set()
-        #: The messages of clients that were passed on, as far as a round trip begins with them.
-        self.round_trips = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lose_answer(self, request: bytes, *, reaches_server: bool = True) -> None:
@@ -88,7 +86,6 @@ class TcpProxy:
         with contextlib.suppress(OSError):
             while data := client.recv(_SIZE):
                 self._wait()
-                self.round_trips += 1
                 found = next((each for each in self._losing if each[0] in data), None)
                 if found is None:
                     server.sendall(data)

@@ -34,17 +34,19 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import fold, folded
 from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.domain.records import Source
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.store.postgres.conditions import Condition, condition_of
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
 from plantdesk.store.postgres.history import read_change, redo_target, undo_target
 from plantdesk.store.postgres.rows import VERSION, rows_by_id
+from plantdesk.store.postgres.schema import plain_folded_sql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from plantdesk.domain.edits import Edit
-    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.domain.records import PlantRow
     from plantdesk.store.postgres.connections import Connection, Transaction
 
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
@@ -79,14 +81,16 @@ _BRING_BACK = f"""INSERT INTO plant (id, {_COLUMNS}, change)
     SELECT x.plant_id, {", ".join(f"x.{each}" for each in _EACH)}, x.plant_change {_BACK}"""
 _SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = %(undone)s AND NOT EXISTS (
     SELECT FROM before_image AS u WHERE u.change = %(number)s AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
-_FIRST_NAME = """SELECT coalesce(x.name, plant.name, '') FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
-                 WHERE x.change = %s LIMIT 1"""
 _SIZE = "50 + " + " + ".join(f"coalesce(octet_length({each}), 0)" for each in ("name", "tag", "note", "folded"))
-_EXTENT = f"""SELECT count(*), coalesce(sum({_SIZE}), 0), count(*) FILTER (WHERE seq IS NULL AND after IS NOT NULL)
-                     - count(*) FILTER (WHERE seq IS NOT NULL AND after IS NULL)
-              FROM before_image WHERE change = %s"""
+#: The number of plants of a change, the bytes of its before-images, by how many plants the store grows, and a name.
+_EXTENT = f"""SELECT count(*), coalesce(sum({_SIZE}), 0)::bigint,
+                     count(*) FILTER (WHERE seq IS NULL AND after IS NOT NULL)
+                     - count(*) FILTER (WHERE seq IS NOT NULL AND after IS NULL),
+                     (SELECT coalesce(x.name, plant.name, '') FROM before_image AS x
+                      LEFT JOIN plant ON plant.id = x.plant_id WHERE x.change = %(number)s LIMIT 1)
+              FROM before_image WHERE change = %(number)s"""
 _RECORD = f"""INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, size)
-              VALUES (%s, {NOW}, %s, %s, %s, %s, %s, %s)"""
+              VALUES (%s, {NOW}, %s, %s, %s, %s, %s, %s) RETURNING made_at"""
 
 
 class ChangeEntry(NamedTuple):
@@ -108,13 +112,12 @@ def apply(
     connection, number = transaction.connection, transaction.last_change + 1
     for edit in edits:
         _apply(transaction, number, edit, source)
-    (plants,) = _one(connection, "SELECT count(*) FROM before_image WHERE change = %s", (number,))
-    if not plants:
+    extent = _one(connection, _EXTENT, {"number": number})
+    if not extent[0]:
         return Applied(None)
     if parameters is None:
-        (name,) = _one(connection, _FIRST_NAME, (number,))
-        parameters = parameters_of(edits, name if plants == 1 else None)
-    return Applied(record(transaction, ChangeEntry(source, kind_of(edits), parameters)))
+        parameters = parameters_of(edits, extent[3] if extent[0] == 1 else None)
+    return Applied(record(transaction, ChangeEntry(source, kind_of(edits), parameters), extent))
 
 
 def undo(transaction: Transaction, change: Change | int | None, source: Source) -> Undone:
@@ -134,16 +137,18 @@ def redo(transaction: Transaction, source: Source) -> Undone:
     return _undo(transaction, redo_target(transaction.connection), source)
 
 
-def record(transaction: Transaction, entry: ChangeEntry) -> Change:
+def record(transaction: Transaction, entry: ChangeEntry, extent: Sequence[Any] | None = None) -> Change:
     """Add the entry of a change whose before-images are complete, and return it."""
     connection, number = transaction.connection, transaction.last_change + 1
-    plants, size, growth = _one(connection, _EXTENT, (number,))
-    values = (number, entry.source.id, str(entry.kind), json.dumps(entry.parameters), plants, entry.undoes, size)
-    execute(connection, _RECORD, values)
+    plants, size, growth, _ = extent or _one(connection, _EXTENT, {"number": number})
+    source, parameters = entry.source, json.dumps(entry.parameters)
+    values = (number, source.id, str(entry.kind), parameters, plants, entry.undoes, size)
+    (made_at,) = _one(connection, _RECORD, values)
     transaction.last_change = number
     transaction.plants += growth
     transaction.has_changed = True
-    return read_change(connection, number)
+    by = Source(source.id, source.kind, source.label)
+    return Change(number, made_at, by, entry.kind, json.loads(parameters), plants, entry.undoes)
 
 
 def keep_images(connection: Connection, number: int, condition: str) -> None:
@@ -161,13 +166,13 @@ def folded_sql(name: str, tag: str, folded_name: str, folded_tag: str) -> str:
 
 def folded_name_sql(table: str) -> str:
     """Return the expression of the folded name in a row."""
-    return f"""CASE WHEN {table}.folded IS NULL THEN lower({table}.name COLLATE "C")
+    return f"""CASE WHEN {table}.folded IS NULL THEN {plain_folded_sql(f"{table}.name")}
                ELSE split_part({table}.folded, E'\\x1f', 1) END"""
 
 
 def folded_tag_sql(table: str) -> str:
     """Return the expression of the folded tag in a row."""
-    return f"""CASE WHEN {table}.folded IS NULL THEN lower({table}.tag COLLATE "C")
+    return f"""CASE WHEN {table}.folded IS NULL THEN {plain_folded_sql(f"{table}.tag")}
                ELSE split_part({table}.folded, E'\\x1f', 2) END"""
 
 

@@ -25,6 +25,8 @@ _KEYS = {
     Order.TAG: (_TAG_KEY, _NAME_KEY, "plant.id"),
     Order.SOURCE: (_SOURCE_KEY, "plant.seq"),
 }
+#: The orders by a unique column that has an index.
+INDEXED = {Order.ADDED: "plant.seq", Order.ID: "plant.id"}
 _SEARCHED_TAG = "substr(plant.searched, strpos(plant.searched, E'\\x1f') + 1)"
 
 

@@ -21,7 +21,7 @@ from plantdesk.domain.protocols import FindsRows, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import KnownName, View, find_insertion_points
-from plantdesk.store.postgres.conditions import condition_of, name_begins, ordering
+from plantdesk.store.postgres.conditions import INDEXED, condition_of, name_begins, ordering
 from plantdesk.store.postgres.connections import connect, execute, storable, translate_errors
 from plantdesk.store.postgres.counts import count_plants
 from plantdesk.store.postgres.history import history_entries, history_summary, newest_changes, plant_history
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.views import Counts, InsertionPoint
     from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.conditions import Condition
     from plantdesk.store.postgres.connections import Connection
 
 _Result = TypeVar("_Result")
@@ -131,9 +132,18 @@ class PostgresReader(PlantReader, FindsRows):
 
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
-        found = self._ask(lambda connection: _ids(connection, view))
-        yield from filter(None, (found[:_FIRST_CHUNK],))
-        yield from (found[at : at + _CHUNK] for at in range(_FIRST_CHUNK, len(found), _CHUNK))
+        key = INDEXED.get(view.order)
+        if key is None:
+            yield from _chunks(self._ask(lambda connection: _ids(connection, view)), _FIRST_CHUNK)
+            return
+        found = condition_of(view.plants)
+        first, smallest, largest = self._ask(lambda connection: _page(connection, view, found, key, _FIRST_CHUNK))
+        yield from _chunks(first)
+        if len(first) == _FIRST_CHUNK:
+            bound = f"{key} < {found.bind(smallest)}" if view.descending else f"{key} > {found.bind(largest)}"
+            found.require(bound)
+            rest, _, _ = self._ask(lambda connection: _page(connection, view, found, key, None))
+            yield from _chunks(rest)
 
     @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
@@ -291,16 +301,36 @@ class PostgresReader(PlantReader, FindsRows):
 
 
 def _ids(connection: Connection, view: View, limit: int | None = None) -> array[int]:
-    """Return the ids of a view in its order, which the server sends as one value: a row for each takes far longer."""
-    found = condition_of(view.plants)
-    sql = f"SELECT id FROM plant WHERE {found.sql} ORDER BY {ordering(view)} LIMIT {found.bind(limit)}::bigint"
+    """Return the ids of a view in its order."""
+    return _page(connection, view, condition_of(view.plants), "plant.id", limit)[0]
+
+
+def _page(
+    connection: Connection, view: View, condition: Condition, key: str, limit: int | None
+) -> tuple[array[int], int, int]:
+    """Return ids in the order of a view, and the smallest and largest key.
+
+    The server sends the ids as one value: a row for each takes far longer.
+    """
+    values = {**condition.values, "limit": limit}
+    sql = f"""SELECT string_agg(int8send(id), ''), min(key), max(key) FROM (
+              SELECT id, {key} AS key FROM plant WHERE {condition.sql} ORDER BY {ordering(view)}
+              LIMIT %(limit)s::bigint) AS found"""
     cursor = connection.cursor(binary=True)
-    cursor.execute(f"SELECT string_agg(int8send(id), '') FROM ({sql}) AS found".encode(), found.values)
-    (data,) = cursor.fetchone() or (None,)
+    cursor.execute(sql.encode(), values)
+    data, smallest, largest = cursor.fetchone() or (None, 0, 0)
     ids = array("q", data or b"")
     if sys.byteorder == "little":
         ids.byteswap()
-    return ids
+    return ids, smallest or 0, largest or 0
+
+
+def _chunks(ids: array[int], first: int = _CHUNK) -> Iterator[array[int]]:
+    """Divide ids into chunks, the first of which may be small."""
+    start, size = 0, first
+    while start < len(ids):
+        yield ids[start : start + size]
+        start, size = start + size, _CHUNK
 
 
 def _english(change: Change) -> str:

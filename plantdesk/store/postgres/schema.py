@@ -28,11 +28,14 @@ _ALIKE = [(other, one) for one, others in CONFUSABLES.items() for other in other
 _FROM, _TO = ("".join(each).replace("'", "''") for each in zip(*_ALIKE, strict=True))
 
 
+def plain_folded_sql(text: str) -> str:
+    """Return the expression of `folding.fold` for a text in ASCII."""
+    return f"""replace(lower({text} COLLATE "C"), E'\\x1f', ' ')"""
+
+
 def searched_sql(folded: str, name: str, tag: str) -> str:
     """Return the expression of what searches look at: name, U+001F and tag as `folding.searched` makes them."""
-    plain = (
-        f"""replace(lower({name} COLLATE "C"), E'\\x1f', ' ') || E'\\x1f' || lower(coalesce({tag}, '') COLLATE "C")"""
-    )
+    plain = f"""{plain_folded_sql(name)} || E'\\x1f' || {plain_folded_sql(f"coalesce({tag}, '')")}"""
     return f"""translate(coalesce({folded}, {plain}), '{_FROM}', '{_TO}')"""
 
 

@@ -25,6 +25,7 @@ from plantdesk.store.postgres.connections import (
     execute,
     translate_errors,
 )
+from plantdesk.store.postgres.pruning import prune
 from plantdesk.store.postgres.rows import COLUMNS, SELECT, row_of
 from plantdesk.store.postgres.schema import check_version, version_of
 
@@ -211,19 +212,20 @@ class Transactions:
         key, connection = uuid4(), self.open()
         try:
             with translate_errors(self._address):
-                connection.execute("BEGIN")
-                _, seq, change, _ = execute(connection, LOCK).fetchone() or (0, 0, 0, 0)
+                with connection.pipeline():
+                    connection.execute("BEGIN")
+                    state = connection.execute(LOCK)
+                _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
                 transaction = Transaction(connection, seq, change)
                 result = action(transaction)
                 if not transaction.has_changed:
                     connection.rollback()
                     return result
-                self._finish(transaction, key)
         except BaseException:
             if not connection.closed:
                 connection.rollback()
             raise
-        self._commit(connection, key)
+        self._commit(transaction, key)
         return result
 
     def check_writable(self) -> None:
@@ -231,7 +233,14 @@ class Transactions:
         with translate_errors(self._address), self.open().transaction() as transaction:
             transaction.connection.execute(LOCK)
 
-    def _finish(self, transaction: Transaction, key: UUID) -> None:
+    def prune(self) -> bool:
+        """Remove some of what is outdated; return whether there may be more. Raises StoreError."""
+        with translate_errors(self._address):
+            return prune(self.open())
+
+    def _commit(self, transaction: Transaction, key: UUID) -> None:
+        """Finish the transaction and commit it, in one round trip."""
+        connection = transaction.connection
         values = {
             "key": key,
             "desk": self._desk,
@@ -240,20 +249,16 @@ class Transactions:
             "plants": transaction.plants,
             "tokens": transaction.tokens,
         }
-        execute(transaction.connection, _FINISH, values)
-        transaction.connection.execute("NOTIFY plantdesk")
-
-    def _commit(self, connection: Connection, key: UUID) -> None:
         try:
-            with translate_errors(self._address):
+            with translate_errors(self._address), connection.pipeline():
+                execute(connection, _FINISH, values)
+                connection.execute("NOTIFY plantdesk")
                 connection.execute("COMMIT")
-        except Exception:
+        except BaseException as error:  # also KeyboardInterrupt
             if not connection.closed:
-                raise
-            if self._settle(key) is None:
-                raise
-        except KeyboardInterrupt:
-            if self._settle(key) is None:
+                connection.rollback()
+            is_over = isinstance(error, Exception) and not connection.closed
+            if is_over or self._settle(key) is None:
                 raise
 
     def _settle(self, key: UUID) -> int | None:

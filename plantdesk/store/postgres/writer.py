@@ -36,6 +36,8 @@ _Result = TypeVar("_Result")
 _GROUP_LIMIT = 2000
 #: Seconds between two attempts to write to a store that cannot be written to.
 _RETRY_DELAY = 1.0
+#: Seconds between two looks for what is outdated, and after the opening.
+_PRUNE_INTERVAL = 600.0
 #: Seconds between two looks at the clocks, and the difference that shows that the computer was asleep.
 _CLOCK_INTERVAL, _CLOCK_JUMP = 5.0, 10.0
 
@@ -90,6 +92,7 @@ class Writer:
         #: What keeps the store from being written to, as far as is known. Any thread may ask.
         self.write_error: StoreError | None = None
         self._retry_at = 0.0
+        self._prune_at = time.monotonic() + _PRUNE_INTERVAL
         self._clocks = time.time() - time.monotonic()
         with self._watched():
             transactions.check_writable()
@@ -159,6 +162,7 @@ class Writer:
             self._check_clocks()
             if self.write_error is not None:
                 return _Poll()
+            self._prune_if_due()
 
     def _check_clocks(self) -> None:
         """Drop the connections after a sleep: the server may have forgotten them, which only a timeout would show."""
@@ -166,6 +170,13 @@ class Writer:
         if abs(self._clocks - before) > _CLOCK_JUMP:
             self._transactions.close()
             self._on_sleep()
+
+    def _prune_if_due(self) -> None:
+        if time.monotonic() >= self._prune_at:
+            self._prune_at = time.monotonic() + _PRUNE_INTERVAL
+            with self._watched():
+                if self._transactions.prune():
+                    self._prune_at = 0
 
     def _do(self, job: _AddJob | _WriteJob[Any] | _Poll) -> _Job | type[Empty]:
         """Do a job; return the one that was taken from the queue behind it, or Empty."""

@@ -1,0 +1,73 @@
+"""Three desks on one shared store beside one dict: what they do in turn is what one desk would do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from unittest import mock
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, rule, run_state_machine_as_test
+from typing_extensions import override
+
+from plantdesk.store.postgres import counts, pruning
+from plantdesk.store.postgres.connections import connect
+from tests.support.cases import cases
+from tests.support.store_model import StoreBesideDict
+
+if TYPE_CHECKING:
+    from plantdesk.domain.protocols import PlantStore
+    from tests.support.postgres_server import PostgresServer
+
+
+class DesksBesideDict(StoreBesideDict):
+    """Each rule is done by the desk whose turn it is."""
+
+    server: PostgresServer
+
+    @override
+    def open_store(self) -> PlantStore:
+        return self.location.open()
+
+    @initialize()
+    @override
+    def open(self) -> None:
+        self.location = self.server.new_store()
+        self.desks = [self.open_store() for _ in range(3)]
+        self.readers = [desk.reader() for desk in self.desks]
+        self.take_turn(0)
+
+    @rule(desk=st.integers(0, 2))
+    def take_turn(self, desk: int) -> None:
+        self.store, self.reader = self.desks[desk], self.readers[desk]
+
+    @rule()
+    @override
+    def reopen(self) -> None:
+        at = self.desks.index(self.store)
+        self.store.close()
+        self.desks[at] = self.open_store()
+        self.readers[at] = self.desks[at].reader()
+        self.take_turn(at)
+
+    @rule()
+    def prune(self) -> None:
+        with (
+            mock.patch.multiple(pruning, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
+            connect(self.location.address, "test") as connection,
+        ):
+            while pruning.prune(connection):
+                pass
+        self.pruned()
+
+    @override
+    def teardown(self) -> None:
+        for desk in getattr(self, "desks", ()):
+            desk.close()
+
+
+@pytest.mark.parametrize("small_store", [0, 10_000])
+def test_three_desks_beside_a_dict(postgres: PostgresServer, small_store: int) -> None:
+    DesksBesideDict.server = postgres
+    with mock.patch.object(counts, "_SMALL_STORE", small_store):  # count differences, or all
+        run_state_machine_as_test(DesksBesideDict, settings=cases(8))

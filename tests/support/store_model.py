@@ -1,0 +1,468 @@
+"""A store beside a dict that does the same: whatever is done in whatever order, both hold the same plants.
+
+A further way to change a store is one more rule. A kind of store is a subclass, which opens it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import unicodedata
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from typing_extensions import override
+
+from plantdesk.domain.edits import KEEP, Delete, DeleteAll, Insert, Keep, SetTag, edited
+from plantdesk.domain.errors import (
+    EditConflictError,
+    IdTakenError,
+    InvalidTokenNameError,
+    NothingToUndoError,
+    PlantDeskError,
+    TokenRefusedError,
+    UndoConflictError,
+    UnknownTokenError,
+)
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source
+from plantdesk.domain.selections import Contains, HasTag, Selection
+from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
+from plantdesk.domain.views import Order, View
+from tests.support.adding import add_each
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from plantdesk.domain.edits import Edit, Undone
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.selections import Term
+    from plantdesk.domain.views import Counts
+
+SECONDS = 30
+
+ids_ = st.integers(-3, 12) | st.sampled_from([SMALLEST_ID, LARGEST_ID - 1, 2**53 + 1])
+LETTERS = st.sampled_from("aAbxX×zZ éÉßﬃǅ\u0301\u0327´’%_\\\x1f-'\"1٣🌱½가ﷺ")
+texts = st.text(LETTERS, max_size=6) | st.text(max_size=3).filter(lambda text: text.isprintable())
+tags = st.none() | texts
+token_names = st.sampled_from(["garden-sync", "phone", "Ä"])
+
+
+class Entry(NamedTuple):
+    """A plant as the dict has it: `seq` is its sequence number, `change` the last that touched it."""
+
+    name: str
+    tag: str | None
+    source: Source
+    note: str | None = None
+    seq: int = 0
+    change: int = 0
+
+    @property
+    def version(self) -> int:
+        return self.change or -self.seq
+
+    @property
+    def plain(self) -> bool:
+        """Whether ASCII's rules do for it, as the store decides."""
+        return (self.name + (self.tag or "")).isascii() and "\0" not in self.name + (self.tag or "")
+
+
+@dataclass
+class Made:
+    """A change: what each plant was before and is after it."""
+
+    images: dict[int, tuple[Entry | None, Entry | None]]
+    undoes: int | None = None
+    is_undone: bool = False
+    is_stored: bool = True
+
+
+class StoreBesideDict(RuleBasedStateMachine):
+    """Does everything twice, and compares."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plants: dict[int, Entry] = {}
+        self.tokens: dict[str, Source] = {}
+        self.revoked: list[Source] = []
+        self.counts: Counts | None = None
+        self.old_counts: Counts | None = None
+        self.added_by: Counter[str] = Counter()
+        self.changes: dict[int, Made] = {}
+        self.seen: list[PlantRow] = []
+        self.last_seq = 0
+
+    def open_store(self) -> PlantStore:
+        """Open the store, also once more."""
+        raise NotImplementedError
+
+    @initialize()
+    def open(self) -> None:
+        self.store = self.open_store()
+        self.reader = self.store.reader()
+
+    def sources(self) -> list[Source]:
+        return [FORM, COMMAND, *self.tokens.values()]
+
+    # --- writing ---
+
+    def expect(self, plant_id: int, entry: Entry, outcome: PlantRow | PlantDeskError) -> None:
+        """Do to the dict what was done to the store, and see that the outcome fits."""
+        known = self.plants.get(plant_id)
+        if entry.source in self.revoked:
+            assert isinstance(outcome, TokenRefusedError)
+        elif known is None:
+            assert isinstance(outcome, PlantRow)
+            assert (outcome.id, outcome.name, outcome.tag) == (plant_id, entry.name, entry.tag)
+            self.put(plant_id, entry)
+            self.added_by[entry.source.label] += 1
+        elif (known.name, known.tag) == (entry.name, entry.tag) and entry.source is not FORM:
+            assert isinstance(outcome, PlantRow)
+            assert (outcome.name, outcome.tag, outcome.source.label) == (known.name, known.tag, known.source.label)
+        else:
+            assert isinstance(outcome, IdTakenError)
+            assert outcome.owner.name == known.name
+
+    def put(self, plant_id: int, entry: Entry) -> None:
+        self.last_seq += 1
+        self.plants[plant_id] = entry._replace(note=None, seq=self.last_seq, change=0)
+
+    def add_to(self, store: PlantStore, plant_id: int, entry: Entry) -> None:
+        future = store.add(_new(plant_id, entry), entry.source)
+        self.expect(plant_id, entry, future.exception(SECONDS) or future.result())  # type: ignore[arg-type]
+
+    @rule(data=st.data(), plant_id=ids_, name=texts, tag=tags)
+    def add(self, data: st.DataObject, plant_id: int, name: str, tag: str | None) -> None:
+        source = data.draw(st.sampled_from([*self.sources(), *self.revoked]))
+        self.add_to(self.store, plant_id, Entry(name, tag, source))
+
+    @rule(data=st.data())
+    def add_again(self, data: st.DataObject) -> None:
+        if self.plants:
+            plant_id = data.draw(st.sampled_from(list(self.plants)))
+            source = data.draw(st.sampled_from(self.sources()))
+            self.add_to(self.store, plant_id, self.plants[plant_id]._replace(source=source))
+
+    @rule(data=st.data(), entries=st.lists(st.tuples(ids_, texts, tags), max_size=8))
+    def add_each(self, data: st.DataObject, entries: list[tuple[int, str, str | None]]) -> None:
+        sources = st.sampled_from([*self.sources(), *self.revoked])
+        requested = [(plant_id, Entry(name, tag, data.draw(sources))) for plant_id, name, tag in entries]
+        outcomes = add_each(self.store, [(_new(plant_id, entry), entry.source) for plant_id, entry in requested])
+        for (plant_id, entry), outcome in zip(requested, outcomes, strict=True):
+            self.expect(plant_id, entry, outcome)
+
+    @rule(name=texts, tag=tags)
+    def add_as_next(self, name: str, tag: str | None) -> None:
+        if max(self.plants, default=0) < LARGEST_ID:
+            expected = max(max(self.plants, default=0), 0) + 1
+            assert self.reader.next_free_id() == expected
+            values = {"name": name} | ({} if tag is None else {"tag": tag})
+            row = self.store.add_as_next(plant_fields(values), COMMAND).result(SECONDS)
+            assert row.id == expected
+            self.put(row.id, Entry(name, tag, COMMAND))
+
+    @rule(plant_id=ids_, name=texts)
+    def add_from_elsewhere(self, plant_id: int, name: str) -> None:
+        with closing(self.open_store()) as other:
+            self.add_to(other, plant_id, Entry(name, None, COMMAND))
+
+    @rule(name=token_names)
+    def create_token(self, name: str) -> None:
+        future = self.store.tokens.create(name)
+        if name in self.tokens:
+            assert isinstance(future.exception(SECONDS), InvalidTokenNameError)
+        else:
+            made = future.result(SECONDS)
+            self.tokens[name] = made.row.source
+            self.added_by[name] = 0
+            with closing(self.store.tokens.checker()) as checker:
+                assert checker.source(made.token) == made.row.source
+
+    @rule(name=token_names)
+    def revoke_token(self, name: str) -> None:
+        failure = self.store.tokens.revoke(name).exception(SECONDS)
+        if name in self.tokens:
+            assert failure is None
+            self.revoked.append(self.tokens.pop(name))
+        else:
+            assert isinstance(failure, UnknownTokenError)
+
+    # --- changing ---
+
+    def changed(self, number: int, plants: dict[int, Entry], undoes: int | None = None) -> None:
+        """Make `plants` those of the dict, as a change."""
+        ids = self.plants.keys() | plants.keys()
+        images = {each: (self.plants.get(each), plants.get(each)) for each in ids}
+        images = {each: (before, after) for each, (before, after) in images.items() if before != after}
+        assert number not in self.changes
+        self.changes[number] = Made(images, undoes)
+        self.plants = plants
+
+    def applied(self, edits: list[Edit], plants: dict[int, Entry]) -> None:
+        """Apply edits of which `plants` is the result, with 0 as the number of the change."""
+        result = self.store.apply(edits, COMMAND).result(SECONDS)
+        if result.change is None:
+            assert plants == self.plants
+            return
+        number = result.change.number
+        marked = {
+            key: entry if entry == self.plants.get(key) else entry._replace(change=number)
+            for key, entry in plants.items()
+        }
+        self.changed(number, marked)
+        assert result.plants == len(self.changes[number].images)
+
+    @rule(data=st.data(), name=texts, tag=tags, note=tags)
+    def edit(self, data: st.DataObject, name: str, tag: str | None, note: str | None) -> None:
+        if self.plants:
+            plant_id = data.draw(st.sampled_from(sorted(self.plants)))
+            row = self.reader.plant(plant_id)
+            assert row is not None
+            self.seen.append(row)
+            entry = self.plants[plant_id]._replace(name=name, tag=tag, note=note or None)
+            self.applied([edited(row, name=name, tag=tag, note=note)], {**self.plants, plant_id: entry})
+
+    @rule(data=st.data(), delete=st.booleans())
+    def edit_what_was_seen(self, data: st.DataObject, delete: bool) -> None:  # noqa: FBT001
+        if self.seen:
+            row = data.draw(st.sampled_from(self.seen))
+            edit = Delete(row.id, row.version, row.name) if delete else edited(row, name=row.name + "!")
+            current = self.plants.get(row.id)
+            if current is None or current.version != row.version:
+                assert isinstance(self.store.apply([edit], FORM).exception(SECONDS), EditConflictError)
+            elif delete:
+                self.applied([edit], {key: entry for key, entry in self.plants.items() if key != row.id})
+            else:
+                self.applied([edit], {**self.plants, row.id: current._replace(name=row.name + "!")})
+
+    @rule(plants=st.dictionaries(ids_, texts, max_size=4))
+    def insert(self, plants: dict[int, str]) -> None:
+        edits: list[Edit] = [Insert(new_plant({"id": key, "name": name}), "new") for key, name in plants.items()]
+        if not edits:
+            return
+        if plants.keys() & self.plants.keys():
+            assert isinstance(self.store.apply(edits, COMMAND).exception(SECONDS), IdTakenError)
+            return
+        added = {
+            key: Entry(name, None, COMMAND, "new", self.last_seq + place)
+            for place, (key, name) in enumerate(plants.items(), 1)
+        }
+        self.last_seq += len(added)
+        self.applied(edits, {**self.plants, **added})
+
+    @rule(text=texts, tag=tags | st.just(KEEP), ids=st.none() | st.lists(ids_), new=tags, delete=st.booleans())
+    def change_a_set(
+        self,
+        text: str,
+        tag: str | Keep | None,
+        ids: list[int] | None,
+        new: str | None,
+        delete: bool,  # noqa: FBT001
+    ) -> None:
+        chosen = {
+            key
+            for key, entry in self.plants.items()
+            if self.has(key, text) and (tag is KEEP or tag == entry.tag) and (ids is None or key in ids)
+        }
+        terms: list[Term] = [] if isinstance(tag, Keep) else [HasTag(tag, exact=True)]
+        selection = _words(text, *terms)._replace(ids=ids)
+        if delete:
+            left = {key: entry for key, entry in self.plants.items() if key not in chosen}
+            self.applied([DeleteAll(selection)], left)
+        else:
+            tagged = {key: entry._replace(tag=new) if key in chosen else entry for key, entry in self.plants.items()}
+            self.applied([SetTag(selection, new)], tagged)
+
+    @rule(data=st.data(), elsewhere=st.booleans())
+    def undo(self, data: st.DataObject, elsewhere: bool) -> None:  # noqa: FBT001
+        requested = data.draw(st.none() | st.sampled_from([99_999, *self.changes]))
+        number = self.undo_target() if requested is None else requested
+        with closing(self.open_store()) if elsewhere else contextlib.nullcontext(self.store) as store:
+            self.expect_undone(store.undo(requested, FORM), number)
+
+    def undo_target(self) -> int | None:
+        """The latest change that is not undone, or its latest redo where only the before-images of that are stored."""
+        targets = [number for number, each in self.changes.items() if each.undoes is None and not each.is_undone]
+        number = max(targets, default=None)
+        if number is None or self.changes[number].is_stored:
+            return number
+        possible = [each for each, made in self.changes.items() if made.is_stored and not made.is_undone]
+        return max((each for each in possible if self.is_redo_of(each, number)), default=number)
+
+    def is_redo_of(self, number: int, first: int) -> bool:
+        steps = 0
+        while number != first and (undoes := self.changes[number].undoes) is not None:
+            number, steps = undoes, steps + 1
+        return number == first and steps > 0 and steps % 2 == 0
+
+    @rule()
+    def redo(self) -> None:
+        undos = [number for number, each in self.changes.items() if self.is_undo(each) and not each.is_undone]
+        self.expect_undone(self.store.redo(FORM), max(undos, default=None))
+
+    def is_undo(self, made: Made) -> bool:
+        """Whether it takes back a change, or the redo of one."""
+        return made.undoes is not None and not self.is_undo(self.changes[made.undoes])
+
+    def expect_undone(self, future: Future[Undone], number: int | None) -> None:
+        made = None if number is None else self.changes.get(number)
+        if made is None or number is None or made.is_undone or not made.is_stored:
+            assert isinstance(future.exception(SECONDS), NothingToUndoError)
+            return
+        possible = {
+            key: before
+            for key, (before, after) in made.images.items()
+            if (now := self.plants.get(key)) is after or (now and after and now.version == after.version)
+        }
+        if not possible:
+            assert isinstance(future.exception(SECONDS), UndoConflictError)
+            return
+        undone = future.result(SECONDS)
+        assert (undone.change.plants, undone.skipped) == (len(possible), len(made.images) - len(possible))
+        assert set(undone.skipped_ids) == made.images.keys() - possible.keys()
+        plants = {key: entry for key, entry in self.plants.items() if key not in possible}
+        plants |= {key: before for key, before in possible.items() if before is not None}
+        self.changed(undone.change.number, plants, number)
+        self.mark(number, is_undone=True)
+
+    def mark(self, number: int, *, is_undone: bool) -> None:
+        made = self.changes[number]
+        made.is_undone = is_undone
+        if made.undoes is not None:
+            self.mark(made.undoes, is_undone=not is_undone)
+
+    def pruned(self) -> None:
+        """Note that all before-images were removed except those of the newest change."""
+        newest = max((number for number, made in self.changes.items() if made.is_stored), default=0)
+        for number, made in self.changes.items():
+            made.is_stored = number == newest
+
+    @rule()
+    def reopen(self) -> None:
+        self.reader.close()
+        self.store.close()
+        self.open()
+
+    # --- reading ---
+
+    @rule(text=texts, order=st.sampled_from(Order), descending=st.booleans())
+    def view(self, text: str, order: Order, descending: bool) -> None:  # noqa: FBT001
+        self.expect_view(text, View(order=order, descending=descending))
+
+    def expect_view(self, text: str, view: View) -> None:
+        """See that the store shows what the dict has, in the same order."""
+        view = view._replace(plants=_words(text))
+        found = [plant_id for chunk in self.reader.ids(view) for plant_id in chunk]
+        assert found == [
+            plant_id for plant_id in self.ordered(view.order, descending=view.descending) if self.has(plant_id, text)
+        ]
+        assert self.reader.matching([*self.plants, 99], view) == set(found)
+
+    def ordered(self, order: Order, *, descending: bool) -> list[int]:
+        arrival = {plant_id: entry.seq for plant_id, entry in self.plants.items()}
+
+        def name_key(plant_id: int) -> bytes:
+            entry = self.plants[plant_id]
+            text = entry.name if entry.plain else f"{_folded(entry.name)}\x1f{_folded(entry.tag or '')}"
+            return text.encode().lower()
+
+        def tag_key(plant_id: int) -> bytes:
+            entry = self.plants[plant_id]
+            return (entry.tag or "" if entry.plain else _folded(entry.tag or "")).encode().lower()
+
+        def source_key(plant_id: int) -> bytes:
+            source = self.plants[plant_id].source
+            return f"{source.kind}\x1f{source.label}".encode()
+
+        keys = {
+            Order.ADDED: lambda plant_id: (arrival[plant_id],),
+            Order.ID: lambda plant_id: (plant_id,),
+            Order.NAME: lambda plant_id: (name_key(plant_id), plant_id),
+            Order.TAG: lambda plant_id: (tag_key(plant_id), name_key(plant_id), plant_id),
+            Order.SOURCE: lambda plant_id: (source_key(plant_id), arrival[plant_id]),
+        }
+        found = sorted(self.plants, key=keys[order], reverse=descending)
+        if order is Order.TAG:
+            found.sort(key=lambda plant_id: self.plants[plant_id].tag is None)
+        return found
+
+    def has(self, plant_id: int, text: str) -> bool:
+        entry = self.plants[plant_id]
+        texts = [entry.name, entry.tag or ""]
+        return all(
+            any(word in _searched(each) for each in texts)
+            or (word.lstrip("-").isdecimal() and str(plant_id).startswith(word))
+            for word in _searched(text).split()
+        ) and all(any(piece in each for each in texts) for piece in text.split() if not _searched(piece).split())
+
+    @rule()
+    def remember_counts(self) -> None:
+        self.old_counts = self.counts
+
+    @invariant()
+    def same_plants(self) -> None:
+        assert self.reader.count() == len(self.plants)
+        rows = self.reader.rows([*self.plants])
+        assert {
+            row.id: (row.name, row.tag, row.note, row.version, row.source.kind, row.source.label)
+            for row in rows.values()
+        } == {
+            plant_id: (entry.name, entry.tag, entry.note, entry.version, entry.source.kind, entry.source.label)
+            for plant_id, entry in self.plants.items()
+        }
+        assert {row.name for row in self.store.tokens.list()} == set(self.tokens)
+        added = {row.name: row.plants_added for row in self.store.tokens.list()}
+        assert added == {name: self.added_by[name] for name in self.tokens}
+
+    @invariant()
+    def same_counts(self) -> None:
+        self.counts = self.reader.counts(self.counts)
+        assert self.reader.counts() == self.reader.counts(self.old_counts) == self.counts
+        assert self.counts.tags == Counter(entry.tag for entry in self.plants.values())
+        found: Counter[tuple[str, str]] = Counter()
+        for source, count in self.counts.sources.items():
+            found[source.kind, source.label] += count
+        assert found == Counter((entry.source.kind, entry.source.label) for entry in self.plants.values())
+        assert self.counts.total == self.counts.today == len(self.plants)
+
+    @invariant()
+    def same_history(self) -> None:
+        found = {change.number: change for change in self.reader.history(10_000)}
+        assert found.keys() == self.changes.keys()
+        for number, made in self.changes.items():
+            change = found[number]
+            assert (change.undoes, change.is_undone, change.plants) == (made.undoes, made.is_undone, len(made.images))
+            assert change.can_undo is (made.is_stored and not made.is_undone)
+
+    @override
+    def teardown(self) -> None:
+        with contextlib.suppress(AttributeError):  # it never opened
+            self.reader.close()
+            self.store.close()
+
+
+def _words(text: str, *terms: Term) -> Selection:
+    return Selection.of(*map(Contains, text.split()), *terms)
+
+
+def shown(entry: Entry) -> tuple[str, str | None, str | None]:
+    return entry.name, entry.tag, entry.note
+
+
+def _new(plant_id: int, entry: Entry) -> NewPlant:
+    values: dict[str, object] = {"id": plant_id, "name": entry.name}
+    return new_plant(values if entry.tag is None else {**values, "tag": entry.tag})
+
+
+def _folded(text: str) -> str:
+    """What folding means, in the words of Unicode: the store comes to the same one character at a time."""
+    decomposed = unicodedata.normalize("NFKD", text.replace("\0", " ").replace("\x1f", " "))
+    return "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
+
+
+def _searched(text: str) -> str:
+    """Fold, and take a times sign for an x and every quotation mark for an apostrophe."""
+    return _folded(text).translate(str.maketrans('×"`‘’“”', "x''''''"))
