@@ -7,6 +7,7 @@
     python3 packaging/dev.py lint                ruff: rules and format
     python3 packaging/dev.py types               mypy, strict, for Linux, Windows and macOS
     python3 packaging/dev.py bench [ARGUMENTS]   the load benchmark (Linux); the arguments are its own
+    python3 packaging/dev.py texts               collect the window's texts, update and compile the translations
     python3 packaging/dev.py hooks               let git run lint and types before a commit (pre-commit)
 
 The first call creates an environment in the folder .dev of the checkout, from the wheels whose hashes are in hashes/;
@@ -45,7 +46,7 @@ OLDEST = (3, 11)
 EXTRAS = ("", "test", "test,bench", "build")
 # The program's code for other systems, with a cache of its own: else each run would discard the other's.
 _MYPY_FOR = ["mypy", "--cache-dir", ".mypy_cache/other", "plantdesk", "--platform"]
-# The extra that each command needs, and the modules that it runs in turn.
+# The extra that each command needs, and the modules or the script that it runs in turn.
 COMMANDS = {
     "run": ("", [["plantdesk"]]),
     "test": ("test", [["pytest"]]),
@@ -53,6 +54,7 @@ COMMANDS = {
     "lint": ("test", [["ruff", "check"], ["ruff", "format", "--check"]]),
     "hooks": ("test", [["pre_commit", "install", "--hook-type", "pre-commit", "--hook-type", "commit-msg"]]),
     "types": ("test", [["mypy"], *([*_MYPY_FOR, system] for system in ("win32", "darwin"))]),
+    "texts": ("test", [["packaging/translations.py"]]),
     "bench": ("test,bench", [["tests.benchmarks.load"]]),
 }
 
@@ -300,12 +302,17 @@ def main(arguments: list[str]) -> int:
     cwd = Path.cwd() if name == "run" else ROOT
     *first, last = COMMANDS[name][1]
     for module in first:
-        code = subprocess.call([python, "-P", "-m", *module], cwd=cwd, env=_clean())
+        code = subprocess.call([python, *_run_options(module[0]), *module], cwd=cwd, env=_clean())
         if code:
             return code
     if name == "test" and rest in ([], ["--cov"]):  # all tests; half of their time they wait, so two for each processor
         rest = ["--numprocesses", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal", *rest]
-    return start([python, "-P", "-m", *last, *rest], cwd)
+    return start([python, *_run_options(last[0]), *last, *rest], cwd)
+
+
+def _run_options(module: str) -> list[str]:
+    """Return Python's options for a module, or for a script, which imports what is beside it."""
+    return [] if module.endswith(".py") else ["-P", "-m"]
 
 
 if __name__ == "__main__":

@@ -101,8 +101,10 @@ class Desktop(QObject):
     def show_failure(self, error: PlantDeskError) -> MessageBox:
         """Show in a message box why the window does not open."""
         from plantdesk.ui.texts import error_text
+        from plantdesk.ui.translation import use_language
         from plantdesk.ui.widgets.dialog import MessageBox
 
+        use_language(self._app, self.preferences.settings.language)
         box = MessageBox(self._make_theme(), self.tr("PlantDesk cannot be opened"), error_text(error), "")
         box.set_icon("triangle-alert", "warning")
         box.add_button(self.tr("Close"))
@@ -131,13 +133,14 @@ class Desktop(QObject):
     def _fill_window(self, window: MainWindow) -> None:
         """Fill the window after its first paint."""
         from plantdesk.ui.session import Session, StoreServices
+        from plantdesk.ui.translation import use_language
 
         port = self.preferences.settings.port if self._port is None else self._port
         services = StoreServices(_make_server, _begin_backups)
         self._session = Session(window, self.preferences, self._location, self._single, port, services)
         self._session.left.connect(self.leave)
         self.window_shown.emit()
-        _set_default_locale()
+        use_language(self._app, self.preferences.settings.language)
         self._session.fill_window(self._make_theme())
 
     def _make_theme(self) -> Theme:
@@ -205,11 +208,3 @@ def _begin_backups(store: PlantStore, location: StoreLocation) -> Callable[[], N
         ending.join(_BACKUP_TIMEOUT)
 
     return end
-
-
-def _set_default_locale() -> None:
-    """Use English instead of the C locale, which neither groups digits nor formats dates for reading."""
-    from PySide6.QtCore import QLocale
-
-    if QLocale().language() is QLocale.Language.C:
-        QLocale.setDefault(QLocale(QLocale.Language.English))

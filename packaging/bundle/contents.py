@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     Entry = tuple[str, str, str]
 
 _LISTS = tomllib.loads((project.HERE / "bundle" / "contents.toml").read_text(encoding="utf-8"))
-LANGUAGES: list[str] = _LISTS["languages"]
+#: The languages of PlantDesk, for which Qt's translations are included.
+LANGUAGES = ["en", *sorted(file.stem for file in (project.RESOURCES / "languages").glob("*.po"))]
 EXCLUDED = [f"{package}.{name}".lstrip(".") for package, names in _LISTS["excluded"].items() for name in names]
 #: The oldest macOS that PySide6's wheels run on.
 OLDEST_MACOS = "14.0"
 
 # Widgets paint without OpenGL; nothing reads metadata of distributions.
 _NEVER = re.compile(r"opengl32sw|d3dcompiler|\.dist-info/", re.IGNORECASE)
+#: Files of resources that only installers and translators read.
+_NOT_READ = (".icns", ".ico", ".po", ".pot")
 _TRANSLATION = re.compile(r"translations/(.+)\.qm$")
 _PLUGIN = re.compile(r"PySide6/(?:Qt/)?plugins/([^/]+)/(?:lib)?([^/]+?)\.(?:so|dll|dylib)$")
 
@@ -53,9 +56,9 @@ def resources() -> list[tuple[str, str]]:
     """Return the files of resources/ that the program reads, each with its folder in the bundle."""
     return [
         (str(file), str(file.parent.relative_to(project.ROOT)))
-        for folder in ("icons", "manual")
+        for folder in ("icons", "languages", "manual")
         for file in sorted((project.RESOURCES / folder).rglob("*"))
-        if file.is_file() and file.suffix not in (".icns", ".ico")  # for installers only
+        if file.is_file() and file.suffix not in _NOT_READ
     ]
 
 

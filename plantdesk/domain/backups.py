@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from plantdesk.domain.errors import Text, joined, shortened
+from plantdesk.domain.errors import LISTED, Text, joined, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,9 +116,9 @@ def _plants(count: int) -> Text:
     return Text("{count:,} plants", one="1 plant", count=count)
 
 
-def _names(group: Group) -> str:
-    names = ", ".join(f"{plant_id} “{shortened(name, _MAX_NAME)}”" for plant_id, name in group.newest)
-    return f"{names}, …" if group.size > len(group.newest) else names
+def _names(group: Group) -> Text:
+    names = [Text("{id} “{name}”", id=plant_id, name=shortened(name, _MAX_NAME)) for plant_id, name in group.newest]
+    return joined([*names, *([Text("…")] if group.size > len(group.newest) else [])], LISTED)
 
 
 class StoreBackups(Protocol):

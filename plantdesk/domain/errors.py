@@ -91,6 +91,10 @@ class Text(Value):
 _PAIR = Text("{first} {second}")
 
 
+#: How two texts of a list are joined.
+LISTED = Text("{first}, {second}")
+
+
 def joined(texts: Iterable[Text], pair: Text = _PAIR) -> Text:
     """Return one or more texts as one; `pair` is how two of them are joined."""
     return reduce(lambda first, second: pair.filled(first=first, second=second), texts)

@@ -13,7 +13,7 @@ from functools import cache
 from json.scanner import make_scanner
 from typing import TYPE_CHECKING, NoReturn
 
-from plantdesk.domain.errors import ErrorNumber, PlantDeskError, Text, joined, shortened
+from plantdesk.domain.errors import LISTED, ErrorNumber, PlantDeskError, Text, joined, shortened
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import UnfitNumber
 
@@ -58,7 +58,7 @@ class RepeatedMemberError(PlantDeskError):
     text = Text("Given more than once: {names}. Give each member of the object once.")
 
     def __init__(self, names: list[str]) -> None:
-        listed = ", ".join(f"“{shortened(name)}”" for name in names[:_MAX_NAMED])
+        listed = joined((Text("“{name}”", name=shortened(name)) for name in names[:_MAX_NAMED]), LISTED)
         more = len(names) - _MAX_NAMED
         super().__init__(names=Text("{names} and {count:,} more", names=listed, count=more) if more > 0 else listed)
 

@@ -75,6 +75,7 @@ class Settings:
     """All settings. `others` keeps unknown ones, so that an older PlantDesk does not drop those of a newer one."""
 
     theme: str = _setting("system", lambda value: value in THEMES)
+    language: str = _setting("", lambda value: isinstance(value, str))  # empty: that of the system
     text_scale: float = _setting(1.0, _is_text_scale)
     api_enabled: bool = _flag(default=True)
     port: int = _integer(DEFAULT_PORT, 0, 65535)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ class NoColumnError(PlantDeskError):
     text = Text("There is no column for the name. The columns are {columns}.")
 
     def __init__(self, columns: Sequence[str], requested: str | None = None) -> None:
-        listed = ", ".join(f"“{shortened(name, 30)}”" for name in columns[:_MAX_NAMED])
+        listed = joined((Text("“{name}”", name=shortened(name, 30)) for name in columns[:_MAX_NAMED]), LISTED)
         if requested is None:
             super().__init__(columns=listed)
         else:

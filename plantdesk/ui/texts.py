@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.platform import languages
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import Source
@@ -88,11 +89,12 @@ def long_time(timestamp: int) -> str:
 
 def shown(text: Text) -> str:
     """Return a text in the language of the window, with numbers as the locale writes them."""
-    count = text.values.get("count")
-    number = int(count) if text.one and isinstance(count, int | float) else -1
-    template = QCoreApplication.translate("Text", text.template, None, number)
-    if template == text.template and number == 1:  # not translated: a translation has its own form for one
-        template = text.one
+    catalogue = languages.current()
+    if text.one:
+        count = int(str(text.values["count"]))
+        template = catalogue.plural(text.one, text.template, count) or (text.one if count == 1 else text.template)
+    else:
+        template = catalogue.text(text.template) or text.template
     return _IN_LOCALE.vformat(template, (), text.values)
 
 
@@ -123,7 +125,7 @@ def is_visible(text: str) -> bool:
 
 def quoted(text: str, longest: int = 60) -> str:
     """Return `text`, shortened, in quotation marks; those within it become single ones."""
-    return f"“{shortened(text, longest).replace('“', '‘').replace('”', '’')}”"
+    return translate("Texts", "“{text}”").format(text=shortened(text, longest).replace("“", "‘").replace("”", "’"))
 
 
 def tag_text(tag: str) -> str:
@@ -145,7 +147,7 @@ def source_text(source: Source) -> str:
     words = {
         "form": translate("PlantTable", "Form"),
         "command": translate("PlantTable", "Command line"),
-        "import": translate("PlantTable", "Import"),
+        "import": translate("PlantTable", "Import", "a source"),
         "token": translate("PlantTable", "API"),
         "other": translate("PlantTable", "Unknown"),
     }

@@ -38,7 +38,7 @@ def test_a_library_that_nothing_links_to_is_left_out_with_its_symlinks() -> None
         "PySide6/Qt/plugins/platformthemes/libqgtk3.so",
         "PySide6\\plugins\\sqldrivers\\qsqlite.dll",
         "PySide6/Qt/plugins/platforms/libqeglfs.so",
-        "PySide6/Qt/translations/qtbase_de.qm",
+        "PySide6/Qt/translations/qtbase_it.qm",
         "PySide6\\opengl32sw.dll",
         "click-8.5.1.dist-info/METADATA",
         "libstdc++.so.6",

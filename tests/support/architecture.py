@@ -43,7 +43,8 @@ TABLES = "plantdesk.store.tables"
 WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
 TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
-PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "plantdesk.spec", "README.md", "constraints.txt"}
+PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "translations.py", "plantdesk.spec"}
+PACKAGING |= {"README.md", "constraints.txt"}
 PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "package_tests", "ci"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
 # Classes of Qt that show HTML by default, or press a button on any Enter, and what wraps them.
@@ -74,6 +75,7 @@ FILE_OPERATIONS = {
     # In folders of the user alone: 0700, or of `tempfile`.
     "plantdesk.platform.paths": {"mkdir", "chmod"},
     "plantdesk.platform.settings": {"open", "replace"},
+    "plantdesk.platform.languages": {"open"},
     "plantdesk.platform.logs": {"open"},
     "plantdesk.api.sockets": {"chmod"},
     "plantdesk.api.discovery": {"open", "unlink", "rmdir"},

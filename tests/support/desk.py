@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, 
 
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast
+from tests.support.other_languages import english
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +92,7 @@ class Desk:
 
     def texts(self) -> list[str]:
         """Return the texts of all visible labels."""
-        return [each.text() for each in self.widget.findChildren(QLabel) if not each.isHidden()]
+        return [english(each.text()) for each in self.widget.findChildren(QLabel) if not each.isHidden()]
 
     def until(self, condition: Callable[[], bool | None]) -> None:
         """Wait until a condition holds, also on a busy machine."""
@@ -215,7 +216,7 @@ def rows_of(view: QAbstractItemView) -> list[list[str]]:
 
 def names_of(widget: QWidget) -> set[str]:
     """Return what a user may call a widget: its accessible name, its text, its label."""
-    names = {widget.accessibleName(), widget.objectName()}
+    names = {english(widget.accessibleName()), widget.objectName()}
     if isinstance(widget, QAbstractButton):
         names.add(plain(widget.text()))
     labels = [each for each in widget.window().findChildren(QLabel) if each.buddy() is widget]
@@ -223,8 +224,8 @@ def names_of(widget: QWidget) -> set[str]:
 
 
 def plain(text: str) -> str:
-    """Return a label without the mark of its mnemonic."""
-    return text.replace("&", "")
+    """Return a label in English, without the mark of its mnemonic."""
+    return english(text.replace("&", ""))
 
 
 class Table:

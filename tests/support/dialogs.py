@@ -25,7 +25,8 @@ from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
 from plantdesk.ui.window.restore_dialog import RestoreDialog
-from tests.support.desk import TIMEOUT, Desk, rows_of
+from tests.support.desk import TIMEOUT, Desk, plain, rows_of
+from tests.support.other_languages import english
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,7 @@ class Dialogs:
     """Opens the dialogs of the whole window, whose store is filled by `fill`; files are made in a folder."""
 
     def __init__(self, desk: Desk, theme: Theme, store: Store, folder: Path) -> None:
-        self._desk, self._theme, self._store = desk, theme, store
+        self.desk, self._theme, self._store = desk, theme, store
         self._folder = folder
 
     @property
@@ -108,12 +109,12 @@ class Dialogs:
 
     def _token(self, name: str = "greenhouse") -> QDialog:
         dialog = self._api()
-        inside = Desk(self._desk.qtbot, dialog)
+        inside = Desk(self.desk.qtbot, dialog)
         inside.field("Name for a new token").setText(name)
         inside.the(TokenPanel).create_token()
         self._until_text(dialog, "New token for")
         table = inside.the(QTableView, "Tokens")
-        self._desk.until(lambda: table.isVisible() and [row[0] for row in rows_of(table)].count(name) == 1)
+        self.desk.until(lambda: table.isVisible() and [row[0] for row in rows_of(table)].count(name) == 1)
         return dialog
 
     def _expanded(self) -> QDialog:
@@ -124,25 +125,25 @@ class Dialogs:
         return dialog
 
     def _revoke(self) -> QDialog:
-        panel = Desk(self._desk.qtbot, self._token("greenhouse 3")).the(TokenPanel)
-        Desk(self._desk.qtbot, panel).the(QTableView, "Tokens").selectRow(0)
+        panel = Desk(self.desk.qtbot, self._token("greenhouse 3")).the(TokenPanel)
+        Desk(self.desk.qtbot, panel).the(QTableView, "Tokens").selectRow(0)
         panel.revoke_selected()
         return self._visible(MessageBox)
 
     def _restore(self) -> QDialog:
-        self._desk.action("Back up now").trigger()
-        self._desk.until(lambda: "Backed up" in self._desk.toast.text)
-        self._desk.toast.clear()
+        self.desk.action("Back up now").trigger()
+        self.desk.until(lambda: "Backed up" in english(self.desk.toast.text))
+        self.desk.toast.clear()
         dialog = self._shown("Restore…", RestoreDialog)
-        table = Desk(self._desk.qtbot, dialog).the(QTableView)
-        self._desk.until(lambda: table.model().rowCount() > 0)
+        table = Desk(self.desk.qtbot, dialog).the(QTableView)
+        self.desk.until(lambda: table.model().rowCount() > 0)
         self._until_text(dialog, "…", absent=True)
         return dialog
 
     def _import(self) -> QDialog:
         file = self._folder / "plants-2026.csv"
         file.write_text(_CSV, encoding="utf-8")
-        transfer = self._desk.window.findChild(Transfer)
+        transfer = self.desk.window.findChild(Transfer)
         assert transfer is not None
         transfer.import_files([file])
         dialog = self._visible(ImportDialog)
@@ -150,7 +151,7 @@ class Dialogs:
         return dialog
 
     def _refused(self) -> QDialog:
-        Desk(self._desk.qtbot, self._import()).button("Show").click()
+        Desk(self.desk.qtbot, self._import()).button("Show").click()
         return self._visible(RefusedDialog)
 
     def _export(self) -> QDialog:
@@ -163,54 +164,54 @@ class Dialogs:
 
     def _paste(self) -> QDialog:
         QGuiApplication.clipboard().setText("Monstera deliciosa\nAster\n\nRose\n")
-        self._desk.name.setFocus()
-        self._desk.name.paste()
+        self.desk.name.setFocus()
+        self.desk.name.paste()
         return self._visible(PasteDialog)
 
     def _tag(self) -> QDialog:
-        table = self._desk.the(PlantTableView)
-        self._desk.until(lambda: table.model().rowCount() > 0)
+        table = self.desk.the(PlantTableView)
+        self.desk.until(lambda: table.model().rowCount() > 0)
         table.setFocus()
         table.selectAll()
-        next(each for each in self._desk.window.findChildren(QAction) if "Change ta&g" in each.text()).trigger()
+        next(each for each in self.desk.window.findChildren(QAction) if "Change tag" in plain(each.text())).trigger()
         return self._visible(TagDialog)
 
     def _merge(self) -> QDialog:
-        commands = self._desk.window.findChild(TagCommands)
+        commands = self.desk.window.findChild(TagCommands)
         assert commands is not None
         commands.rename(self._store, "bed 4", "kitchen", {"bed 4": 1, "kitchen": 5})
         return self._visible(MessageBox)
 
     def _failure(self) -> QDialog:
         text = "“plants.db” is open in another PlantDesk, which does not answer. End that program, then try again."
-        box = MessageBox(self._theme, "PlantDesk cannot be opened", text, "", self._desk.window)
+        box = MessageBox(self._theme, "PlantDesk cannot be opened", text, "", self.desk.window)
         box.set_icon("triangle-alert", "warning")
         box.add_button("Close")
         box.open()
         return box
 
     def _select(self) -> None:
-        table = self._desk.the(PlantTableView)
-        self._desk.until(lambda: table.model().rowCount() > 0)
+        table = self.desk.the(PlantTableView)
+        self.desk.until(lambda: table.model().rowCount() > 0)
         table.setFocus()
 
         def is_selected() -> bool:
             table.setCurrentIndex(table.model().index(1, 1))  # again where the rows were read anew meanwhile
             return len(table.selected_ids()) == 1
 
-        self._desk.until(is_selected)
+        self.desk.until(is_selected)
 
     def _shown(self, command: str, kind: type[QDialog]) -> QDialog:
-        self._desk.action(command).trigger()
+        self.desk.action(command).trigger()
         return self._visible(kind)
 
     def _visible(self, kind: type[QDialog]) -> QDialog:
         def found() -> list[QDialog]:
-            return [each for each in self._desk.window.findChildren(kind) if each.isVisible()]
+            return [each for each in self.desk.window.findChildren(kind) if each.isVisible()]
 
-        self._desk.qtbot.waitUntil(lambda: bool(found()), timeout=TIMEOUT)
+        self.desk.qtbot.waitUntil(lambda: bool(found()), timeout=TIMEOUT)
         return found()[-1]
 
     def _until_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:
-        inside = Desk(self._desk.qtbot, dialog)
-        self._desk.until(lambda: any(text in each for each in inside.texts()) is not absent)
+        inside = Desk(self.desk.qtbot, dialog)
+        self.desk.until(lambda: any(text in each for each in inside.texts()) is not absent)

@@ -3,9 +3,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
+from PySide6.QtCore import QLocale
 
 from plantdesk.domain.errors import SelectionChangedError, StoreReadOnlyError, Text, UndoConflictError
+from plantdesk.platform import languages
+from plantdesk.platform.languages import Catalogue
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import ago, error_text, shown, tag_text
 
@@ -44,29 +46,28 @@ def test_blanks_by_which_tags_differ_can_be_seen(tag: str, shown: str) -> None:
 
 
 @pytest.fixture
-def german(qapp: QCoreApplication) -> Iterator[None]:
+def german() -> Iterator[None]:
     """Show numbers and some texts in German."""
-    found = {
-        ("The plant store", -1): "Der Speicher",
-        ("{what} is read-only. Allow writing to the file and its folder.", -1): "Nur lesbar ist: {what}.",
-        ("{count:,} plants", 1): "eine Pflanze",
-        ("{count:,} plants", 2000): "{count:,} Pflanzen",
-    }
 
-    class German(QTranslator):
+    class German(Catalogue):
         @override
-        def isEmpty(self) -> bool:
-            return False
+        def _text(self, source: str, context: str = "") -> str | None:
+            return {
+                "The plant store": "Der Speicher",
+                "{what} is read-only. Allow writing to the file and its folder.": "Nur lesbar ist: {what}.",
+            }.get(source)
 
         @override
-        def translate(self, context: str, text: str, disambiguation: str | None = None, n: int = -1) -> str:
-            return found.get((text, n)) if context == "Text" else None  # type: ignore[return-value] # as Qt's null
+        def plural(self, one: str, many: str, count: int) -> str | None:
+            if many != "{count:,} plants":
+                return None
+            return "eine Pflanze" if count == 1 else "{count:,} Pflanzen"
 
-    before, translator = QLocale(), German()
+    before = QLocale()
     QLocale.setDefault(QLocale("de_DE"))
-    qapp.installTranslator(translator)
+    languages.use(German())
     yield
-    qapp.removeTranslator(translator)
+    languages.use(Catalogue())
     QLocale.setDefault(before)
 
 

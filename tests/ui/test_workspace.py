@@ -76,7 +76,7 @@ MENUS = {
         *("Ta&gs", "Ca&rd", "-"),
         *("Ne&west first", "By &name", "By &ID", "-"),
         *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "Col&umns", "-"),
-        *("&Theme", "&Larger text", "S&maller text", "N&ormal text", "-"),
+        *("&Theme", "L&anguage", "&Larger text", "S&maller text", "N&ormal text", "-"),
     ],
     "&Tools": ["&API on", "Copy API a&ddress", "Copy &example command", "-", "&Start at login", "-"],
     "&Help": [

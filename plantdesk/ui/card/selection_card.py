@@ -135,7 +135,7 @@ class SelectionCard(CardFrame):
         self.top_row().addWidget(PlainLabel(self.tr("Selection"), role="caption"))
         fill(self.column, S, self._title_label, self._ids_label)
         self._tags_title = self.add_section(self.tr("Tags"), self._tags)
-        self._added_title = self.add_section(self.tr("Added"), self._added_label)
+        self._added_title = self.add_section(self.tr("Added", "several plants"), self._added_label)
         self.column.addWidget(self._sources_label)
         self._commands_title = self.add_section("", self.commands[0])
         fill(self.column, *self.commands[1:], STRETCH)

@@ -6,7 +6,7 @@ import time
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -129,8 +129,21 @@ class Dialog(QDialog):
         for button in self.findChildren(QPushButton):
             button.setAutoDefault(False)  # else screen readers call one of them the default
             button.setDefault(False)  # which QDialogButtonBox does for the one that accepts
+        self._widen()
         self._shown_at = time.monotonic()
         super().showEvent(event)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:  # a text has changed
+            self._widen()
+        return super().event(event)
+
+    def _widen(self) -> None:
+        """Be as wide as the texts need, whose minimum Qt ignores where the dialog has one of its own."""
+        layout = self.layout()
+        if layout is not None and layout.totalMinimumSize().width() > self.minimumWidth():
+            self.setMinimumWidth(layout.totalMinimumSize().width())
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

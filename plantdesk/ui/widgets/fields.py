@@ -107,7 +107,7 @@ class LineEdit(QLineEdit):
         menu = super().createStandardContextMenu()
         for action in menu.actions():
             if action.objectName() == "select-all":
-                action.setText(action.text().replace("Select All", self.tr("Select &all")))
+                action.setText("\t".join((self.tr("Select &all"), *action.text().split("\t")[1:])))  # the key stays
         return menu
 
     def _is_of_menu(self, event: QKeyEvent) -> bool:

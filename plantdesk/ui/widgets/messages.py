@@ -28,7 +28,7 @@ from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import STRETCH, fill, mirrored, override, set_properties
-from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
 from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
 from plantdesk.ui.widgets.painting import Icon
@@ -91,7 +91,7 @@ class Message(QFrame):
 
     def announce_with_buttons(self, labels: list[str]) -> None:
         """Let screen readers speak the text and the labels of its buttons."""
-        names = ", ".join(f"“{label}”" for label in labels)
+        names = ", ".join(map(quoted, labels))
         buttons = shown(Text("Buttons: {names}.", one="Button: {names}.", count=len(labels), names=names))
         announce(self, f"{self.text} {buttons}" if labels else self.text)
 

@@ -1,4 +1,4 @@
-"""The commands of the window: close, theme, text size, start at login, help, undo and clipboard."""
+"""The commands of the window: close, theme, language, text size, start at login, help, undo and clipboard."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from shiboken6 import isValid
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.history import ChangeKind
-from plantdesk.platform import login
+from plantdesk.platform import languages, login
+from plantdesk.ui import translation
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.qt import override
@@ -44,7 +45,7 @@ _TEXT_STEP = 1.1
 
 
 class AppearanceCommands(Feature):
-    """Changes the theme and the size of text."""
+    """Changes the theme, the language and the size of text."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -56,6 +57,10 @@ class AppearanceCommands(Feature):
         )
         group = menus.add_choices(section, modes, self._set_mode, self.tr("&Theme"))
         check(group, context.theme.mode.value)
+        names = [(translation.name_of(each), each) for each in languages.available()]
+        choices = [(self.tr("&System"), ""), *sorted(names)]
+        group = menus.add_choices(section, choices, self._set_language, self.tr("L&anguage"))
+        check(group, context.preferences.settings.language)
         menus.add(section, self.tr("&Larger text"), partial(self._scale_text, _TEXT_STEP), Key.ZoomIn, "Ctrl+=")
         menus.add(section, self.tr("S&maller text"), partial(self._scale_text, 1 / _TEXT_STEP), Key.ZoomOut)
         menus.add(section, self.tr("N&ormal text"), partial(self._set_text_scale, 1.0), "Ctrl+0")
@@ -63,6 +68,10 @@ class AppearanceCommands(Feature):
     def _set_mode(self, mode: str) -> None:
         self.context.theme.set_mode(ThemeMode(mode))
         self.context.preferences.change(theme=mode)
+
+    def _set_language(self, language: str) -> None:
+        self.context.preferences.change(language=language)
+        self.context.page.toast.show_message(self.tr("PlantDesk uses the language from its next start."))
 
     def _scale_text(self, factor: float) -> None:
         self._set_text_scale(self.context.theme.text_scale * factor)
@@ -215,8 +224,8 @@ class EditCommands(Feature):
         """Name what the commands do, and enable them for their keys."""
         stack = self.context.undo_stack
         self.context.page.toast.hide_key()
-        self._undo.setText(_titled(self.tr("&Undo"), stack.next_undo))
-        self._redo.setText(_titled(self.tr("&Redo"), stack.next_redo))
+        self._undo.setText(_titled(self.tr("&Undo"), self.tr("&Undo {title}"), stack.next_undo))
+        self._redo.setText(_titled(self.tr("&Redo"), self.tr("&Redo {title}"), stack.next_redo))
         for action in (self._undo, self._redo):
             action.setEnabled(True)
 
@@ -318,11 +327,11 @@ def _of_text(text: QPlainTextEdit) -> dict[str, Callable[[], object]]:
     return {name: command for name, (possible, command) in commands.items() if possible}
 
 
-def _titled(command: str, change: Step | None) -> str:
-    """Return the text of a command with the title of the change that it takes back."""
+def _titled(command: str, titled: str, change: Step | None) -> str:
+    """Return the text of a command with the title of the change that it takes back, if there is one."""
     if change is None:
         return command
-    return f"{command} {shortened(shown(change.plain_title), _MAX_TITLE).replace('&', '&&')}"
+    return titled.format(title=shortened(shown(change.plain_title), _MAX_TITLE).replace("&", "&&"))
 
 
 def _copying(text: str) -> Callable[[], object]:

@@ -94,7 +94,7 @@ class StoreNotice(Feature):
             (self.tr("Try again"), self.try_again_requested.emit),
             (self.tr("Choose another file…"), self.choose_file),
         ]
-        self._show(self.tr("Your plants could not be opened"), str(reason), *actions)
+        self._show(self.tr("Your plants could not be opened"), error_text(reason), *actions)
 
     def show_opening(self) -> None:
         """Hide the bar while the file is being opened again."""

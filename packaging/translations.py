@@ -1,0 +1,138 @@
+"""Collect the texts of the window and of the base, update the translations with them, and compile those.
+
+    python3 packaging/dev.py texts
+
+Writes resources/languages: `plantdesk.pot` has the texts, LANGUAGE.po the translations, LANGUAGE.mo what the program
+reads. A new language is an empty file LANGUAGE.po. Refuses translations that the program would not show.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+import project
+from plantdesk.platform.languages import is_usable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from babel.messages.catalog import Message
+
+FOLDER = project.RESOURCES / "languages"
+TEMPLATE = "plantdesk.pot"
+_WIDTH = 110
+_HEADER = "# Texts of PlantDesk's window. Made by `python3 packaging/dev.py texts`; translations are written by hand."
+#: What a file says of itself and PlantDesk does not use.
+_UNUSED = (
+    b"POT-Creation",
+    b"PO-Revision",
+    b"Generated-By",
+    b"Project-Id",
+    b"Report-Msgid",
+    b"Last-Trans",
+    b"Language-Team",
+)
+
+
+def main() -> int:
+    """Write the template, the translations and the compiled ones; return 1 where a translation cannot be used."""
+    template = extracted()
+    (FOLDER / TEMPLATE).write_bytes(text_of(template))
+    problems = []
+    for file in sorted(FOLDER.glob("*.po")):
+        catalogue = updated(file, template)
+        file.write_bytes(text_of(catalogue))
+        file.with_suffix(".mo").write_bytes(compiled(catalogue))
+        problems += [f"{file.name}: {problem}" for problem in problems_of(catalogue)]
+        missing = sum(not is_translated(message) for message in catalogue if message.id)
+        print(f"{file.stem}: {len(catalogue) - missing} of {len(catalogue)} texts")
+    print("\n".join(problems), file=sys.stderr)
+    return 1 if problems else 0
+
+
+def extracted() -> Catalog:
+    """Return the texts in the code: literals of `tr`, `translate` and `Text`. Those of commands stay English."""
+    template = Catalog(header_comment=_HEADER, fuzzy=False)
+    files = [file for file in (project.ROOT / "plantdesk").rglob("*.py") if "cli" not in file.parts]
+    for file in sorted(files):
+        where = [(file.parent.relative_to(project.ROOT).as_posix(), 0)]  # a file moves more often than its folder
+        for text, context in _texts(ast.parse(file.read_text(encoding="utf-8"))):
+            template.add(text, locations=where, context=context)
+    return template
+
+
+def _texts(tree: ast.AST) -> Iterator[tuple[str | tuple[str, str], str | None]]:
+    """Yield each text, or both forms of one with a count, and its context."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+        name = ast.unparse(call.func).split(".")[-1]
+        texts = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        if name == "translate" and len(texts) > 1:
+            texts = texts[1:]
+        elif name not in {"tr", "Text"} or not texts:
+            continue
+        one = next((ast.literal_eval(each.value) for each in call.keywords if each.arg == "one"), None)
+        if any(map(str.isalpha, texts[0])):
+            yield (one, texts[0]) if name == "Text" and one else texts[0], texts[1] if len(texts) > 1 else None
+
+
+def updated(file: Path, template: Catalog) -> Catalog:
+    """Return the translations in a file for the texts of the template; those of texts that are gone are dropped."""
+    with file.open("rb") as stream:
+        catalogue = read_po(stream, locale=file.stem)
+    catalogue.header_comment, catalogue.fuzzy = _HEADER, False
+    catalogue.update(template, no_fuzzy_matching=True)
+    catalogue.obsolete.clear()
+    return catalogue
+
+
+def problems_of(catalogue: Catalog) -> list[str]:
+    """Return why translations cannot be used: other fields or mnemonics than the text's."""
+    return [
+        f"{sources[-1]!r} is translated to {found!r}, with other fields or mnemonics"
+        for message in catalogue
+        if message.id and is_translated(message)
+        for sources, found in pairs(message)
+        if not any(is_usable(found, source) for source in sources)
+    ]
+
+
+def pairs(message: Message) -> list[tuple[tuple[str, ...], str]]:
+    """Return each translation with the forms of its text in English."""
+    if isinstance(message.id, str):
+        return [((message.id,), str(message.string))]
+    return [(tuple(message.id), each) for each in message.string or ()]
+
+
+def is_translated(message: Message) -> bool:
+    """Return whether all forms of a text are translated."""
+    return all([message.string] if isinstance(message.id, str) else message.string or [""])
+
+
+def text_of(catalogue: Catalog) -> bytes:
+    """Return a file of texts without dates and line numbers, which would differ after each change of the code."""
+    stream = io.BytesIO()
+    write_po(stream, catalogue, width=_WIDTH, include_lineno=False, omit_header=False, sort_by_file=True)
+    lines = stream.getvalue().splitlines(keepends=True)
+    return b"".join(line for line in lines if not line.startswith(tuple(b'"' + each for each in _UNUSED)))
+
+
+def compiled(catalogue: Catalog) -> bytes:
+    """Return what the program reads, the same at any time."""
+    catalogue.creation_date = catalogue.revision_date = datetime.fromtimestamp(0, UTC)
+    stream = io.BytesIO()
+    write_mo(stream, catalogue)
+    return stream.getvalue()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""The languages of the window: one gettext catalogue for its texts and those of the base. Without Qt.
+
+English is in the code. It stays in the API, files, logs and commands; only `plantdesk.ui.texts` asks for translations.
+A catalogue is `resources/languages/LANGUAGE.mo`; CONTRIBUTING says how to add one.
+"""
+
+from __future__ import annotations
+
+import gettext
+import logging
+import string
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from plantdesk.platform import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+_SOURCE = "en"
+
+
+class Catalogue:
+    """The translations into one language. For any thread; raises nothing: what is missing or unusable is None."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """Read a catalogue; one that cannot be read has no translations."""
+        self._translations: gettext.NullTranslations = _Missing()
+        try:
+            if file is not None:
+                with file.open("rb") as stream:
+                    self._translations = gettext.GNUTranslations(stream)
+                self._translations.add_fallback(_Missing())
+        except Exception as error:  # noqa: BLE001  a file may be damaged in any way
+            self._translations = _Missing()
+            _log.warning("The translations in %s cannot be used: %s", file, error)
+        self.text = cache(self._text)
+
+    def _text(self, source: str, context: str = "") -> str | None:
+        """Return the translation of a text; `context` tells texts apart that are the same in English."""
+        if not source:
+            return None
+        find = self._translations
+        found = find.pgettext(context, source) if context else find.gettext(source)
+        return found if found and is_usable(found, source) else None
+
+    def plural(self, one: str, many: str, count: int) -> str | None:
+        """Return the translation of a text for a count, of which English has two forms."""
+        try:
+            found = self._translations.ngettext(one, many, count)
+        except Exception:  # noqa: BLE001  the rule of the plural forms is an expression in the file
+            return None
+        return found if found and (is_usable(found, many) or is_usable(found, one)) else None
+
+
+class _Missing(gettext.NullTranslations):
+    """Answers for texts that a catalogue does not have."""
+
+    @override
+    def gettext(self, message: str) -> str:
+        return ""
+
+    @override
+    def pgettext(self, context: str, message: str) -> str:
+        return ""
+
+    @override
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return ""
+
+
+def is_usable(translation: str, source: str) -> bool:
+    """Whether a translation has the fields of its source, a count excepted, and as many mnemonics."""
+    try:
+        fields, allowed = _fields(translation), _fields(source)
+    except ValueError:  # a single brace
+        return False
+    missing = {name for name, *_ in allowed - fields}
+    return not fields - allowed and missing <= {"count"} and _mnemonics(translation) == _mnemonics(source)
+
+
+def _fields(template: str) -> Counter[tuple[str, str | None, str | None]]:
+    parts = string.Formatter().parse(template)
+    return Counter((name, spec, conversion) for _, name, spec, conversion in parts if name is not None)
+
+
+def _mnemonics(text: str) -> int:
+    return text.replace("&&", "").count("&")
+
+
+def folder() -> Path:
+    """Return the folder of the catalogues."""
+    return paths.resources_folder() / "languages"
+
+
+def catalogue_of(language: str) -> Catalogue:
+    """Return the catalogue of one of the `available` languages."""
+    return Catalogue(None if language == _SOURCE else folder() / f"{language}.mo")
+
+
+def available() -> list[str]:
+    """Return the languages that there are, such as `de` or `pt_BR`, with English."""
+    return sorted({_SOURCE, *(file.stem for file in folder().glob("*.mo"))})
+
+
+def chosen(setting: str, of_system: Iterable[str], known: Collection[str]) -> str:
+    """Return the language to use: that of the setting, else the first known one of the system's, else English.
+
+    Languages of the system are BCP 47 tags, such as `de-AT`, in the order of the user's preference.
+    """
+    for tag in (setting, *of_system):
+        parts = tag.replace("-", "_").split("_")
+        for name in ("_".join(parts), "_".join((parts[0], parts[-1])), parts[0]):
+            if name in known:
+                return name
+    return _SOURCE
+
+
+_current = Catalogue()
+
+
+def use(catalogue: Catalogue) -> None:
+    """Translate with a catalogue from now on."""
+    global _current  # noqa: PLW0603  as there is one QApplication
+    _current = catalogue
+
+
+def current() -> Catalogue:
+    """Return the catalogue of the language in use."""
+    return _current

@@ -1,0 +1,55 @@
+"""The language of the window: gettext's catalogue for our texts, Qt's own file for those of Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from typing_extensions import override
+
+from plantdesk.platform import languages
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+
+class Translator(QTranslator):
+    """Looks the texts of `tr` and `translate` up in the catalogue, else Qt asks the next translator.
+
+    The context is ignored, a disambiguation is not.
+    """
+
+    @override
+    def translate(self, context: str, sourceText: str, disambiguation: str | None = None, n: int = -1) -> str | None:
+        return languages.current().text(sourceText, disambiguation or "")
+
+    @override
+    def isEmpty(self) -> bool:
+        return False
+
+
+def name_of(language: str) -> str:
+    """Return a language's own name, with its country where the catalogue is for one."""
+    locale = QLocale(language)
+    name = "English" if language == "en" else locale.nativeLanguageName().partition(" de ")[0]  # “español de España”
+    return f"{name[:1].upper()}{name[1:]}" + (f" ({locale.nativeTerritoryName()})" if "_" in language else "")
+
+
+def use_language(app: QApplication, setting: str) -> None:
+    """Use the language of a setting, or of the system where it is empty; dates and numbers are those of the region."""
+    system = QLocale.system()
+    language = languages.chosen(setting, system.uiLanguages(), languages.available())
+    languages.use(languages.catalogue_of(language))
+    if language != "en":
+        of_qt = QTranslator(app)
+        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        if of_qt.load(QLocale(language), "qtbase", "_", folder):
+            app.installTranslator(of_qt)
+        app.installTranslator(Translator(app))  # asked first
+    locale = QLocale()
+    if setting:
+        locale = QLocale(QLocale(language).language(), system.territory())
+    elif locale.language() is QLocale.Language.C:  # it neither groups digits nor formats dates for reading
+        locale = QLocale(QLocale.Language.English)
+    QLocale.setDefault(locale)
+    app.setLayoutDirection(QLocale(language).textDirection())

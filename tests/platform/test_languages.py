@@ -1,0 +1,133 @@
+"""The catalogues of the window's languages: what is chosen, what is refused, and that they are up to date."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+import translations
+from plantdesk.platform import languages
+from plantdesk.platform.languages import Catalogue, chosen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = sorted(translations.FOLDER.glob("*.po"))
+COUNTS = (0, 1, 2, 5, 21, 1_000_000)
+
+
+def catalogue(folder: Path, texts: str, language: str = "de") -> Catalogue:
+    """Return the catalogue of a file with these texts."""
+    file = folder / "xx.mo"
+    with file.open("wb") as compiled:
+        write_mo(compiled, read_po(io.BytesIO(texts.encode()), locale=language))
+    return Catalogue(file)
+
+
+def test_a_text_that_is_not_translated_is_none(tmp_path: Path) -> None:
+    known = catalogue(tmp_path, 'msgid "Cancel"\nmsgstr "Abbrechen"\n\nmsgid "Close"\nmsgstr ""\n')
+    assert [known.text(each) for each in ("Cancel", "Close", "Open", "")] == ["Abbrechen", None, None, None]
+    assert known.plural("1 plant", "{count} plants", 1) is None
+
+
+def test_a_context_tells_texts_apart(tmp_path: Path) -> None:
+    known = catalogue(tmp_path, 'msgctxt "tag"\nmsgid "None"\nmsgstr "Keines"\n')
+    assert (known.text("None", "tag"), known.text("None")) == ("Keines", None)
+
+
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("Delete {name}", "{nom} löschen"),
+        ("Delete {name}", "Löschen"),
+        ("Delete {name}", "{name} {name} löschen"),
+        ("Delete {name}", "{name.__class__} löschen"),
+        ("Delete {name}", "{name!r} löschen"),
+        ("Delete {name}", "{name löschen"),
+        ("{share:.0%}", "{share:.9999999%}"),
+        ("&Delete", "Löschen"),
+        ("Delete", "&Löschen"),
+    ],
+)
+def test_a_translation_with_other_fields_or_mnemonics_is_not_used(
+    tmp_path: Path, source: str, translation: str
+) -> None:
+    assert catalogue(tmp_path, f'msgid "{source}"\nmsgstr "{translation}"\n').text(source) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [
+        ("de", ["viele", "eine", "viele", "viele", "viele", "viele"]),
+        ("fr", ["une", "une", "plusieurs", "plusieurs", "plusieurs", "plusieurs"]),
+        ("ru", ["mnogo", "odna", "neskolko", "mnogo", "odna", "mnogo"]),
+    ],
+)
+def test_plural_forms(tmp_path: Path, language: str, forms: list[str]) -> None:
+    known = {"de": ["eine", "viele"], "fr": ["une", "plusieurs"], "ru": ["odna", "neskolko", "mnogo"]}[language]
+    texts = "".join(f'msgstr[{number}] "{form}"\n' for number, form in enumerate(known))
+    found = catalogue(tmp_path, f'msgid "1 plant"\nmsgid_plural "{{count}} plants"\n{texts}', language)
+    assert [found.plural("1 plant", "{count} plants", count) for count in COUNTS] == forms
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xde\x12\x04\x95", b"\xde\x12\x04\x95" + bytes(range(256)), b"PK\x03\x04 a zip file", b"\xff" * 4096],
+)
+def test_a_damaged_file_leaves_english(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "xx.mo"
+    file.write_bytes(content)
+    assert Catalogue(file).text("Cancel") is None
+    assert Catalogue(tmp_path).text("Cancel") is None
+    assert Catalogue(tmp_path / "gone.mo").plural("1 plant", "{count} plants", 5) is None
+
+
+def test_a_rule_of_plurals_that_fails_leaves_english(tmp_path: Path) -> None:
+    catalogue(tmp_path, 'msgid "1 plant"\nmsgid_plural "{count} plants"\nmsgstr[0] "a"\nmsgstr[1] "b"\n')
+    file = tmp_path / "xx.mo"
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"(n != 1)", b"1/(n-1) "))
+    assert content != file.read_bytes()
+    assert Catalogue(file).plural("1 plant", "{count} plants", 1) is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "of_system", "language"),
+    [
+        ("", ["de-AT", "en-US"], "de"),
+        ("", ["en-US", "de-AT"], "en"),
+        ("", ["cy-GB", "fr-CA"], "fr"),
+        ("", ["zh-Hant-TW"], "zh_TW"),
+        ("", ["pt-PT"], "en"),
+        ("", [], "en"),
+        ("fr", ["de-DE"], "fr"),
+        ("gone", ["de-DE"], "de"),
+        ("en", ["de-DE"], "en"),
+    ],
+)
+def test_the_language_is_that_of_the_setting_or_the_first_of_the_system_that_is_known(
+    setting: str, of_system: list[str], language: str
+) -> None:
+    assert chosen(setting, of_system, ["de", "en", "fr", "pt_BR", "zh_TW"]) == language
+
+
+# --- the files of PlantDesk ---
+
+
+def test_the_template_has_the_texts_of_the_code() -> None:
+    template = translations.FOLDER / translations.TEMPLATE
+    assert template.read_bytes() == translations.text_of(translations.extracted()), "python3 packaging/dev.py texts"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_language_is_complete_usable_and_compiled(file: Path) -> None:
+    found = translations.updated(file, translations.extracted())
+    assert not [message.id for message in found if message.id and not translations.is_translated(message)]
+    assert not translations.problems_of(found)
+    assert file.read_bytes() == translations.text_of(found), "python3 packaging/dev.py texts"
+    assert file.with_suffix(".mo").read_bytes() == translations.compiled(found), "python3 packaging/dev.py texts"
+    assert file.stem in languages.available()

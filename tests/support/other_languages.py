@@ -1,0 +1,102 @@
+"""The window in other languages, as tests drive it: they name widgets in English, whatever is shown.
+
+The pseudo-language has brackets and long texts: “Delete {name}” becomes “[Delete {name}~~~~]”. What has no brackets was
+never looked up, what lacks the last one is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from babel.messages.pofile import read_po
+from typing_extensions import override
+
+import translations
+from plantdesk.platform import languages
+from plantdesk.platform.languages import Catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: How much longer a text becomes, as translations of short ones do.
+_LONGER = 0.4
+_MARKED = re.compile(r"\[([^\[\]]*?)~+\]")
+_FIELD = re.compile(r"\\\{(\w+)[^{}]*\\\}")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+class Pseudo(Catalogue):
+    """Translates every text into brackets."""
+
+    @override
+    def _text(self, source: str, context: str = "") -> str | None:
+        return f"[{source}{'~' * (1 + int(len(source) * _LONGER))}]"
+
+    @override
+    def plural(self, one: str, many: str, count: int) -> str | None:
+        return self._text(one if count == 1 else many)
+
+    def english(self, text: str) -> str:
+        """Return a text without the marks."""
+        while text != (text := _MARKED.sub(r"\1", text)):
+            pass
+        return text
+
+
+class Language(Catalogue):
+    """A language of PlantDesk, that knows what its texts are in English."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(languages.folder() / f"{name}.mo")
+        self.name = name
+
+    def english(self, text: str) -> str:
+        """Return the English of a text without mnemonics, as far as it is one of the catalogue."""
+        for pattern, source in self._sources:
+            if found := pattern.fullmatch(text):
+                return source.format_map(defaultdict(str, found.groupdict()))
+        return text
+
+    @cached_property
+    def _sources(self) -> list[tuple[re.Pattern[str], str]]:
+        with (languages.folder() / f"{self.name}.po").open("rb") as file:
+            known = [translations.pairs(message) for message in read_po(file) if message.id]
+        pairs = [(found, sources) for each in known for sources, found in each]
+        found = {text.replace("&", ""): sources[-1].replace("&", "") for text, sources in pairs}
+        texts = sorted(found, key=lambda text: ("{" in text, -len(text)))
+        return [(_pattern(text), re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", found[text])) for text in texts]
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    seen: set[str] = set()
+
+    def group(field: re.Match[str]) -> str:
+        name = field[1]
+        if name in seen:
+            return f"(?P={name})"
+        seen.add(name)
+        return f"(?P<{name}>.+)"
+
+    return re.compile(_FIELD.sub(group, re.escape(text)), re.DOTALL)
+
+
+def english(text: str) -> str:
+    """Return in English what is shown in a language of these tests."""
+    current = languages.current()
+    return current.english(text) if isinstance(current, Pseudo | Language) else text
+
+
+def unmarked(text: str, data: Iterable[str]) -> list[str]:
+    """Return the words of a text that were not looked up; `data` are those of the user, of files and of the system."""
+    text = text.replace("&", "")
+    while text != (text := _MARKED.sub(" ", text)):
+        pass
+    for each in sorted(data, key=len, reverse=True):
+        text = text.replace(each, " ")
+    return _WORD.findall(text)
+
+
+LANGUAGES = sorted(file.stem for file in translations.FOLDER.glob("*.po"))

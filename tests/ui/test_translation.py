@@ -1,0 +1,188 @@
+"""The window in other languages: the pseudo-language shows what is not translated, glued together or cut."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QTabBar,
+    QWidget,
+)
+
+from plantdesk import __version__
+from plantdesk.platform import languages
+from plantdesk.platform.languages import Catalogue
+from plantdesk.ui.translation import Translator, name_of
+from tests.support.desk import Desk, menus_of
+from tests.support.dialogs import Dialogs, fill
+from tests.support.other_languages import LANGUAGES, Language, Pseudo, english, unmarked
+from tests.ui.test_dialogs import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.theme.theme import Theme
+
+#: What the user, files and the system have written; formats and names that no language changes.
+DATA = {
+    *("Salvia", "nemorosa", "Mentha", "piperita", "Monstera", "deliciosa", "kitchen", "bed", "Aster", "Rose", "Ivy"),
+    *("Fern", "Thyme", "sunny", "twelve", "Beside the tap, in its own pot: runs.", "greenhouse", "plants.db", "plants"),
+    *("CSV", "TSV", "JSON", "JSON Lines", "Excel", "Markdown", "UTF-8", "API", "PlantDesk", "HTTP", "POST", "curl"),
+    *("Python", "SQLite", "Libraries", "System", "AM", "PM", "id", "name", "tag", "note", "English", "Ctrl", "Enter"),
+    *("plants-2026.csv", "bytes", __version__),
+}
+
+
+@pytest.fixture
+def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str]:
+    """Show every text in brackets, or in the language of the parameter."""
+    name = getattr(request, "param", "pseudo")
+    translator = Translator()
+    languages.use(Pseudo() if name == "pseudo" else Language(name))
+    qapp.installTranslator(translator)
+    yield name
+    qapp.removeTranslator(translator)
+    languages.use(Catalogue())
+
+
+@pytest.fixture
+def window(request: pytest.FixtureRequest, qtbot: QtBot, store: Store, theme: Theme, tmp_path: Path) -> Dialogs:
+    """The whole window in the language."""
+    request.getfixturevalue("language")  # before the first text
+    bare = request.getfixturevalue("bare")
+    fill(store)
+    bare.complete()
+    bare.set_store(store)
+    return Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path)
+
+
+def texts_of(top: QWidget) -> Iterator[tuple[str, str]]:
+    """Yield what a user reads or hears in a window, with where it is."""
+    for widget in [top, *top.findChildren(QWidget)]:
+        if widget.window() is not top or not widget.isVisibleTo(top):
+            continue
+        where = f"{type(widget).__name__} {english(widget.accessibleName())}"
+        yield f"name of {where}", widget.accessibleName()
+        yield f"tooltip of {where}", re.sub("<[^>]*>", "", widget.toolTip())
+        if isinstance(widget, QLabel | QAbstractButton):
+            yield where, widget.text()
+        if isinstance(widget, QLineEdit | QPlainTextEdit):
+            yield where, widget.placeholderText()
+        if isinstance(widget, QTabBar | QComboBox):
+            count = widget.count()
+            for each in range(count):
+                yield where, widget.tabText(each) if isinstance(widget, QTabBar) else widget.itemText(each)
+
+
+def untranslated(top: QWidget, data: set[str]) -> list[str]:
+    """Return the texts with words that were not looked up."""
+    return [f"{where}: {text}" for where, text in texts_of(top) if unmarked(text, data)]
+
+
+def is_cut(widget: QWidget) -> bool:
+    """Whether a text does not fit into its label or button."""
+    if isinstance(widget, QLabel) and widget.wordWrap():
+        return widget.heightForWidth(widget.width()) > widget.height() + 1
+    return widget.minimumSizeHint().width() > widget.width() + 1
+
+
+def cut(top: QWidget) -> list[str]:
+    """Return the visible labels and buttons whose text is cut."""
+    found: list[QLabel | QAbstractButton] = [*top.findChildren(QLabel), *top.findChildren(QAbstractButton)]
+    shown = [each for each in found if each.isVisibleTo(top) and each.window() is top and each.text()]
+    return [f"{each.text()!r} has {each.width()} of {each.minimumSizeHint().width()}" for each in shown if is_cut(each)]
+
+
+def mnemonics(texts: Iterable[str]) -> list[str]:
+    """Return the letters that choose what has these texts."""
+    found = (re.search("&([^&])", text.replace("&&", "")) for text in texts)
+    return [each[1].lower() for each in found if each]
+
+
+def repeated(letters: list[str]) -> list[str]:
+    return sorted(letter for letter, count in Counter(letters).items() if count > 1)
+
+
+#: “failure” is written by the tests themselves.
+DIALOGS = [each for each in NAMES if each != "failure"]
+ALL = ["pseudo", *LANGUAGES]
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_every_text_of_a_dialog_is_translated(window: Dialogs, tmp_path: Path, name: str) -> None:
+    dialog = window.open(name)
+    QApplication.processEvents()
+    assert not untranslated(dialog, {*DATA, str(tmp_path), tmp_path.name})
+
+
+@pytest.mark.parametrize("language", ALL, indirect=True)
+@pytest.mark.parametrize("name", DIALOGS)
+def test_the_texts_of_a_dialog_fit_and_no_letter_chooses_two(language: str, window: Dialogs, name: str) -> None:
+    dialog = window.open(name)
+    QApplication.processEvents()
+    assert not cut(dialog)
+    found: list[QLabel | QAbstractButton] = [*dialog.findChildren(QLabel), *dialog.findChildren(QAbstractButton)]
+    texts = [each.text() for each in found if each.isVisibleTo(dialog) and each.window() is dialog]
+    assert not repeated(mnemonics(texts)), language
+
+
+def test_every_text_of_the_window_is_translated(window: Dialogs) -> None:
+    desk = window.desk
+    desk.until(lambda: any("12" in text for text in desk.texts()))
+    assert not untranslated(desk.window, DATA)
+    for menu in menus_of(desk.menu_bar):
+        menu.aboutToShow.emit()
+        assert not [each.text() for each in menu.actions() if unmarked(each.text(), DATA)]
+
+
+@pytest.mark.parametrize("language", ALL, indirect=True)
+def test_the_texts_of_the_window_fit_and_no_letter_chooses_two(language: str, window: Dialogs) -> None:
+    desk = window.desk
+    desk.until(lambda: any("12" in text for text in desk.texts()))
+    desk.until(lambda: not cut(desk.window))  # after its last layout
+    menus = list(menus_of(desk.menu_bar))
+    assert not repeated(mnemonics(menu.title() for menu in menus))
+    for menu in menus:
+        menu.aboutToShow.emit()
+        assert not repeated(mnemonics(each.text() for each in menu.actions())), (language, menu.title())
+
+
+def test_each_language_is_offered_by_its_own_name() -> None:
+    assert [name_of(each) for each in ("en", "de", "fr", "es", "pt_BR")] == [
+        *("English", "Deutsch", "Français", "Español", "Português (Brasil)"),
+    ]
+
+
+_OF_QT = [("de", "Abbrechen", "1.234"), ("fr", "Annuler", "1\u202f234"), ("en", "Cancel", "1,234")]
+
+
+@pytest.mark.parametrize(("setting", "cancel", "number"), _OF_QT)
+def test_a_language_is_that_of_qt_and_of_numbers_as_well(setting: str, cancel: str, number: str) -> None:
+    code = f"""
+from PySide6.QtWidgets import QApplication, QDialogButtonBox
+from PySide6.QtCore import QLocale
+from plantdesk.ui.translation import use_language
+app = QApplication([])
+use_language(app, {setting!r})
+box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+print(box.buttons()[0].text().replace("&", ""), QLocale().toString(1234))
+"""
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "LC_ALL": "C.UTF-8"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"{cancel} {number}"
