@@ -313,7 +313,7 @@ def _add_format(command: Parser, forms: Sequence[Format]) -> None:
 
 def _add_export(commands: Commands) -> None:
     does = "write plants to a file: CSV, TSV, JSON, JSON Lines or Excel"
-    command = add_command(commands, "export", does, "transfer.export_plants", "database")
+    command = add_command(commands, "export", does, "export.export_plants", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="the file, replaced if it exists; -: standard output")
     from plantdesk.transfer.formats import WRITTEN
 

@@ -1,4 +1,4 @@
-"""`plantdesk export` and `plantdesk import`."""
+"""`plantdesk import`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.plants import report
-from plantdesk.cli.commands.stores import filter_of, open_read_only, open_store, selection_of
+from plantdesk.cli.commands.stores import open_store
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, print_json, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
 from plantdesk.domain.import_batches import ImportConflictError, OnConflict
 from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
-from plantdesk.transfer.files import checked_target, file_source, is_replaced
-from plantdesk.transfer.formats import PIPE, WRITTEN, Format, format_of
+from plantdesk.transfer.files import checked_target, file_source
+from plantdesk.transfer.formats import PIPE, Format
 from plantdesk.transfer.importing import FileImport, ImportOptions, InvalidRowsError, NoNamesError
 from plantdesk.transfer.inputs import Reading
 from plantdesk.transfer.text import UnknownEncodingError
-from plantdesk.transfer.writing import write_plants
 
 if TYPE_CHECKING:
     import argparse
@@ -39,23 +39,6 @@ _MEBI = 1_048_576
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 #: Columns that are not read, of which the names are printed.
 _MAX_NAMED = 10
-
-
-def export_plants(options: argparse.Namespace) -> int:
-    """Write plants to a file in insertion order; one that exists is replaced when all is written.
-
-    Raises UnknownFormatError, other PlantDeskErrors, OSError.
-    """
-    file, requested = options.file, filter_of(options)
-    form = format_of(file, _format(options), WRITTEN)
-    outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
-    with ExitStack() as stack:
-        stack.enter_context(cleaned_up_when_terminated())
-        stack.enter_context(reported_when_interrupted(outcome))
-        store = stack.enter_context(closing(open_read_only(options.database)))
-        count = write_plants(file, form, store, selection_of(store, requested), lambda _count: None)
-    print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
-    return 0
 
 
 def import_plants(given: argparse.Namespace) -> int:
@@ -98,12 +81,8 @@ def _import_options(given: argparse.Namespace) -> ImportOptions:
     if len(dict(given.map)) < len(given.map):
         given.parser.error(Text("--map may name each field only once"))
     columns = Columns(dict(given.map), has_header=not given.no_header)
-    reading = Reading(_format(given), given.encoding, columns=columns, skipped_lines=given.skip_lines)
+    reading = Reading(requested_format(given), given.encoding, columns=columns, skipped_lines=given.skip_lines)
     return ImportOptions(reading, OnConflict(given.on_clash), given.skip_invalid, given.tag)
-
-
-def _format(options: argparse.Namespace) -> Format | None:
-    return None if options.format is None else Format(options.format)
 
 
 def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, progress: _Progress) -> Preview:

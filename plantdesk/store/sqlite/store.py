@@ -1,4 +1,4 @@
-"""The store as API, window and command line use it."""
+"""The store as API, window and command line use it. Methods import what a command that adds a plant does not need."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import Changes
-from plantdesk.store.sqlite.changes import apply, redo, undo
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_as_next
-from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.read_only import refuse_outdated
 from plantdesk.store.sqlite.view_index import ViewIndex
 from plantdesk.store.sqlite.writer import Writer
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.domain.validation import NewPlant, PlantFields
     from plantdesk.store.sqlite.connections import Progress
+    from plantdesk.store.sqlite.queries import Reader
     from plantdesk.store.sqlite.tokens import Tokens
 
 
@@ -105,6 +104,8 @@ class Store(PlantStore):
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
+        from plantdesk.store.sqlite.changes import apply
+
         def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
             applied = apply(connection, edits, source)
             return applied, Changes(history=applied.change is not None)
@@ -113,10 +114,14 @@ class Store(PlantStore):
 
     @override
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
+        from plantdesk.store.sqlite.changes import undo
+
         return self._take_back(lambda connection: undo(connection, change, source))
 
     @override
     def redo(self, source: Source) -> Future[Undone]:
+        from plantdesk.store.sqlite.changes import redo
+
         return self._take_back(lambda connection: redo(connection, source))
 
     def _take_back(self, undone: Callable[[sqlite3.Connection], Undone]) -> Future[Undone]:
@@ -154,6 +159,8 @@ class Store(PlantStore):
 
     @override
     def reader(self) -> Reader:
+        from plantdesk.store.sqlite.queries import Reader
+
         return Reader(self.file, self._index, self._report_damage)
 
     @property

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -54,6 +52,8 @@ class Tokens(TokenStore):
 
     @override
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
+        import secrets  # imports OpenSSL
+
         def action(connection: sqlite3.Connection) -> tuple[NewToken, Changes]:
             label = _checked_name(connection, name)
             token = PREFIX + secrets.token_urlsafe(32)  # 256 bits
@@ -178,6 +178,8 @@ class TokenChecker(TokenLookup):
 
 
 def _digest(token: str) -> bytes:
+    import hashlib  # imports OpenSSL
+
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -20,7 +20,6 @@ from plantdesk.domain.views import Order
 from plantdesk.store.sqlite import text_index
 from plantdesk.store.sqlite.conditions import SORTED, sorted_ids
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.files.index_folder import index_folder
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.order_file import opened
 from plantdesk.store.sqlite.row_reads import last_seq
@@ -169,6 +168,8 @@ class ViewIndex:
 
         Raises StoreError, sqlite3.Error, OSError, and InterruptedError after `close`.
         """
+        from plantdesk.store.sqlite.files.index_folder import index_folder
+
         epoch, generation = self._epoch, self._file.generation
         with ExitStack() as stack:
             with translate_errors(), closing(self._file.connect()) as connection:

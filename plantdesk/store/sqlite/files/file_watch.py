@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
-import socket
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -92,7 +90,9 @@ class _Inotify:
 
     def __init__(self) -> None:
         """Raises OSError; ImportError and AttributeError where Python or the C library lack what is needed."""
-        import ctypes  # takes 2 to 4 ms
+        import ctypes  # these take 4 ms, and a command is done before its store is watched
+        import selectors
+        import socket
 
         self._errno = ctypes.get_errno
         libc = ctypes.CDLL(None, use_errno=True)
