@@ -7,12 +7,14 @@ shown to users: it may contain the address, and it is in the language of the ser
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors
+from typing_extensions import override
 
 from plantdesk import __version__
 from plantdesk.domain.errors import (
@@ -30,21 +32,52 @@ from plantdesk.domain.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from psycopg.abc import RV, PQGen
+
     from plantdesk.store.postgres.address import Address
 
-    Connection = psycopg.Connection[Any]
+
+class Connection(psycopg.Connection[Any]):
+    """A connection on which nothing waits without end: one whose server is silent is closed."""
+
+    #: Seconds in which each statement must be answered.
+    limit: float = 60
+
+    @override
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        if timeout is not None:
+            return super().wait(gen, interval, timeout)
+        deadline = time.monotonic() + self.limit
+        try:
+            return super().wait(gen, interval, self.limit)
+        except psycopg.OperationalError:
+            if time.monotonic() >= deadline:
+                self.pgconn.finish()
+            raise
+
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Let the statements of a block be answered in fewer seconds."""
+        before, self.limit = self.limit, seconds
+        try:
+            yield
+        finally:
+            self.limit = before
+
 
 _log = logging.getLogger(__name__)
 
 #: Seconds for each host.
 CONNECT_TIMEOUT = 2
+#: Seconds that the server has to report a timeout of its own.
+_GRACE = 3
 #: Parameters of libpq that end a dead connection within seconds; those of the address win.
 _DEFAULTS = {
     "connect_timeout": CONNECT_TIMEOUT,
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
-    "tcp_user_timeout": 8000,
+    "tcp_user_timeout": 2000,
     "client_encoding": "utf8",
 }
 #: A desk that hangs in a transaction would hold up all others. A weaker synchronous_commit of server or role would lose
@@ -138,7 +171,8 @@ def _opened(address: Address, role: str, timeout: int) -> Connection:
     given = address.conninfo
     several = {"target_session_attrs": "read-write"} if "," in given.get("host", "") and role == "writer" else {}
     parameters = {**_DEFAULTS, **several, "application_name": name, **given}
-    connection: Connection = psycopg.connect(autocommit=True, **parameters)  # type: ignore[arg-type]
+    connection = Connection.connect(autocommit=True, **parameters)  # type: ignore[arg-type]
+    connection.limit = timeout + _GRACE
     try:
         connection.execute(_SETTINGS.format(timeout=timeout).encode())
     except BaseException:

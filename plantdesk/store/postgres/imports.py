@@ -110,6 +110,7 @@ class PostgresImport(PlantImport):
         self._connection: Connection = transactions.open()
         with translate_errors():
             self._connection.execute("SET statement_timeout = '1h'")
+            self._connection.limit = 3600
             self._connection.execute(_TABLES.encode())
 
     @override

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from array import array
 from contextlib import suppress
 from functools import partial
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 from typing_extensions import override
 
-from plantdesk.domain.errors import StoreClosedError
+from plantdesk.domain.errors import StoreClosedError, StoreError
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.protocols import FindsRows, PlantReader
 from plantdesk.domain.records import Source, SourceKind
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
+#: Seconds for which others do not wait for a server that has just not answered.
+_RETRY_DELAY = 0.5
 #: Ids in the first chunk of a view, a few screens, and in later ones.
 _FIRST_CHUNK, _CHUNK = 512, 200_000
 #: Plants among which names are counted.
@@ -62,6 +65,8 @@ class ReadConnection:
         self._user: object = None
         self._connection: Connection | None = None
         self._is_closed = False
+        self._failure: StoreError | None = None
+        self._retry_at = 0.0
 
     def ask(self, user: object, query: Callable[[Connection], _Result], *, snapshot: bool = False) -> _Result:
         """Run a query; once more on a new connection where the old one turns out to be lost. Raises StoreError.
@@ -106,7 +111,13 @@ class ReadConnection:
         if self._is_closed:
             raise StoreClosedError
         if self._connection is None:
-            self._connection = connect(self._address, "reader")
+            if self._failure is not None and time.monotonic() < self._retry_at:
+                raise self._failure
+            try:
+                self._connection = connect(self._address, "reader")
+            except StoreError as error:
+                self._failure, self._retry_at = error, time.monotonic() + _RETRY_DELAY
+                raise
         return self._connection
 
     def _cancel(self, user: object) -> None:

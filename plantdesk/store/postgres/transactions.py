@@ -40,6 +40,8 @@ _Result = TypeVar("_Result")
 
 #: More new plants of other desks than this are not listed: listeners reload.
 _MAX_LISTED = 1000
+#: Seconds that a statement may take: a set of millions of plants.
+_LONG = 600
 #: Seconds in which the outcome of a lost connection must be known, and between two attempts.
 _SETTLE_TIMEOUT, _SETTLE_DELAY = 2.0, 0.1
 _FINISH = f"""
@@ -67,6 +69,8 @@ class OutcomeUnknownError(ServerUnreachableError):
     )
 
 
+#: Seconds in which a short transaction is answered, with what it waits for the lock.
+_QUICK = 8
 #: Connections on which a group is tried, one after another.
 _MAX_TRIES = 3
 
@@ -110,7 +114,7 @@ class Transactions:
     def open(self) -> Connection:
         """Return the connection, a new one where it was lost. Raises StoreError."""
         if self._connection is None or self._connection.closed:
-            connection = connect(self._address, "writer")
+            connection = connect(self._address, "writer", _LONG)
             try:
                 with translate_errors(self._address):
                     check_version(version_of(connection), self._address.name, self._address.server)
@@ -157,7 +161,7 @@ class Transactions:
     def _try_add(self, entries: Sequence[Entry]) -> Outcome:
         key, connection = uuid4(), self.open()
         try:
-            with translate_errors(self._address):
+            with translate_errors(self._address), connection.limited(_QUICK):
                 return add_group(connection, entries, key, self._desk)
         except Exception:
             if not connection.closed:
@@ -270,7 +274,7 @@ class Transactions:
         while True:
             try:
                 connection = self.open()
-                with translate_errors(self._address):
+                with translate_errors(self._address), connection.limited(_SETTLE_TIMEOUT):
                     values = {"key": key, "desk": self._desk}
                     if execute(connection, _SETTLE, values).fetchone() is not None:
                         return None
@@ -299,7 +303,7 @@ class Transactions:
         known, connection = self.known, self.open()
         limit = _MAX_LISTED + 1
         try:
-            with translate_errors(self._address), connection.pipeline():
+            with translate_errors(self._address), connection.limited(_QUICK), connection.pipeline():
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 state = connection.execute("SELECT position, last_seq, last_change, tokens FROM state")
                 plants = execute(connection, _ADDED, (known.seq, limit))

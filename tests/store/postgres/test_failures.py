@@ -8,6 +8,7 @@ from contextlib import closing
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, Insert, SetTag
@@ -16,6 +17,7 @@ from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store import location_of
+from plantdesk.store.postgres import transactions, writer
 from plantdesk.store.postgres.connections import ServerUnreachableError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.support.adding import add_each
@@ -25,7 +27,7 @@ from tests.support.tcp_proxy import TcpProxy, proxy_to
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.validation import NewPlant
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
@@ -239,6 +241,71 @@ def test_a_server_that_is_killed_under_load_loses_nothing_that_was_acknowledged(
         assert len(ids) == len(set(ids))
         assert acknowledged <= set(ids)
         assert server.execute("SELECT last_seq, plants FROM plantdesk.state", location.name) == [(len(ids), len(ids))]
+
+
+def test_a_server_that_is_silent_is_given_up(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transactions, "_QUICK", 0.3)
+    store.add(plant(1), COMMAND).result(SECONDS)
+    proxy.freeze()
+    assert isinstance(store.add(plant(2), COMMAND).exception(SECONDS), OutcomeUnknownError)
+    proxy.thaw()
+    until(lambda: store.write_error is None)
+    assert store.add(plant(2), COMMAND).result(SECONDS).id == 2
+    assert stored(location) == [1, 2]
+
+
+def test_a_sleep_of_the_computer_drops_all_connections(
+    postgres: PostgresServer, location: PostgresLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connections() -> set[object]:
+        sql = f"SELECT pid, application_name FROM pg_stat_activity WHERE datname = '{location.name}'"
+        return {*postgres.execute(sql)}
+
+    with closing(location.open()) as store, closing(store.reader()) as reader:
+        received: SimpleQueue[Changes] = SimpleQueue()
+        store.subscribe(received.put)
+        until(lambda: len(connections()) == 2)
+        assert reader.count() == 0
+        before = connections()
+        assert len(before) == 3
+        monkeypatch.setattr(writer, "_CLOCK_JUMP", -1)  # each look finds one
+        monkeypatch.setattr(writer, "_CLOCK_INTERVAL", 0.05)
+        store.add(plant(1), COMMAND).result(SECONDS)
+        assert received.get(timeout=SECONDS).added[0].id == 1
+        until(lambda: not before & connections())
+        monkeypatch.undo()
+        assert reader.count() == 1
+        store.add(plant(2), COMMAND).result(SECONDS)
+        assert received.get(timeout=SECONDS).added[0].id == 2
+
+
+def test_a_query_is_interrupted_at_once_and_the_next_one_runs(
+    postgres: PostgresServer, location: PostgresLocation
+) -> None:
+    with closing(location.open()) as store, closing(store.reader()) as reader, closing(store.reader()) as other:
+        assert other.count() == 0
+        interrupted: SimpleQueue[type[BaseException] | None] = SimpleQueue()
+
+        def query(reader: PlantReader) -> None:
+            try:
+                reader.tags()
+            except InterruptedError as error:
+                interrupted.put(type(error))
+            else:
+                interrupted.put(None)
+
+        with psycopg.connect(location.url) as blocking:
+            blocking.execute("LOCK TABLE plantdesk.plant IN ACCESS EXCLUSIVE MODE")
+            threads = [threading.Thread(target=query, args=(each,), daemon=True) for each in (reader, other)]
+            threads[0].start()
+            waiting = f"SELECT 1 FROM pg_stat_activity WHERE datname = '{location.name}' AND wait_event_type = 'Lock'"
+            until(lambda: len(postgres.execute(waiting)) == 1)
+            threads[1].start()
+            reader.interrupt()
+            assert interrupted.get(timeout=SECONDS) is InterruptedError
+        assert interrupted.get(timeout=SECONDS) is None
 
 
 def test_missing_rights_make_a_store_read_only(postgres: PostgresServer, location: PostgresLocation) -> None:
