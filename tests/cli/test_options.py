@@ -71,8 +71,8 @@ def test_the_database_may_be_named_anywhere(typed: str, tmp_path: Path, capfd: p
     assert "garden" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["postgresql://me:secret@host/plants", "file:plants.db?mode=memory", ":memory:"])
-def test_a_database_is_a_file(
+@pytest.mark.parametrize("name", ["mysql://me:secret@host/plants", "file:plants.db?mode=memory", ":memory:"])
+def test_an_unknown_address_is_no_file(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
