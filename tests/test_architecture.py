@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 RULES: list[Rule] = [
     rules.layers,
-    rules.store_has_a_face,
+    rules.store_internals_stay_inside,
     rules.ui_layers,
     rules.ui_threads_in_background_only,
     rules.qt_in_the_window_only,
     rules.web_in_the_api_only,
+    rules.psycopg_in_its_store_only,
     rules.sqlmodel_in_the_tables_only,
     rules.wrapped_widgets,
     rules.home_by_paths,
@@ -103,12 +104,12 @@ def test_an_import_along_the_layers_is_fine(importer: str, imported: str) -> Non
     assert not violations(rules.layers, **{importer: f"import plantdesk.{imported}"})
 
 
-def test_a_look_behind_the_face_of_the_store_is_found() -> None:
+def test_an_import_from_inside_the_store_is_found() -> None:
     behind = "from plantdesk.store.writer import Writer"
-    assert violations(rules.store_has_a_face, ui="from plantdesk.store import writer", store__writer="")
-    assert violations(rules.store_has_a_face, ui=behind, store__writer="")
-    assert not violations(rules.store_has_a_face, store__store=behind, store__writer="")
-    assert not violations(rules.store_has_a_face, ui="from plantdesk.store import Store", store__writer="")
+    assert violations(rules.store_internals_stay_inside, ui="from plantdesk.store import writer", store__writer="")
+    assert violations(rules.store_internals_stay_inside, ui=behind, store__writer="")
+    assert not violations(rules.store_internals_stay_inside, store__store=behind, store__writer="")
+    assert not violations(rules.store_internals_stay_inside, ui="from plantdesk.store import Store", store__writer="")
 
 
 @pytest.mark.parametrize(
@@ -164,6 +165,12 @@ def test_qt_in_the_window_is_fine(importer: str) -> None:
 def test_the_web_outside_the_api_is_found(importer: str, library: str) -> None:
     assert violations(rules.web_in_the_api_only, **{importer: f"import {library}"})
     assert not violations(rules.web_in_the_api_only, api__app=f"import {library}")
+
+
+def test_the_driver_of_postgresql_outside_its_store_is_found() -> None:
+    source = "def f():\n    from psycopg import errors"
+    assert violations(rules.psycopg_in_its_store_only, store__sqlite__queries=source, store__locations=source)
+    assert not violations(rules.psycopg_in_its_store_only, store__postgres__reader=source)
 
 
 @pytest.mark.parametrize("imported", ["sqlmodel", "sqlalchemy.pool", "plantdesk.store.tables"])
@@ -259,7 +266,7 @@ def test_a_template_with_values_is_fine(source: str) -> None:
 @pytest.mark.parametrize(
     "call", ['_tr("Undo")', 'tr("Undo")', 'page.tr("Undo")', 'self.tr(f"Undo {title}")', 'translate("Menus", text)']
 )
-def test_a_translation_that_lupdate_does_not_find_is_found(call: str) -> None:
+def test_a_translation_that_is_not_collected_is_found(call: str) -> None:
     assert violations(rules.translations_are_found, ui__page=call)
     assert not violations(rules.translations_are_found, ui__page='self.tr("Undo"), translate("Menus", "Undo")')
 

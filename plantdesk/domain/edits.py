@@ -1,4 +1,4 @@
-"""The edits that `Store.apply` makes. One call is one change, in one transaction."""
+"""The edits that `PlantStore.apply` makes. One call is one change, in one transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`typing.override`, since Python 3.12. The import of typing_extensions takes as long as Python's start."""
+"""`typing.override`, since Python 3.12, for all modules: typing_extensions takes long to import."""
 
 from __future__ import annotations
 

@@ -13,8 +13,7 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
+from plantdesk.domain.overrides import override
 from plantdesk.platform import paths
 
 if TYPE_CHECKING:

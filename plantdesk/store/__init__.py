@@ -1,4 +1,4 @@
-"""The stores: where they are, and how files of plants are read. What is in `sqlite` is reached through a location.
+"""The stores: where they are, and how files of plants are read. `sqlite` and `postgres` are reached through a location.
 
 Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, listeners are plain callables.
 """

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.domain.history import Change
 from plantdesk.domain.records import FORM
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.texts import shown
@@ -47,7 +46,7 @@ class WindowContext:
     message: MessageLine
     #: What the window has changed; a feature that changes plants pushes its changes.
     undo_stack: UndoStack
-    #: The file of the store, open or not.
+    #: Where the store is, open or not.
     location: StoreLocation
 
     def report_change(self, change: Change, text: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Small additions to Qt: the `override` decorator, nested layouts, dynamic properties, sizes, a folder, diagnostics.
+"""Small additions to Qt: nested layouts, dynamic properties, sizes, a folder, diagnostics.
 
 Functions import what the first paint does not need: the first use of the namespace `Qt` makes 93 enumerations.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QSize
 
+from plantdesk.domain.overrides import override
 from plantdesk.platform.paths import home_folder
 
 if TYPE_CHECKING:
@@ -24,17 +25,6 @@ if TYPE_CHECKING:
     Margins: TypeAlias = int | tuple[int, int, int, int]
     #: What the methods of a model and of a delegate are given.
     Index: TypeAlias = QModelIndex | QPersistentModelIndex
-
-    from typing_extensions import override
-else:
-
-    def override(method):  # noqa: ANN001, ANN201 - the type checker reads the line above
-        """Mark a method as an override of Qt's; nothing happens at run time.
-
-        `typing.override` exists from Python 3.12 on, and importing typing_extensions takes 36 ms, a sixth of the time
-        to the first window.
-        """
-        return method
 
 
 __all__ = [

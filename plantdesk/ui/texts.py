@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
-from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.overrides import override
 from plantdesk.platform import languages
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import Source
 
-#: Translates a literal in a context. `lupdate` finds calls of this name with two literals.
+#: Translates a literal in a context. `dev.py texts` finds calls of this name with two literals.
 translate = QCoreApplication.translate
 
 _PICTURES = 0x2400

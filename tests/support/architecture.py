@@ -34,12 +34,13 @@ LAYERS = {
     "__main__": 6,
 }
 NAMES = {"", "APP_ID", "DEFAULT_PORT", "HOME_PAGE", "__version__"}  # of the package itself
-NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; the other way in, `commands`, lies above both
+NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; `cli`, which also uses `transfer`, is above both
 # The same inside ui/: another folder is a feature, another module is shared by the features.
 UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "main_window": 5, "workspace": 5, "session": 5}
 UI_SHARED, UI_FEATURE = 3, 4
 QT = {"PySide6", "shiboken6"}
 TABLES = "plantdesk.store.tables"
+POSTGRES = "plantdesk.store.postgres"
 WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
 TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
@@ -146,10 +147,10 @@ def layers(modules: Modules) -> list[str]:
     ]
 
 
-def store_has_a_face(modules: Modules) -> list[str]:
+def store_internals_stay_inside(modules: Modules) -> list[str]:
     """What others need of the store, they take from `plantdesk.store` itself."""
     return [
-        f"{module.name} imports {name} behind the store's face"
+        f"{module.name} imports {name} which is inside the store; use plantdesk.store"
         for module in modules.values()
         for name in module.imported
         if module.part != "store" and name.startswith("plantdesk.store.") and name in modules
@@ -189,6 +190,17 @@ def qt_in_the_window_only(modules: Modules) -> list[str]:
 
 def web_in_the_api_only(modules: Modules) -> list[str]:
     return _foreign(modules, WEB, {"api"})
+
+
+def psycopg_in_its_store_only(modules: Modules) -> list[str]:
+    """A start with a file imports nothing of the driver, and only its own kind of store knows its errors."""
+    return [
+        f"{module.name} imports {name}"
+        for module in modules.values()
+        if not module.name.startswith(POSTGRES)
+        for name in module.imported
+        if name.split(".")[0] == "psycopg"
+    ]
 
 
 def sqlmodel_in_the_tables_only(modules: Modules) -> list[str]:
@@ -288,7 +300,7 @@ def texts_are_literals(modules: Modules) -> list[str]:
 
 
 def translations_are_found(modules: Modules) -> list[str]:
-    """`lupdate` finds literals in calls of `self.tr` and `translate`; the context of `tr` is the class around it."""
+    """`dev.py texts` collects literals of `self.tr` and `translate`; the context of `tr` is the class around it."""
     return [
         f"{module.name}, line {call.lineno}: {ast.unparse(call)}"
         for module in modules.values()

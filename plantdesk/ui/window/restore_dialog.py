@@ -85,7 +85,7 @@ class RestoreDialog(Dialog):
 
     def _on_listed(self, backups: list[Backup]) -> None:
         self._listed = backups
-        self._table.show_rows([(_moment(each.made_at), self._why(each.kind), _size(each.size)) for each in backups])
+        self._table.show_rows([(_local_time(each.made_at), self._why(each.kind), _size(each.size)) for each in backups])
         self._card.setVisible(bool(backups))
         self.fit_height(self.width())
         if self._file is not None:  # chosen before the list was there
@@ -198,8 +198,8 @@ class RestoreDialog(Dialog):
         self.fit_height(self._theme.metrics.scaled(_WIDTH))
 
 
-def _moment(milliseconds: int) -> str:
-    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(milliseconds), QLocale.FormatType.ShortFormat)
+def _local_time(timestamp: int) -> str:
+    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp), QLocale.FormatType.ShortFormat)
 
 
 def _size(size: int) -> str:

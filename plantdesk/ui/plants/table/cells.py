@@ -31,7 +31,7 @@ class Column(IntEnum):
 
     @property
     def order(self) -> str:
-        """The value of `plantdesk.store.Order` that sorts by this column."""
+        """The value of `views.Order` that sorts by this column."""
         return self.name.lower()
 
 
