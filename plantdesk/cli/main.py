@@ -1,6 +1,7 @@
 """The entry point: runs a command and reports its failure.
 
-Without arguments, as from a menu, it opens the window without parsing options, since argparse takes time to import.
+Without arguments, as from a menu, it opens the window without parsing options, since argparse takes time to import; and
+so it prints the version.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from plantdesk import __version__
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, without_controls
 from plantdesk.platform import core_dumps, display, output, windows
 
@@ -32,10 +34,7 @@ def _run(given: Sequence[str]) -> int:
     try:
         if not given:
             return _open_default()
-        from plantdesk.cli.options import run
-
-        _escape_unencodable()
-        code = run(given)
+        code = _run_command(given)
         output.flush()
     except output.BrokenPipeOutputError:  # as with `plantdesk … | head`
         return 1
@@ -50,6 +49,16 @@ def _run(given: Sequence[str]) -> int:
         print(f"plantdesk: {without_controls(_message(error))}", file=sys.stderr)
         return 1
     return code
+
+
+def _run_command(given: Sequence[str]) -> int:
+    if [*given] in (["-V"], ["--version"]):
+        output.write(f"plantdesk {__version__}")
+        return 0
+    from plantdesk.cli.options import run
+
+    _escape_unencodable()
+    return run(given)
 
 
 def _is_out_of_memory(error: Exception) -> bool:

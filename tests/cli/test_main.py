@@ -250,11 +250,10 @@ def test_wrong_usage_is_2_and_names_the_command(arguments: list[str], capfd: pyt
     assert capfd.readouterr().err.startswith("usage: plantdesk")
 
 
-def test_the_version_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(["--version"])
-    assert left.value.code == 0
-    assert capfd.readouterr().out == f"plantdesk {__version__}\n"
+@pytest.mark.parametrize("arguments", [["--version"], ["-V"], ["--database", "x.db", "--version"]], ids=" ".join)
+def test_the_version_is_printed(arguments: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-m", "plantdesk", *arguments], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == (f"plantdesk {__version__}\n", "")
 
 
 _PRINT_MODULES = """
