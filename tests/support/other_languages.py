@@ -11,10 +11,8 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from babel.messages.pofile import read_po
 from typing_extensions import override
 
-import translations
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
 
@@ -62,6 +60,10 @@ class Language(Catalogue):
 
     @cached_property
     def _sources(self) -> list[tuple[re.Pattern[str], str]]:
+        from babel.messages.pofile import read_po
+
+        import translations  # of packaging/, which pytest finds
+
         with (languages.folder() / f"{self.name}.po").open("rb") as file:
             known = [translations.pairs(message) for message in read_po(file) if message.id]
         pairs = [(found, sources) for each in known for sources, found in each]
@@ -99,4 +101,4 @@ def unmarked(text: str, data: Iterable[str]) -> list[str]:
     return _WORD.findall(text)
 
 
-LANGUAGES = sorted(file.stem for file in translations.FOLDER.glob("*.po"))
+LANGUAGES = sorted(file.stem for file in languages.folder().glob("*.po"))
