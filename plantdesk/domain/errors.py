@@ -52,8 +52,8 @@ class ErrorNumber(IntEnum):
     STORE_BUSY = 50301, "Another program holds the store locked; try again after Retry-After seconds."
     STORE_FULL = 50302, "The disk is full."
     STORE_READ_ONLY = 50303, "The store cannot be written to."
-    STORE_DAMAGED = 50304, "The store's file is damaged."
-    STORE_UNREACHABLE = 50305, "The store's file cannot be read or written."
+    STORE_DAMAGED = 50304, "The stored data is damaged."
+    STORE_UNREACHABLE = 50305, "The store's file cannot be read or written, or its server does not answer."
     STORE_CLOSED = 50306, "PlantDesk is closing; try again after Retry-After seconds."
     OUT_OF_MEMORY = 50307, "There is not enough memory; try again after Retry-After seconds."
 
@@ -214,7 +214,7 @@ class TokenUsedUpError(PlantDeskError):
         super().__init__(count=max_plants)
 
 
-# --- the history ---
+# --- plants, tags and sources that are not there, or have changed ---
 
 
 class UnknownPlantError(PlantDeskError):

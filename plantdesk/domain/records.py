@@ -78,7 +78,7 @@ COMMAND = Source(2, SourceKind.COMMAND)
 
 
 class PlantRow(NamedTuple):
-    """A plant in the store. `added_at` is in milliseconds since 1970, UTC.
+    """A plant in the store. `added_at` is in milliseconds since 1970, UTC. `note` is None also where it is not read.
 
     `version` identifies this content: two rows of one id with one version are the same.
     """

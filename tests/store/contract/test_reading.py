@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.protocols import FindsRows
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.search import parse_search
@@ -197,6 +197,12 @@ def test_pages_for_the_screen_hold_the_beginning_of_long_texts(
         ("aloe ferox", None),
     ]
     assert rows[9] == reader.plant(9)
+
+
+def test_pages_for_the_screen_hold_no_notes(store: PlantStore, reader: PlantReader) -> None:
+    before = reader.rows([9])[9]
+    store.apply([edited(before, note="Water on Mondays.")], FORM).result(SECONDS)
+    assert (reader.rows([9])[9].note, reader.rows_cut([9], 6)[9].note) == ("Water on Mondays.", None)
 
 
 def test_small_questions(reader: PlantReader) -> None:
