@@ -16,6 +16,8 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.support.postgres_server import PostgresServer
+
 # Before anything imports Qt. A test that needs another platform starts a process of its own.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 if sys.platform == "win32":
@@ -54,6 +56,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv("PLANTDESK_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server for all tests of the run; each test has a database of its own."""
+    from tests.support.postgres_server import running_server
+
+    with running_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

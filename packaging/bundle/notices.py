@@ -102,7 +102,8 @@ def _debian_version(package: str) -> str | None:
 def packages() -> list[Part]:
     """Return the distributions that the program needs here, except those in legal/notices.toml."""
     found: dict[str, metadata.Distribution] = {}
-    pending = ["plantdesk"]
+    # An extra of psycopg, which the metadata of plantdesk names in brackets.
+    pending = ["plantdesk", *(["psycopg-binary"] if _distribution_version("psycopg-binary") else [])]
     while pending:
         distribution = metadata.distribution(pending.pop())
         if distribution.metadata["Name"] not in found:

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.store.sqlite.store import Store
-from tests.support.postgres_server import running_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from tests.support.postgres_server import PostgresServer
 
 NOBODY = 65534
 
@@ -30,13 +27,6 @@ def store(path: Path) -> Iterator[Store]:
     store = Store(path)
     yield store
     store.close()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A server for all tests of the run; each test has a database of its own."""
-    with running_server() as server:
-        yield server
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from plantdesk.store.postgres.connections import execute
 if TYPE_CHECKING:
     from plantdesk.store.postgres.connections import Connection
 
-#: Each plant that was there before and is changed or gone, with -1, and each that is new or changed, with 1.
+#: Each plant that was there before and is changed or gone, with -1, and each that is new or changed, with 1. OFFSET 0
+#: keeps the server from reading all plants where its statistics are old.
 _DIFFERENCE = """
     WITH changed AS (
         SELECT DISTINCT ON (plant_id) plant_id, seq, tag, source_id, added_at FROM before_image
@@ -23,8 +24,8 @@ _DIFFERENCE = """
         UNION ALL
         SELECT 1, tag, source_id, added_at FROM plant WHERE seq > %(seq)s
         UNION ALL
-        SELECT 1, plant.tag, plant.source_id, plant.added_at FROM changed JOIN plant ON plant.id = plant_id
-        WHERE plant.seq <= %(seq)s
+        SELECT 1, now.tag, now.source_id, now.added_at FROM changed CROSS JOIN LATERAL (
+            SELECT tag, source_id, added_at FROM plant WHERE id = plant_id AND plant.seq <= %(seq)s OFFSET 0) AS now
     )
     SELECT tag, source_id, sum(number), sum(number) FILTER (WHERE added_at >= %(start)s AND added_at < %(stop)s)
     FROM step GROUP BY tag, source_id"""

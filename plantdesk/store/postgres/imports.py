@@ -159,8 +159,11 @@ class PostgresImport(PlantImport):
             if not self._counts.new and (not self._counts.clashing or self._on_conflict is OnConflict.SKIP):
                 return Applied(None)
             try:
-                with self._work():
-                    return self._transactions.write(partial(self._write, label, progress))
+                with self._work() as connection:
+                    applied = self._transactions.write(partial(self._write, label, progress))
+                    with suppress(psycopg.Error):  # it is only for the plans of later queries
+                        connection.execute("ANALYZE plant, before_image")
+                    return applied
             except _StaleError:
                 self.compare(self._on_conflict, self._fields)
             finally:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import StoreError, StoreTooNewError, Text
+from plantdesk.domain.errors import NoStoreError, StoreError, StoreTooNewError, Text
 from plantdesk.domain.folding import CONFUSABLES
 
 if TYPE_CHECKING:
@@ -131,10 +131,15 @@ _TRIGRAMS = """SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace O
                WHERE extname = 'pg_trgm'"""
 
 
-class NoSharedStoreError(StoreError):
+class NoSharedStoreError(NoStoreError):
     """The database has no tables of PlantDesk, and opening does not make them."""
 
-    text = Text("The database “{database}” on {server} has no plant store yet, and nothing was created in it.")
+    def __init__(self, database: str, server: str) -> None:
+        text = Text(
+            "The database “{database}” on {server} has no plant store yet, and nothing was created in it. "
+            "Open it in the window to start there without plants."
+        )
+        StoreError.__init__(self, text, database=database, server=server)
 
 
 class OutdatedSharedStoreError(StoreError):
@@ -155,7 +160,7 @@ def version_of(connection: Connection[Any]) -> int | None:
 def check_version(version: int | None, database: str, server: str) -> None:
     """Raise NoSharedStoreError, OutdatedSharedStoreError or StoreTooNewError unless this PlantDesk can use it."""
     if version is None:
-        raise NoSharedStoreError(database=database, server=server)
+        raise NoSharedStoreError(database, server)
     if version > SCHEMA_VERSION:
         raise StoreTooNewError(
             Text("The shared store was updated by a newer PlantDesk. Update PlantDesk on this computer.")

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from plantdesk import __version__
-from plantdesk.domain.errors import StoreDamagedError, StoreGoneError, StoreMovedError
+from plantdesk.domain.errors import NoStoreError, StoreDamagedError, StoreGoneError, StoreMovedError
 from plantdesk.platform import paths, updates
 from plantdesk.platform.logs import bug_report
 from plantdesk.ui.feature import Feature
@@ -88,7 +88,7 @@ class StoreNotice(Feature):
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:
         actions = [self._restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
-        if isinstance(reason, StoreGoneError):
+        if isinstance(reason, StoreGoneError | NoStoreError):
             actions.append((self.tr("Start without plants"), self.new_store_requested.emit))
         actions += [
             (self.tr("Try again"), self.try_again_requested.emit),
