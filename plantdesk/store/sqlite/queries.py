@@ -129,7 +129,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
         with self._query():
-            return {each for chunk in chunks(ids) for each in self._column(ids_of(view.plants, among("id", chunk)))}
+            return set(self._column(ids_of(view.plants, among("id", ids))))
 
     @override
     def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import LinePages
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log
-from plantdesk.store.sqlite.files.open_checks import check_file, named, resolved
+from plantdesk.store.sqlite.files.open_checks import check_file, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
-from plantdesk.store.sqlite.row_reads import CsvPages, JsonPages
+from plantdesk.store.sqlite.queries import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.selections import Selection
     from plantdesk.store.sqlite.connections import Progress
-    from plantdesk.store.sqlite.queries import Reader
 
 
 #: Milliseconds.
@@ -33,52 +31,37 @@ _QUICK_TIMEOUT = 500
 
 
 class ReadOnlyStore(ReadOnlyPlants, LinePages):
-    """Opens a store as `Store` does, but without a writer.
-
-    One thread at a time may use it.
-    """
+    """Opens a store as `Store` does, but without a writer. One thread at a time may use it."""
 
     def __init__(self, path: Path, *, progress: Progress | None = None) -> None:
         """Open the store at `path`, make it when there is none, and bring its schema up to date. Raises StoreError."""
         self._file = StoreFile(path, progress=progress)
         try:
-            refuse_outdated(self._file)
-            with translate_errors():
-                self._connection = self._file.connect()
+            self._file.refuse_outdated()
+            self._reader = self.reader()
         except BaseException:
             self._file.close()
             raise
 
     @override
     def reader(self) -> Reader:
-        from plantdesk.store.sqlite.queries import Reader
-
         return Reader(self._file)
 
     @override
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        with closing(self.reader()) as reader:
-            yield from reader.pages(selection)
+        return self._reader.pages(selection)
 
     @override
     def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
-        return self._line_pages(CsvPages(delimiter))
+        return self._reader.csv_pages(delimiter)
 
     @override
     def json_pages(self, separator: str) -> Iterator[LinePage]:
-        return self._line_pages(JsonPages(separator))
-
-    def _line_pages(self, pages: CsvPages | JsonPages) -> Iterator[LinePage]:
-        while True:
-            with translate_errors():
-                page = pages.next(self._connection)
-            if page is None:
-                return
-            yield page
+        return self._reader.json_pages(separator)
 
     @override
     def close(self) -> None:
-        self._connection.close()
+        self._reader.close()
         self._file.close()
 
 
@@ -95,12 +78,3 @@ def quick_names(path: Path) -> tuple[list[str], list[str]]:
         tags = connection.execute("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL").fetchall()
         tokens = connection.execute("SELECT name FROM token WHERE revoked_at IS NULL ORDER BY created_at DESC, id DESC")
         return sorted((str(tag) for (tag,) in tags), key=natural_key), [str(name) for (name,) in tokens]
-
-
-def refuse_outdated(file: StoreFile) -> None:
-    """Raise StoreReadOnlyError for a store of an older PlantDesk that cannot be updated: no query fits its tables."""
-    if file.read_only:
-        with translate_errors(), closing(file.connect()) as connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version < SCHEMA_VERSION:
-            raise StoreReadOnlyError(named(file.path))

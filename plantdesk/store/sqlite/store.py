@@ -14,7 +14,6 @@ from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_as_next
-from plantdesk.store.sqlite.read_only import refuse_outdated
 from plantdesk.store.sqlite.view_index import ViewIndex
 from plantdesk.store.sqlite.writer import Writer
 
@@ -54,7 +53,7 @@ class Store(PlantStore):
         self._listeners.add(self._index.changed)
         self._health_listeners: Listeners[StoreError | None] = Listeners()
         try:
-            refuse_outdated(self.file)
+            self.file.refuse_outdated()
             self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
         except StoreError:
             self.file.close()

@@ -13,13 +13,14 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import StoreError, StoreMovedError
+from plantdesk.domain.errors import StoreError, StoreMovedError, StoreReadOnlyError
 from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
-from plantdesk.store.sqlite.connections import configure, connect
+from plantdesk.store.sqlite.connections import configure, connect, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, has_identity, identity, locked
-from plantdesk.store.sqlite.files.open_checks import is_writable, resolved
+from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved
 from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     import sqlite3
@@ -88,6 +89,14 @@ class StoreFile:
     def note_unrecorded(self) -> None:
         """Note that neither history nor sequence numbers show what has changed. On the thread that may `reopen`."""
         self.epoch = next(_EPOCHS)
+
+    def refuse_outdated(self) -> None:
+        """Raise StoreReadOnlyError for a store of an older PlantDesk that cannot be updated: no query fits it."""
+        if self.read_only:
+            with translate_errors(), contextlib.closing(self.connect()) as connection:
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version < SCHEMA_VERSION:
+                raise StoreReadOnlyError(named(self.path))
 
     def check(self) -> None:
         """Raise StoreMovedError unless `is_current`."""
