@@ -60,7 +60,7 @@ class Dialogs:
     """Opens the dialogs of the whole window, whose store is filled by `fill`; files are made in a folder."""
 
     def __init__(self, desk: Desk, theme: Theme, store: Store, folder: Path) -> None:
-        self.desk, self._theme, self._store = desk, theme, store
+        self.desk, self.theme, self._store = desk, theme, store
         self._folder = folder
 
     @property
@@ -184,7 +184,7 @@ class Dialogs:
 
     def _failure(self) -> QDialog:
         text = "“plants.db” is open in another PlantDesk, which does not answer. End that program, then try again."
-        box = MessageBox(self._theme, "PlantDesk cannot be opened", text, "", self.desk.window)
+        box = MessageBox(self.theme, "PlantDesk cannot be opened", text, "", self.desk.window)
         box.set_icon("triangle-alert", "warning")
         box.add_button("Close")
         box.open()

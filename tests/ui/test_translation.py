@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -17,13 +18,20 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QStyle,
+    QStyleOptionFrame,
     QTabBar,
     QWidget,
 )
 
 from plantdesk import __version__
+from plantdesk.domain.errors import Text
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
+from plantdesk.ui.plants.name_completion import NameOffers
+from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.texts import shown
+from plantdesk.ui.theme.metrics import FontRole, tabular
 from plantdesk.ui.translation import Translator, name_of
 from tests.support.desk import Desk, menus_of
 from tests.support.dialogs import Dialogs, fill
@@ -103,10 +111,24 @@ def is_cut(widget: QWidget) -> bool:
 
 
 def cut(top: QWidget) -> list[str]:
-    """Return the visible labels and buttons whose text is cut."""
+    """Return the visible labels and buttons whose text is cut, and the placeholders, which translations keep short."""
     found: list[QLabel | QAbstractButton] = [*top.findChildren(QLabel), *top.findChildren(QAbstractButton)]
     shown = [each for each in found if each.isVisibleTo(top) and each.window() is top and each.text()]
-    return [f"{each.text()!r} has {each.width()} of {each.minimumSizeHint().width()}" for each in shown if is_cut(each)]
+    widths = [(each.text(), each.width(), each.minimumSizeHint().width()) for each in shown if is_cut(each)]
+    texts = [f"{text!r} has {width} of {least}" for text, width, least in widths]
+    if isinstance(languages.current(), Pseudo):
+        return texts
+    fields = [each for each in top.findChildren(QLineEdit) if each.isVisibleTo(top) and each.window() is top]
+    return texts + [repr(each.placeholderText()) for each in fields if is_placeholder_cut(each)]
+
+
+def is_placeholder_cut(field: QLineEdit) -> bool:
+    option = QStyleOptionFrame()
+    field.initStyleOption(option)
+    room = field.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, field).width()
+    margins = field.textMargins()
+    room -= margins.left() + margins.right() + 4  # QLineEdit's own
+    return field.fontMetrics().horizontalAdvance(field.placeholderText()) > room
 
 
 def mnemonics(texts: Iterable[str]) -> list[str]:
@@ -161,6 +183,34 @@ def test_the_texts_of_the_window_fit_and_no_letter_chooses_two(language: str, wi
     for menu in menus:
         menu.aboutToShow.emit()
         assert not repeated(mnemonics(each.text() for each in menu.actions())), (language, menu.title())
+
+
+@pytest.mark.parametrize("language", ALL, indirect=True)
+def test_the_texts_of_the_card_fit(language: str, window: Dialogs) -> None:
+    desk = window.desk
+    desk.window.resize(1280, 800)
+    table, card = desk.the(PlantTableView), desk.action("Card")
+    desk.until(lambda: table.model().rowCount() == 12)
+    if not card.isChecked():
+        card.trigger()
+    table.selectRow(0)
+    desk.until(lambda: desk.button("Print label…").isVisible())
+    desk.until(lambda: not cut(desk.window))
+    table.selectAll()
+    desk.until(lambda: desk.button("Delete 12 plants").isVisible())
+    desk.until(lambda: not cut(desk.window))
+    assert desk.button("Select none").width() >= desk.button("Select none").sizeHint().width(), language
+
+
+@pytest.mark.parametrize("language", ALL, indirect=True)
+def test_the_number_of_plants_with_a_name_is_beside_their_tag(language: str, window: Dialogs) -> None:
+    desk = window.desk
+    desk.type(desk.name, "Sal")
+    offers = desk.the(NameOffers)
+    desk.until(offers.isVisible)
+    number = shown(Text("{count:,} here", one="1 here", count=4))
+    font = tabular(window.theme.metrics.font(FontRole.PILL))
+    assert offers.room_for_numbers() > QFontMetrics(font).horizontalAdvance(number), language
 
 
 def test_each_language_is_offered_by_its_own_name() -> None:

@@ -302,11 +302,8 @@ class TokenPanel(QWidget):
         text = self.tr("Copy or save it now. PlantDesk keeps only a fingerprint and cannot show it again.")
         warning = PlainLabel(text, tone="muted", wrapped=True)
         row = fill(QHBoxLayout(), (self._new_edit, 1), self._copy_button, spacing=S)
-        bottom = fill(
-            QHBoxLayout(),
-            (PlainLabel(self.tr("A copied token leaves the clipboard after 60 seconds."), role="detail"), 1),
-            self._save_button,
-        )
+        leaves = self.tr("A copied token leaves the clipboard after 60 seconds.")
+        bottom = fill(QHBoxLayout(), (PlainLabel(leaves, role="detail", wrapped=True), 1), self._save_button)
         close = CloseButton(self._theme, self.tr("Close the new token"))
         close.clicked.connect(self._close_new_card)
         header = fill(QHBoxLayout(), (self._new_title, 1), close)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import add_layout, fill, mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
@@ -103,6 +103,47 @@ class CommandButton(OneClickButton):
     @override
     def sizeHint(self) -> QSize:
         return super().sizeHint() + QSize(L + self._key.sizeHint().width(), 0)
+
+
+class YieldingButton(OneClickButton):
+    """A button of the card that shows a shorter text where the whole one has no room, and its icon alone in the end."""
+
+    def __init__(self, theme: Theme, text: str, icon: str, *, short: str = "") -> None:
+        super().__init__()
+        self._short = short
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        theme.icons.put_on(self, icon)
+        self.set_text(text)
+
+    def set_text(self, text: str) -> None:
+        """Set the whole text, which is the accessible name whatever is shown."""
+        self._text = text
+        self.setAccessibleName(text)
+        self._fit()
+        self.updateGeometry()
+
+    @override
+    def sizeHint(self) -> QSize:
+        return self._size_with(self._text)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return self._size_with("")
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        texts = (self._text, self._short)
+        self.setText(next((each for each in texts if self._size_with(each).width() <= self.width()), ""))
+        self.setToolTip("" if self.text() == self._text else self._text)
+
+    def _size_with(self, text: str) -> QSize:
+        widths = [self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, each).width() for each in (text, self.text())]
+        return super().sizeHint() + QSize(widths[0] - widths[1], 0)
 
 
 def text_button(text: str, theme: Theme | None = None, icon: str = "") -> QPushButton:

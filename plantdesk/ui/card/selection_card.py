@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import now_ms
 from plantdesk.ui.card.plant_card import added_text
-from plantdesk.ui.card.sections import CardFrame, CommandButton, empty, text_button
+from plantdesk.ui.card.sections import CardFrame, CommandButton, YieldingButton, empty, text_button
 from plantdesk.ui.menus import Key
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import date, long_time, short_time, shown, tag_text
@@ -82,14 +82,14 @@ class SelectionCard(CardFrame):
             button.clicked.connect(command)
         self._none_button = text_button(self.tr("Select none"))
         self._none_button.clicked.connect(self.none_requested)
-        self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
+        self._delete_button = YieldingButton(theme, self.tr("Delete"), "trash-2", short=self.tr("Delete"))
         self._delete_button.clicked.connect(self.delete_requested)
         self._lay_out()
 
     def show_count(self, count: int) -> None:
         """Show the number of plants; what they have in common is not known yet."""
         self._title_label.setText(shown(Text("{count:,} plants", one="1 plant", count=count)))
-        self._delete_button.setText(shown(Text("Delete {count:,} plants", one="Delete 1 plant", count=count)))
+        self._delete_button.set_text(shown(Text("Delete {count:,} plants", one="Delete 1 plant", count=count)))
         self._commands_title.setText(shown(Text("Do with all {count:,}", one="Do with it", count=count)))
         self.show_summary(None)
 

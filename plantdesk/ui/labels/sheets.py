@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtCore import QRectF, QSignalBlocker, QSizeF, Signal
+from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSizeF, Signal
 from PySide6.QtGui import QPageSize
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
@@ -82,7 +82,7 @@ class SheetChoice(QWidget):
         self.field = ComboBox(self.tr("Sheet"))
         self.field.setMinimumWidth(_MIN_WIDTH)  # narrower than its longest text, where the text is large
         for sheet in SHEETS:
-            size = f"{sheet.width:.4g} × {sheet.height:.4g} mm"
+            size = f"{_in_mm(sheet.width)} × {_in_mm(sheet.height)} mm"
             text = self.tr("{page}, {count} labels, {size}")
             page = QPageSize.name(sheet.page).split(" ")[0]
             self.field.addItem(text.format(page=page, count=sheet.labels, size=size))
@@ -171,3 +171,7 @@ class SheetChoice(QWidget):
         grid.setSpacing(XS)
         add_labelled(grid, boxes)
         fill(QVBoxLayout(self), self.field, self._names, self._custom, margins=0, spacing=S)
+
+
+def _in_mm(length: float) -> str:
+    return QLocale().toString(float(length), "g", 4)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
 
 from plantdesk.domain.errors import Text
@@ -182,7 +182,7 @@ def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] 
 
 MAX_OFFERS = 6
 #: For text of 13 px: from the right edge to the end of the pill, and the row of keys.
-_COUNT, _KEYS_HEIGHT = 92, 36
+_COUNT, _KEYS_HEIGHT = 68, 36
 _MIN_WIDTH = 360
 _PADDING, _RADIUS = 5, 6
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -256,9 +256,15 @@ class NameOffers(QFrame):
         painter.setFont(tabular(metrics.font(FontRole.PILL)))
         painter.setPen(colors.color("text_2"))
         self._draw(painter, rect.adjusted(0, 0, -S - XS, 0), _number(offer), _TRAILING)
-        end = rect.right() - metrics.scaled(_COUNT) + M
+        end = rect.right() - self.room_for_numbers()
         pill = self._paint_pill(painter, rect, end, offer.tag) if offer.tag is not None else end
         self._paint_name(painter, QRect(rect.left() + S, rect.top(), pill - rect.left() - 2 * S, rect.height()), offer)
+
+    def room_for_numbers(self) -> int:
+        """Return the width that is kept free at the end of each row for the widest number, with space round it."""
+        metrics = self._theme.metrics
+        widths = QFontMetrics(tabular(metrics.font(FontRole.PILL))).horizontalAdvance
+        return max([metrics.scaled(_COUNT), *(widths(_number(each)) + M for each in self._offers)]) + S + XS
 
     def _paint_name(self, painter: QPainter, rect: QRect, offer: KnownName) -> None:
         painter.setPen(self._theme.colors.color("text"))

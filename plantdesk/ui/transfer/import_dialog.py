@@ -24,7 +24,7 @@ from plantdesk.transfer.importing import ImportOptions
 from plantdesk.transfer.inputs import read_sample
 from plantdesk.ui.qt import fill, override
 from plantdesk.ui.texts import error_text, one_line, quoted, shown
-from plantdesk.ui.theme.metrics import XL, XXL, L, M, S, tabular
+from plantdesk.ui.theme.metrics import EDGE, XL, XXL, L, M, S, tabular
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
 from plantdesk.ui.transfer.import_job import ImportJob, progress_text
 from plantdesk.ui.widgets.containers import ScrollArea
@@ -220,6 +220,7 @@ class OutcomePanel(QFrame):
 
 
 _SIZE = QSize(840, 700)
+_TAG_WIDTH = 130
 #: Files that are named.
 _NAMED = 3
 
@@ -268,7 +269,8 @@ class ImportDialog(Dialog):
         self._outcome = OutcomePanel(self._theme)
         self._tag_edit = LineEdit()
         self._tag_edit.setPlaceholderText(self.tr("As in the file"))
-        self._tag_edit.setMaximumWidth(220)
+        placeholder = self._tag_edit.fontMetrics().horizontalAdvance(self._tag_edit.placeholderText())
+        self._tag_edit.setFixedWidth(max(self._theme.metrics.scaled(_TAG_WIDTH), placeholder + 2 * EDGE))
         self._message = MessageLine(self._theme)
         self._message.set_hint(self.tr("Can be undone in one step."))
         self._import_button = self.buttons.addButton(self.tr("Import"), ButtonRole.AcceptRole)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import segno
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QLocale, QRect, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
 
@@ -187,6 +187,16 @@ def test_custom_sizes_that_do_not_fit_are_not_printed(desk: LabelDesk, add: Adde
     assert not dialog.button("Print…").isEnabled()
     dialog.the(QSpinBox, "Columns").setValue(2)
     assert dialog.button("Print…").isEnabled()
+
+
+def test_sizes_are_written_as_the_region_does(desk: LabelDesk, add: Adder) -> None:
+    add("Aster")
+    before = QLocale()
+    QLocale.setDefault(QLocale("de_DE"))
+    try:
+        assert "63,5 × 38,1 mm" in desk.open(1).the(QComboBox, "Sheet").currentText()
+    finally:
+        QLocale.setDefault(before)
 
 
 def test_the_sheet_is_remembered(desk: LabelDesk, add: Adder) -> None:
