@@ -158,7 +158,7 @@ def test_every_text_of_a_dialog_is_translated(window: Dialogs, tmp_path: Path, n
 def test_the_texts_of_a_dialog_fit_and_no_letter_chooses_two(language: str, window: Dialogs, name: str) -> None:
     dialog = window.open(name)
     QApplication.processEvents()
-    assert not cut(dialog)
+    window.desk.until(lambda: not cut(dialog))  # after its last layout
     found: list[QLabel | QAbstractButton] = [*dialog.findChildren(QLabel), *dialog.findChildren(QAbstractButton)]
     texts = [each.text() for each in found if each.isVisibleTo(dialog) and each.window() is dialog]
     assert not repeated(mnemonics(texts)), language
