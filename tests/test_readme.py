@@ -18,6 +18,7 @@ from tests.test_headless import serving
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "resources" / "manual").glob("*.md"))]
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 README = PAGES[0].read_text(encoding="utf-8")
 TEXTS = {page.stem: page.read_text(encoding="utf-8") for page in PAGES}
 ALL_TEXT = re.sub(r"^(## |\| \[`).*$", "", "\n".join(TEXTS.values()), flags=re.MULTILINE)
@@ -102,14 +103,24 @@ def test_the_readme_is_short() -> None:
     assert len(README.encode()) <= 6 * 1024
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, CONTRIBUTING], ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     headings = re.findall("^#+ (.*)", text, re.MULTILINE)
     anchors = {re.sub(r"[^a-z0-9 -]", "", each.lower()).strip().replace(" ", "-") for each in headings}
     for target in re.findall(r"\]\(([^)]+)\)", text):
         if not target.startswith("http"):
-            assert target[1:] in anchors if target.startswith("#") else (page.parent / target).exists(), target
+            file, _, anchor = target.partition("#")
+            assert (page.parent / file).exists() if file else anchor in anchors, target
+
+
+def test_the_names_in_contributing_are_in_the_code() -> None:
+    files = [file for folder in ("plantdesk", "tests", "packaging") for file in (ROOT / folder).rglob("*.py")]
+    known = {part for file in files for part in file.relative_to(ROOT).with_suffix("").parts}
+    known.update(*(re.findall(r"\w+", file.read_text(encoding="utf-8")) for file in files if file != Path(__file__)))
+    text = CONTRIBUTING.read_text(encoding="utf-8").partition("## Decisions")[0]
+    named = {part for name in re.findall(r"`([A-Za-z_./]+)`", text) for part in re.split("[./]", name)}
+    assert {name for name in named if re.search("_|[a-z][A-Z]", name)} - known == set()
 
 
 def test_the_list_of_the_readme_is_imported(tmp_path: Path) -> None:
