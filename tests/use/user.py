@@ -154,9 +154,13 @@ class User:
             steps += [last, f"key {key}", pause]
         self._do(*steps)
 
-    def press(self, *keys: str) -> None:
-        """Press keys by xdotool's names, such as `ctrl+z`."""
+    def press(self, *keys: str, into: str = "") -> None:
+        """Press keys by xdotool's names, such as `ctrl+z`; wait until what they open has the focus.
+
+        Qt drops keys for the window behind a dialog.
+        """
         self._do(*(f"key {key}\nsleep {self.pause / 1000:.3f}" for key in keys))
+        until(lambda: not into or any(into in each for each in self.focus), f"“{into}” has the focus")
 
     def click(self, name: str, *, button: int = 1, times: int = 1) -> None:
         """Click a button or a field."""
