@@ -12,7 +12,7 @@ from plantdesk.ui.qt import add_layout, fill, mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
-from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -139,7 +139,7 @@ class YieldingButton(OneClickButton):
     def _fit(self) -> None:
         texts = (self._text, self._short)
         self.setText(next((each for each in texts if self._size_with(each).width() <= self.width()), ""))
-        self.setToolTip("" if self.text() == self._text else self._text)
+        set_tool_tip(self, "" if self.text() == self._text else self._text)
 
     def _size_with(self, text: str) -> QSize:
         widths = [self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, each).width() for each in (text, self.text())]
