@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
+import json
+import socket
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
+from plantdesk.cli.main import main
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
@@ -14,8 +19,10 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from tests.support.postgres_server import running_server
 from tests.test_desktop import running
+from tests.test_headless import serving
 
 if TYPE_CHECKING:
+    import pytest
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
@@ -66,3 +73,42 @@ def test_the_window_opens_while_the_server_is_off_and_goes_on_when_it_is_there(
             server.start()
             desk.until_bar(shown=False)
             desk.sees("Fern", "Aloe")
+
+
+def test_the_api_answers_503_while_the_server_is_off_and_adds_nothing_twice() -> None:
+    with running_server() as server:
+        location = server.new_store()
+        with closing(location.open()) as store:
+            token = store.tokens.create("script").result(SECONDS).token
+        with serving("--database", location.url) as (_, port):
+
+            def post(plant_id: int) -> tuple[int, int, str | None]:
+                """Return status, error number and Retry-After."""
+                with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
+                    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+                    connection.request("POST", "/plants", json.dumps({"id": plant_id, "name": "Fern"}), headers)
+                    response = connection.getresponse()
+                    return response.status, json.load(response).get("error", 0), response.headers["Retry-After"]
+
+            assert post(1) == (200, 0, None)
+            server.kill()
+            assert post(2) == (503, 50305, "2")
+            server.start()
+            deadline = time.monotonic() + SECONDS
+            while post(2)[0] == 503:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            assert post(1) == post(2) == (200, 0, None)
+            with closing(location.open_read_only()) as plants:
+                assert [[row.id for row in page] for page in plants.pages(Selection())] == [[1, 2]]
+
+
+def test_commands_fail_with_a_sentence_where_there_is_no_server(capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"postgresql://anna:secret@127.0.0.1:{free.getsockname()[1]}/plants"
+    for command in (["list"], ["add", "--name", "Fern"], ["history"], ["token", "list"]):
+        assert main([*command, "--database", url]) == 1
+        errors = capfd.readouterr().err
+        assert "does not answer" in errors
+        assert "secret" not in errors
+        assert "Traceback" not in errors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from contextlib import closing
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,13 @@ from plantdesk.domain.errors import StoreError, StoreTooNewError
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of, tables
-from plantdesk.store.postgres.connections import DatabaseMissingError, ServerUnreachableError, SignInRefusedError
+from plantdesk.store.postgres.connections import (
+    DatabaseMissingError,
+    ServerUnreachableError,
+    SignInRefusedError,
+    StandbyError,
+    connect,
+)
 from plantdesk.store.postgres.schema import NoSharedStoreError, OutdatedSharedStoreError
 
 if TYPE_CHECKING:
@@ -100,3 +107,32 @@ def test_a_desk_has_at_most_three_connections_that_name_it(
             names = [str(name) for (name,) in postgres.execute(sql)]
     assert [name.split()[-1] for name in names] == ["listener", "reader", "writer"]
     assert all(name.startswith("PlantDesk ") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("given", "used"), [("off", "on"), ("local", "on"), ("on", "on"), ("remote_apply", "remote_apply")]
+)
+def test_a_weaker_commit_than_a_durable_one_is_overridden(
+    postgres: PostgresServer, location: PostgresLocation, given: str, used: str
+) -> None:
+    postgres.execute(f"ALTER DATABASE {location.name} SET synchronous_commit = {given}")
+    with connect(location.address, "test") as connection:
+        assert connection.execute("SHOW synchronous_commit").fetchone() == (used,)
+
+
+def test_a_server_that_takes_no_writes_is_read_until_it_does(
+    postgres: PostgresServer, location: PostgresLocation
+) -> None:
+    postgres.execute(f"ALTER DATABASE {location.name} SET default_transaction_read_only = on")
+    with closing(location.open()) as store, closing(store.reader()) as reader:
+        assert isinstance(store.write_error, StandbyError)
+        failure = store.add(new_plant({"id": 1, "name": "Fern"}), FORM).exception(SECONDS)
+        assert isinstance(failure, StandbyError)
+        assert failure.retry_after is not None
+        assert reader.count() == 0
+        healthy: SimpleQueue[StoreError | None] = SimpleQueue()
+        store.subscribe_health(healthy.put)
+        postgres.execute(f"ALTER DATABASE {location.name} SET default_transaction_read_only = off")
+        while healthy.get(timeout=SECONDS) is not None:
+            pass
+        assert store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS).id == 1
