@@ -183,6 +183,7 @@ def check_commands(product: Product, options: argparse.Namespace) -> None:
         same("--version", version, f"plantdesk {options.version}")
     facts = json.loads(product.run("selfcheck"))
     same("selfcheck's problems", facts["problems"], [])
+    same("the word for Cancel", facts["cancel"].get("de"), ["Abbrechen"] * 2)
     if options.channel:
         same("channel", facts["channel"], options.channel)
     facts = product.info()

@@ -10,6 +10,7 @@ from plantdesk.domain.overrides import override
 from plantdesk.platform import languages
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
     from PySide6.QtWidgets import QApplication
 
 
@@ -41,10 +42,7 @@ def use_language(app: QApplication, setting: str) -> None:
     language = languages.chosen(setting, system.uiLanguages(), languages.available())
     languages.use(languages.catalogue_of(language))
     if language != "en":
-        of_qt = QTranslator(app)
-        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-        if of_qt.load(QLocale(language), "qtbase", "_", folder):
-            app.installTranslator(of_qt)
+        app.installTranslator(_of_qt(language, app))
         app.installTranslator(Translator(app))  # asked first
     locale = QLocale()
     if setting:
@@ -53,3 +51,20 @@ def use_language(app: QApplication, setting: str) -> None:
         locale = QLocale(QLocale.Language.English)
     QLocale.setDefault(locale)
     app.setLayoutDirection(QLocale(language).textDirection())
+
+
+def words_for_cancel() -> dict[str, tuple[str, str]]:
+    """Return what each language calls “Cancel”, by our catalogue and by Qt's file: that both are there."""
+    words = {}
+    for language in languages.available():
+        own, of_qt = languages.catalogue_of(language).text("Cancel"), _of_qt(language, None)
+        words[language] = own or "Cancel", of_qt.translate("QPlatformTheme", "Cancel") or "Cancel"
+    return words
+
+
+def _of_qt(language: str, parent: QObject | None) -> QTranslator:
+    """Return the translations of Qt's own texts; none where Qt does not have the language."""
+    translator = QTranslator(parent)
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    translator.load(QLocale(language), "qtbase", "_", folder)
+    return translator

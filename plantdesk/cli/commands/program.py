@@ -154,6 +154,7 @@ def _qt_problems(qt: QtDiagnostics) -> list[str]:
     own = _PLATFORMS.get(sys.platform)
     if own is not None and own not in qt.platforms:
         problems.append(f"Qt has no plugin for this system's windows, {own}")
+    problems += [f"the texts of {each} are not complete" for each, words in qt.cancel.items() if len({*words}) > 1]
     if not qt.draws_icon:
         problems.append(f"no icon could be drawn from {paths.resources_folder()}")
     return problems
