@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -26,10 +27,12 @@ from PySide6.QtWidgets import (
 
 from plantdesk import __version__
 from plantdesk.domain.errors import Text
+from plantdesk.domain.views import KnownName
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
 from plantdesk.ui.plants.name_completion import NameOffers
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import FontRole, tabular
 from plantdesk.ui.translation import Translator, name_of
@@ -211,6 +214,35 @@ def test_the_number_of_plants_with_a_name_is_beside_their_tag(language: str, win
     number = shown(Text("{count:,} here", one="1 here", count=4))
     font = tabular(window.theme.metrics.font(FontRole.PILL))
     assert offers.room_for_numbers() > QFontMetrics(font).horizontalAdvance(number), language
+
+
+@pytest.fixture
+def right_to_left(qapp: QApplication) -> Iterator[None]:
+    qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    yield
+    qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+
+
+@pytest.mark.usefixtures("right_to_left")
+def test_the_window_is_mirrored_for_a_language_from_right_to_left(window: Dialogs) -> None:
+    desk = window.desk
+    desk.window.resize(1280, 800)
+    desk.until(lambda: not cut(desk.window))
+    starts = [each.mapTo(desk.window, QPoint()).x() for each in (desk.button("Add"), desk.tag, desk.name, desk.id)]
+    sidebar, table = (desk.the(kind).mapTo(desk.window, QPoint()).x() for kind in (SidebarView, PlantTableView))
+    assert starts == sorted(starts)
+    assert table < sidebar
+
+
+@pytest.mark.usefixtures("right_to_left")
+def test_a_latin_name_is_written_from_left_to_right_all_the_same(window: Dialogs) -> None:
+    desk = window.desk
+    desk.type(desk.name, "Sal")
+    offers = desk.the(NameOffers)
+    desk.until(offers.isVisible)
+    layout = offers.name_layout(KnownName("Salvia nemorosa ‘Caradonna’", None, 4), 400)
+    first, last = (cast("tuple[float, int]", layout.lineAt(0).cursorToX(at)) for at in (0, 27))
+    assert first < last
 
 
 def test_each_language_is_offered_by_its_own_name() -> None:

@@ -109,7 +109,7 @@ class YieldingButton(OneClickButton):
     """A button of the card that shows a shorter text where the whole one has no room, and its icon alone in the end."""
 
     def __init__(self, theme: Theme, text: str, icon: str, *, short: str = "") -> None:
-        super().__init__()
+        super().__init__(text)  # before its icon, which leaves a gap beside a text
         self._short = short
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

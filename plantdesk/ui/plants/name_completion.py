@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen, QTextLayout, QTextOption
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
 
 from plantdesk.domain.errors import Text
@@ -242,6 +242,7 @@ class NameOffers(QFrame):
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # each text in its own direction
         for row, offer in enumerate(self._offers):
             self._paint_offer(painter, self._row_rect(row), offer, is_current=row == self._current)
         self._paint_keys(painter)
@@ -266,20 +267,29 @@ class NameOffers(QFrame):
         widths = QFontMetrics(tabular(metrics.font(FontRole.PILL))).horizontalAdvance
         return max([metrics.scaled(_COUNT), *(widths(_number(each)) + M for each in self._offers)]) + S + XS
 
+    def name_layout(self, offer: KnownName, width: int) -> QTextLayout:
+        """Return the layout of a name in its own direction, which has what was typed of it strong."""
+        font, typed = QFont(self._theme.font()), QTextLayout.FormatRange()
+        font.setWeight(QFont.Weight.DemiBold)
+        typed.start, typed.length = 0, self._typed
+        typed.format.setFont(font)
+        name = QFontMetrics(font).elidedText(one_line(offer.name), Qt.TextElideMode.ElideRight, max(width, 0))
+        layout = QTextLayout(name, self._theme.font())
+        layout.setFormats([typed])
+        side = QStyle.visualAlignment(self.layoutDirection(), Qt.AlignmentFlag.AlignLeft)
+        option = QTextOption(side | Qt.AlignmentFlag.AlignAbsolute)
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        layout.setTextOption(option)
+        layout.beginLayout()
+        layout.createLine().setLineWidth(width)
+        layout.endLayout()
+        return layout
+
     def _paint_name(self, painter: QPainter, rect: QRect, offer: KnownName) -> None:
         painter.setPen(self._theme.colors.color("text"))
-        name = one_line(offer.name)
-        typed, rest = name[: self._typed], name[self._typed :]
-        font = self._theme.font()
-        strong = QFont(font)
-        strong.setWeight(QFont.Weight.DemiBold)
-        painter.setFont(strong)
-        width = min(painter.fontMetrics().horizontalAdvance(typed), rect.width())
-        self._draw(painter, QRect(rect.left(), rect.top(), width + 1, rect.height()), typed, _LEADING)
-        painter.setFont(font)
-        room = rect.width() - width
-        shown = painter.fontMetrics().elidedText(rest, Qt.TextElideMode.ElideRight, max(room, 0))
-        self._draw(painter, QRect(rect.left() + width, rect.top(), max(room, 0), rect.height()), shown, _LEADING)
+        layout, place = self.name_layout(offer, rect.width()), self._mirrored(rect)
+        top = place.top() + (place.height() - layout.boundingRect().height()) / 2
+        layout.draw(painter, QPointF(place.left(), top))
 
     def _paint_pill(self, painter: QPainter, rect: QRect, end: int, tag: str) -> int:
         """Paint a tag that ends at `end`; return where it begins."""

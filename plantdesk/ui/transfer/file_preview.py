@@ -203,7 +203,8 @@ class ColumnTable(QFrame):
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for at in range(count):
-            table.setColumnWidth(at, max(_MIN_WIDTH, min(_MAX_WIDTH, table.sizeHintForColumn(at))))
+            content = min(_MAX_WIDTH, table.sizeHintForColumn(at))
+            table.setColumnWidth(at, max(_MIN_WIDTH, content, self._combos[at].sizeHint().width() + _GAP))
         if count <= _FEW_COLUMNS:
             wide = sample.layout.fields.get("name", 0)
             header.setSectionResizeMode(min(wide, count - 1), QHeaderView.ResizeMode.Stretch)

@@ -278,7 +278,7 @@ class TableColumns(QObject):
     def _heading_width(self, column: Column) -> int:
         """Return the width of a heading with its arrow."""
         heading = QFontMetrics(self._theme.font(FontRole.CAPTION)).horizontalAdvance(column_title(column))
-        return heading + XS + ICON + 2 * M
+        return heading + XS + self._theme.metrics.scaled(ICON) + 2 * M
 
     def _digit(self) -> float:
         """Return the width of a digit; in whole pixels it would be the same for several text sizes."""
