@@ -132,22 +132,19 @@ def set_properties(widget: QWidget, **properties: str) -> None:
 
 
 class QtDiagnostics(NamedTuple):
-    """Qt's version, the available plugins, and what the languages of the window call “Cancel”: ours and Qt's text."""
+    """Qt's version and the available plugins."""
 
     qt: str
     platforms: list[str]
     image_formats: list[str]
     #: Whether an SVG icon was rendered, which takes a plugin.
     draws_icon: bool
-    cancel: dict[str, tuple[str, str]]
 
 
 def qt_diagnostics(icon: Path) -> QtDiagnostics:
     """Return them for `plantdesk selfcheck`, after rendering `icon`. Creates a QGuiApplication if there is none."""
     from PySide6.QtCore import QLibraryInfo, qVersion
     from PySide6.QtGui import QGuiApplication, QIcon, QImageReader
-
-    from plantdesk.ui.translation import words_for_cancel
 
     application = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
@@ -156,7 +153,6 @@ def qt_diagnostics(icon: Path) -> QtDiagnostics:
         platforms=sorted(_name(file) for file in (plugins / "platforms").iterdir() if file.is_file()),
         image_formats=sorted(bytes(name.data()).decode() for name in QImageReader.supportedImageFormats()),
         draws_icon=icon.is_file() and not QIcon(str(icon)).pixmap(32, 32).isNull(),
-        cancel=words_for_cancel(),
     )
     del application  # before the interpreter exits, or Qt crashes
     return found

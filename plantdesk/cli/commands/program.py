@@ -109,10 +109,12 @@ def selfcheck(_options: argparse.Namespace) -> int:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     display.prepare()
     from plantdesk.ui.qt import qt_diagnostics
+    from plantdesk.ui.translation import words_for_cancel
 
-    qt = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg")
+    qt, words = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg"), words_for_cancel()
     problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
-    output.write(json.dumps({"problems": problems, **_installation(), **qt._asdict()}, indent=2))
+    problems += [f"the texts of {each} are not complete" for each in words if len({*words[each]}) > 1]
+    output.write(json.dumps({"problems": problems, **_installation(), **qt._asdict(), "cancel": words}, indent=2))
     return 1 if problems else 0
 
 
@@ -154,7 +156,6 @@ def _qt_problems(qt: QtDiagnostics) -> list[str]:
     own = _PLATFORMS.get(sys.platform)
     if own is not None and own not in qt.platforms:
         problems.append(f"Qt has no plugin for this system's windows, {own}")
-    problems += [f"the texts of {each} are not complete" for each, words in qt.cancel.items() if len({*words}) > 1]
     if not qt.draws_icon:
         problems.append(f"no icon could be drawn from {paths.resources_folder()}")
     return problems
