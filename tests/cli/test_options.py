@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sqlite3
 from contextlib import closing
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.cli import options
 from plantdesk.cli.main import main
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.files import file_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -191,3 +194,19 @@ def test_an_unused_token_is_marked(capfd: pytest.CaptureFixture[str]) -> None:
     _, new, old = capfd.readouterr().out.splitlines()
     assert "unused" not in new
     assert "never (unused for 90 days)" in old
+
+
+def runs(command: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the function that a command and those below it name."""
+    if "run" in command._defaults:
+        yield command._defaults["run"]
+    for action in command._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from runs(below)
+
+
+@pytest.mark.parametrize("name", sorted(set(runs(options.parser()))))
+def test_each_command_names_a_function(name: str) -> None:
+    module, _, function = name.partition(".")
+    assert callable(getattr(import_module(f"plantdesk.cli.commands.{module}"), function))
