@@ -53,12 +53,26 @@ _PLANTS = (
     ("Crocosmia × crocosmiiflora ‘Emily McKenzie’", "bed 4"),
     ("Salvia rosmarinus ‘Tuscan Blue’", "kitchen"),
 )
+_NOTE = "Beside the tap, in its own pot: runs. Cut back hard in June; cuttings root in water within a week."
+#: The same for a picture in German.
+_GERMAN = {
+    "bed 2": "Beet 2",
+    "bed 4": "Beet 4",
+    "cold frame": "Frühbeet",
+    "greenhouse": "Gewächshaus",
+    "kitchen": "Küche",
+    "living room": "Wohnzimmer",
+    "orchids": "Orchideen",
+    "propagation": "Vermehrung",
+    _NOTE: "Neben dem Wasserhahn, im eigenen Topf: wuchert. Im Juni stark zurückschneiden; Stecklinge wurzeln in "
+    "Wasser binnen einer Woche.",
+}
 _FIRST_ID, _COUNT = 8300, 132
 _SHOWN_ID = _FIRST_ID + _COUNT - 3
 
 
 def main(folder: Path) -> None:
-    """Write window.png, card.png, dark.png and api-access.png into `folder`."""
+    """Write window.png, card.png, dark.png, api-access.png and german.png into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         os.environ["PLANTDESK_HOME"] = home
@@ -66,25 +80,24 @@ def main(folder: Path) -> None:
         config = Path(home) / "screen.json"
         config.write_text(json.dumps(_SCREEN))
         os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={config}"
-        database = Path(home) / "plants.db"
-        token = _fill(database)
-        _Pictures(folder, database, token).take()
+        pictures = _Pictures(folder)
+        pictures.take("en", Path(home) / "plants.db", {})
+        pictures.take("de", Path(home) / "Pflanzen.db", _GERMAN)  # the last: its translators stay
 
 
-def _fill(database: Path) -> str:
-    """Make the store of the pictures; return a token of it."""
+def _fill(database: Path, words: dict[str, str]) -> str:
+    """Make the store of the pictures, with these words for those in English; return a token of it."""
     with closing(Store(database)) as store:
         token = store.tokens.create("garden-sync").result()
         for number in range(_COUNT):
             name, tag = _PLANTS[(_COUNT - 1 - number) % len(_PLANTS)]
-            plant = {"id": _FIRST_ID + number, "name": name, **({} if tag is None else {"tag": tag})}
+            plant = {"id": _FIRST_ID + number, "name": name, **({} if tag is None else {"tag": words.get(tag, tag)})}
             store.add(new_plant(plant), token.row.source if number % 3 == 0 else FORM).result()
         with closing(store.reader()) as reader:
             row = reader.plant(_SHOWN_ID)
             assert row is not None
-            note = "Beside the tap, in its own pot: runs. Cut back hard in June; cuttings root in water within a week."
-            store.apply([edited(row, note=note)], FORM).result()
-            store.apply([SetTag(Selection(ids=[_SHOWN_ID]), "kitchen")], COMMAND).result()
+            store.apply([edited(row, note=words.get(_NOTE, _NOTE))], FORM).result()
+            store.apply([SetTag(Selection(ids=[_SHOWN_ID]), words.get("kitchen", "kitchen"))], COMMAND).result()
     minute = 60_000
     with closing(sqlite3.connect(database)) as connection, connection:
         now = time.time_ns() // 1_000_000
@@ -96,14 +109,14 @@ def _fill(database: Path) -> str:
 class _Pictures:
     """Runs the program, and takes its pictures one after the other."""
 
-    def __init__(self, folder: Path, database: Path, token: str) -> None:
+    def __init__(self, folder: Path) -> None:
         from PySide6.QtCore import QLocale
         from PySide6.QtGui import QFont, QFontInfo
         from PySide6.QtWidgets import QApplication
 
         from plantdesk.ui.theme.colors import STYLE_ARGUMENTS
 
-        self._folder, self._database, self._token = folder, database, token
+        self._folder = folder
         QLocale.setDefault(QLocale("en_GB"))
         app = QApplication.instance()
         self._app = app if isinstance(app, QApplication) else QApplication(["plantdesk", *STYLE_ARGUMENTS])
@@ -114,20 +127,22 @@ class _Pictures:
             font.setPointSizeF(9.75)
             self._app.setFont(font)
 
-    def take(self) -> None:
-        """Take all pictures."""
+    def take(self, language: str, database: Path, words: dict[str, str]) -> None:
+        """Take the pictures of a language: all in English, one in others."""
         from plantdesk import desktop
 
-        program = desktop.Desktop(self._app, location_of(self._database), 0)
-        program.preferences.change(updates_answered=True, window={"width": SIZE[0], "height": SIZE[1]})
-        program.preferences.change_store(str(self._database), sidebar=True, card=True)
+        self._token, self._words = _fill(database, words), words
+        program = desktop.Desktop(self._app, location_of(database), 0)
+        size = {"width": SIZE[0], "height": SIZE[1]}
+        program.preferences.change(updates_answered=True, window=size, language=language, theme="light")
+        program.preferences.change_store(str(database), sidebar=True, card=True)
         program.start()
         try:
-            self._take(program)
+            self._take(program, "" if language == "en" else "german")
         finally:
             program.close()
 
-    def _take(self, program: Desktop) -> None:
+    def _take(self, program: Desktop, only: str) -> None:
         from plantdesk.domain.server_state import On
         from plantdesk.ui.card.note import NoteEdit
         from plantdesk.ui.plants.table.view import PlantTableView
@@ -140,13 +155,18 @@ class _Pictures:
         self._until(lambda: table.model().rowCount() == _COUNT)
         self._post(program.state)
         self._until(lambda: table.model().rowCount() == _COUNT + 1)
-        self._save(window, "window")
+        if not only:
+            self._save(window, "window")
         table.keeper.seek(_SHOWN_ID)
         self._until(lambda: any(each.toPlainText() for each in window.findChildren(NoteEdit)))
-        self._save(window, "card")
+        self._save(window, only or "card")
+        if only:
+            window.close()
+            return
         self._take_api(window)
         _choose(window, "Dark")
         self._save(window, "dark")
+        _choose(window, "Light")  # as the colours are those of the application
         window.close()
 
     def _take_api(self, window: MainWindow) -> None:
@@ -168,7 +188,8 @@ class _Pictures:
         def send() -> None:
             self._send(port, "plantdesk_of_another_store", {"id": 1, "name": "Fern"})
             self._send(port, self._token, {"id": _FIRST_ID, "name": "Fern"})
-            new = {"id": _FIRST_ID + _COUNT, "name": "Salvia nemorosa ‘Ostfriesland’", "tag": "bed 4"}
+            tag = self._words.get("bed 4", "bed 4")
+            new = {"id": _FIRST_ID + _COUNT, "name": "Salvia nemorosa ‘Ostfriesland’", "tag": tag}
             self._send(port, self._token, new)
 
         sending = threading.Thread(target=send)
