@@ -196,14 +196,13 @@ def test_an_unused_token_is_marked(capfd: pytest.CaptureFixture[str]) -> None:
     assert "never (unused for 90 days)" in old
 
 
-def runs(command: argparse.ArgumentParser) -> Iterator[str]:
-    """Yield the function that a command and those below it name."""
-    if "run" in command._defaults:
-        yield command._defaults["run"]
-    for action in command._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                yield from runs(below)
+def runs(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the functions that a command and those below it name."""
+    if name := parser.get_default("run"):
+        yield name
+    for action in parser._actions:  # noqa: SLF001 - argparse has no public list
+        for below in action.choices.values() if isinstance(action.choices, dict) else ():
+            yield from runs(below)
 
 
 @pytest.mark.parametrize("name", sorted(set(runs(options.parser()))))
