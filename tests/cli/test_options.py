@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sqlite3
 from contextlib import closing
@@ -17,6 +16,7 @@ from plantdesk.platform import paths
 from plantdesk.store.sqlite.files import file_lock
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
