@@ -30,7 +30,7 @@ from plantdesk.domain.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from psycopg.abc import RV, PQGen
 
@@ -50,8 +50,9 @@ class Connection(psycopg.Connection[Any]):
         deadline = time.monotonic() + self.limit
         try:
             return super().wait(gen, interval, self.limit)
-        except psycopg.OperationalError:
-            if time.monotonic() >= deadline:
+        except psycopg.OperationalError as error:
+            # After a fatal error the server closes the connection, which libpq may notice only later.
+            if time.monotonic() >= deadline or error.diag.severity_nonlocalized in {"FATAL", "PANIC"}:
                 self.pgconn.finish()
             raise
 
@@ -67,6 +68,8 @@ class Connection(psycopg.Connection[Any]):
 
 _log = logging.getLogger(__name__)
 
+#: The role of a connection that only reads.
+READER = "reader"
 #: Seconds for each host.
 CONNECT_TIMEOUT = 2
 #: Seconds that the server has to report a timeout of its own.
@@ -167,11 +170,12 @@ def connect(address: Address, role: str, timeout: int = 60) -> Connection:
 
 
 def _opened(address: Address, role: str, timeout: int) -> Connection:
-    name = f"PlantDesk {__version__} {role}"
-    given = address.conninfo
-    several = {"target_session_attrs": "read-write"} if "," in given.get("host", "") and role == "writer" else {}
-    parameters = {**_DEFAULTS, **several, "application_name": name, **given}
-    connection = Connection.connect(autocommit=True, **parameters)  # type: ignore[arg-type]
+    """Connect to the only server, or to the one that takes writes; to read, to another one where there is none."""
+    parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **address.conninfo}
+    attributes = [{"target_session_attrs": "read-write"}] if "," in address.conninfo.get("host", "") else []
+    if not attributes or role == READER:
+        attributes.append({})
+    connection = _first({**each, **parameters} for each in attributes)
     connection.limit = timeout + _GRACE
     try:
         connection.execute(_SETTINGS.format(timeout=timeout).encode())
@@ -179,6 +183,17 @@ def _opened(address: Address, role: str, timeout: int) -> Connection:
         connection.close()
         raise
     return connection
+
+
+def _first(choices: Iterable[dict[str, Any]]) -> Connection:
+    """Return the first connection that is possible. Raises psycopg.OperationalError, the last one."""
+    failure = psycopg.OperationalError()
+    for parameters in choices:
+        try:
+            return Connection.connect(autocommit=True, **parameters)
+        except psycopg.OperationalError as error:
+            failure = error
+    raise failure
 
 
 def _refusal(error: psycopg.OperationalError, address: Address) -> StoreError:

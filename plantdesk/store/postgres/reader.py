@@ -23,7 +23,7 @@ from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import KnownName, View, find_insertion_points
 from plantdesk.store.postgres.conditions import INDEXED, condition_of, name_begins, ordering
-from plantdesk.store.postgres.connections import connect, execute, storable, translate_errors
+from plantdesk.store.postgres.connections import READER, connect, execute, storable, translate_errors
 from plantdesk.store.postgres.counts import count_plants
 from plantdesk.store.postgres.history import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.postgres.rows import PAGE, SELECT, next_free_id, row_of, rows_by_id, rows_cut
@@ -114,7 +114,7 @@ class ReadConnection:
             if self._failure is not None and time.monotonic() < self._retry_at:
                 raise self._failure
             try:
-                self._connection = connect(self._address, "reader")
+                self._connection = connect(self._address, READER)
             except StoreError as error:
                 self._failure, self._retry_at = error, time.monotonic() + _RETRY_DELAY
                 raise

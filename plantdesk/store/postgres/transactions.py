@@ -71,8 +71,6 @@ class OutcomeUnknownError(ServerUnreachableError):
 
 #: Seconds in which a short transaction is answered, with what it waits for the lock.
 _QUICK = 8
-#: Connections on which a group is tried, one after another.
-_MAX_TRIES = 3
 
 
 class _NotAddedError(PlantDeskError):
@@ -147,7 +145,8 @@ class Transactions:
         """Add plants of different ids; again, without those that were added, where the connection was lost."""
         found: dict[int, PlantRow | PlantDeskError] = {}
         added, last, rest = list[PlantRow](), None, [*range(len(entries))]
-        for _ in range(_MAX_TRIES):
+        deadline = time.monotonic() + _SETTLE_TIMEOUT
+        while True:
             outcome = self._try_add([entries[place] for place in rest])
             judged = zip(rest, outcome.outcomes, strict=True)
             found |= {place: each for place, each in judged if not isinstance(each, _NotAddedError)}
@@ -156,7 +155,8 @@ class Transactions:
             last = outcome.position or last
             if not rest:
                 return Outcome([found[place] for place in range(len(entries))], tuple(added), last)
-        raise ServerUnreachableError
+            if time.monotonic() > deadline:
+                raise ServerUnreachableError
 
     def _try_add(self, entries: Sequence[Entry]) -> Outcome:
         key, connection = uuid4(), self.open()

@@ -186,6 +186,29 @@ def test_sessions_that_an_administrator_ends_are_opened_again(
             assert reader.count() == plant_id
 
 
+def test_while_sessions_are_ended_again_and_again_no_plant_is_lost_or_refused(
+    postgres: PostgresServer, location: PostgresLocation
+) -> None:
+    ending = threading.Event()
+
+    def end_sessions() -> None:
+        while not ending.wait(0.05):
+            postgres.execute(
+                f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{location.name}'"
+            )
+
+    thread = threading.Thread(target=end_sessions)
+    with closing(location.open()) as store:
+        thread.start()
+        try:
+            for plant_id in range(1, 301):
+                assert store.add(plant(plant_id), FORM).result(SECONDS).id == plant_id
+        finally:
+            ending.set()
+            thread.join()
+    assert stored(location) == [*range(1, 301)]
+
+
 def test_a_server_that_stops_and_starts_is_noticed_both_times() -> None:
     with running_server() as server, closing(server.new_store().open()) as store:
         health: SimpleQueue[StoreError | None] = SimpleQueue()

@@ -12,9 +12,10 @@ from sqlalchemy import BigInteger, Integer, LargeBinary, Text
 from sqlmodel import SQLModel
 
 from plantdesk.domain.errors import StoreError, StoreTooNewError
-from plantdesk.domain.records import FORM
+from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of, tables
+from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import (
     DatabaseMissingError,
     ServerUnreachableError,
@@ -23,6 +24,8 @@ from plantdesk.store.postgres.connections import (
     connect,
 )
 from plantdesk.store.postgres.schema import NoSharedStoreError, OutdatedSharedStoreError
+from plantdesk.store.postgres.store import create_tables
+from tests.support.postgres_server import running_server
 
 if TYPE_CHECKING:
     from plantdesk.store.postgres.location import PostgresLocation
@@ -136,3 +139,24 @@ def test_a_server_that_takes_no_writes_is_read_until_it_does(
         while healthy.get(timeout=SECONDS) is not None:
             pass
         assert store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS).id == 1
+
+
+def test_of_several_servers_the_one_that_takes_writes_is_used(
+    postgres: PostgresServer, location: PostgresLocation
+) -> None:
+    with running_server() as standby:
+        standby.execute(f"CREATE DATABASE {location.name}")
+        create_tables(Address.parse(standby.url(location.name)))
+        standby.execute(f"ALTER DATABASE {location.name} SET default_transaction_read_only = on")
+        both = f"postgresql://plants@127.0.0.1:{standby.port},127.0.0.1:{postgres.port}/{location.name}"
+        with closing(location_of(both).open()) as store, closing(store.reader()) as reader:
+            received: SimpleQueue[Changes] = SimpleQueue()
+            store.subscribe(received.put)
+            store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
+            assert reader.count() == 1
+            with closing(location.open()) as other:
+                other.add(new_plant({"id": 2, "name": "Ivy"}), FORM).result(SECONDS)
+            assert [received.get(timeout=SECONDS).added[0].id for _ in range(2)] == [1, 2]
+        only_standby = f"postgresql://plants@127.0.0.1:{standby.port},127.0.0.1:1/{location.name}"
+        with closing(location_of(only_standby).open_read_only()) as plants, closing(plants.reader()) as reader:
+            assert reader.count() == 0
