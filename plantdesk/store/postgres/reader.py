@@ -43,6 +43,8 @@ _Result = TypeVar("_Result")
 
 #: Seconds for which others do not wait for a server that has just not answered.
 _RETRY_DELAY = 0.5
+#: Seconds between two attempts to end the query that runs.
+_CLOSE_DELAY = 0.5
 #: Ids in the first chunk of a view, a few screens, and in later ones.
 _FIRST_CHUNK, _CHUNK = 512, 200_000
 #: Plants among which names are counted.
@@ -95,10 +97,15 @@ class ReadConnection:
         threading.Thread(target=self._cancel, args=(user,), name="query-cancel", daemon=True).start()
 
     def close(self) -> None:
-        """Close it; later queries raise StoreClosedError."""
+        """Close it, after the query that runs is cancelled; later ones raise StoreClosedError."""
         self._is_closed = True
-        if self._connection is not None:
-            self._connection.close()
+        while not self._using.acquire(timeout=_CLOSE_DELAY):
+            self.cancel(self._user)
+        try:
+            if self._connection is not None:
+                self._connection.close()
+        finally:
+            self._using.release()
 
     def drop(self) -> None:
         """Connect anew with the next query, as after a sleep of the computer."""

@@ -331,6 +331,26 @@ def test_a_query_is_interrupted_at_once_and_the_next_one_runs(
         assert interrupted.get(timeout=SECONDS) is None
 
 
+def test_closing_ends_the_query_that_runs(postgres: PostgresServer, location: PostgresLocation) -> None:
+    store = location.open()
+    reader = store.reader()
+    assert reader.count() == 0
+    ended = threading.Event()
+
+    def query() -> None:
+        with pytest.raises(StoreError):
+            reader.tags()
+        ended.set()
+
+    with psycopg.connect(location.url) as blocking:
+        blocking.execute("LOCK TABLE plantdesk.plant IN ACCESS EXCLUSIVE MODE")
+        threading.Thread(target=query, daemon=True).start()
+        waiting = f"SELECT 1 FROM pg_stat_activity WHERE datname = '{location.name}' AND wait_event_type = 'Lock'"
+        until(lambda: len(postgres.execute(waiting)) == 1)
+        store.close()
+        assert ended.wait(SECONDS)
+
+
 def test_missing_rights_make_a_store_read_only(postgres: PostgresServer, location: PostgresLocation) -> None:
     with closing(location.open()) as store:
         store.add(plant(1), COMMAND).result(SECONDS)
