@@ -178,13 +178,16 @@ class ApiStatus(QWidget):
         whole = self.tr("{what}, {ago}").format(what=text, ago=ago(added_at, now_ms()))
         self._activity.setAccessibleName(self.tr("Activity: {what}").format(what=whole))
         set_tool_tip(self._activity, whole)
+        self._activity.show()
+        self._dot.show()
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()  # where the token's button was hidden just now, there is more room
         metrics = self._activity.fontMetrics()
         self._activity.setMaximumWidth(metrics.horizontalAdvance(whole) + 2 * L)
         place = QStyle.visualRect(self.layoutDirection(), self.rect(), self._activity.geometry())
         room = self.width() - place.x() - L
         self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room).replace("&", "&&"))
-        self._activity.show()
-        self._dot.show()
 
 
 class ServerNotice(QObject):
