@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gettext
 import logging
+import re
 import string
 from collections import Counter
 from functools import cache
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _SOURCE = "en"
+#: What begins or ends a field, or marks a mnemonic.
+_MARKS = re.compile("[{}&]")
 
 
 class Catalogue:
@@ -76,6 +79,8 @@ class _Missing(gettext.NullTranslations):
 
 def is_usable(translation: str, source: str) -> bool:
     """Whether a translation has the fields of its source, a count excepted, and as many mnemonics."""
+    if not _MARKS.search(source + translation):
+        return True
     try:
         fields, allowed = _fields(translation), _fields(source)
     except ValueError:  # a single brace
