@@ -77,9 +77,14 @@ def qapp_args() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def collector(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Collect the garbage of a test with widgets on the main thread only, as the window does."""
+    """Collect the garbage of a test with widgets on the main thread only, as the window does.
+
+    A command that a test runs in this process sets the thresholds of its own.
+    """
+    thresholds = gc.get_threshold()
     if "qapp" not in request.fixturenames:
         yield
+        gc.set_threshold(*thresholds)
         return
     gc.disable()
     yield
