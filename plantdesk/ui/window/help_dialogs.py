@@ -120,7 +120,10 @@ _MANUAL_WIDTH, _MANUAL_HEIGHT, _PAGES_WIDTH, _ROW = 860, 600, 150, 32
 
 
 class ManualDialog(Dialog):
-    """Shows the pages of `resources/manual`, all of which are PlantDesk's own: no name of a plant is in them."""
+    """Shows a summary in the language of the window, and the pages of `resources/manual`, which are in English.
+
+    All are PlantDesk's own: no name of a plant is in them.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("PlantDesk manual"), parent)
@@ -128,8 +131,8 @@ class ManualDialog(Dialog):
         self._pages = QListWidget()
         self._pages.setAccessibleName(self.tr("Pages"))
         self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for name in manual.PAGES:
-            title = manual.page(name).partition("\n")[0].removeprefix("# ")
+        titles = [manual.page(name).partition("\n")[0].removeprefix("# ") for name in manual.PAGES]
+        for title in (self.tr("Summary"), *titles):
             item = QListWidgetItem(title, self._pages)
             item.setSizeHint(QSize(0, theme.metrics.scaled(_ROW)))
         self._pages.setFixedWidth(theme.metrics.scaled(_PAGES_WIDTH))
@@ -144,7 +147,7 @@ class ManualDialog(Dialog):
 
     @Slot(int)
     def _show(self, row: int) -> None:
-        self._text.setMarkdown(manual.page(manual.PAGES[row]))
+        self._text.setMarkdown(manual.page(manual.PAGES[row - 1]) if row else self._summary())
         self._text.document().setDocumentMargin(L)
         self._text.setAccessibleName(self._pages.item(row).text())
 
@@ -154,9 +157,32 @@ class ManualDialog(Dialog):
         if address.scheme():
             QDesktopServices.openUrl(address)
         elif name in manual.PAGES:
-            self._pages.setCurrentRow(manual.PAGES.index(name))
+            self._pages.setCurrentRow(1 + manual.PAGES.index(name))
         else:
             self._go_to(address.fragment().replace("-", " "))
+
+    def _summary(self) -> str:
+        paragraphs = (
+            "# " + self.tr("Summary"),
+            self.tr(
+                "Type a name and press Enter: the plant is stored. ID and tag are optional. Ctrl+Z takes a step back."
+            ),
+            self.tr(
+                "The search finds names, tags and IDs. More words narrow it down, as do tag:kitchen, tag:none, "
+                "from:import, added:7d, and -word for plants without it."
+            ),
+            self.tr(
+                "F2 edits a name or a tag in the list; Ctrl+I opens the card with the note. "
+                "Ctrl+H lists all changes, of which each can be undone."
+            ),
+            self.tr(
+                "Files (CSV, Excel, JSON) are imported and exported under File. Ctrl+P prints labels with QR codes."
+            ),
+            self.tr("Programs on this computer add plants by the API. Each needs a token: File > API access."),
+            self.tr("Backups are made by themselves. File > Restore brings one back, after a preview."),
+            self.tr("The other pages are in English."),
+        )
+        return "\n\n".join(paragraphs)
 
     def _go_to(self, heading: str) -> None:
         block = self._text.document().begin()
