@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from array import array
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from plantdesk.ui.plants.table.queries import MAX_TEXT
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, quoted, shown, source_text, tag_text
 from plantdesk.ui.theme.metrics import XL, XXL, L, S
-from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, MessageBox
 from plantdesk.ui.widgets.fields import LineEdit, tag_completer
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.table.view import PlantTableView
     from plantdesk.ui.theme.theme import Icons, Theme
+
+#: Plants that are deleted without a question.
+_MAX_UNASKED = 10_000
 
 
 def add_filters(menu: QMenu, table: PlantTableView, icons: Icons, choose: Callable[[Term], object]) -> None:
@@ -107,10 +111,24 @@ class SelectionCommands(QObject):
 
     @Slot()
     def delete(self) -> None:
-        """Delete the selected plants, and select the next one. There is no question: it can be undone."""
+        """Delete the selected plants, after a question if they are very many: it can be undone."""
+        ids = array("q") if self._browser is None else self._browser.table.selected_ids()
+        if len(ids) <= _MAX_UNASKED:
+            self._delete_plants(ids)
+            return
+        text = shown(Text("Delete {count:,} plants?", count=len(ids)))
+        box = MessageBox(
+            self._context.theme, self.tr("Delete plants"), text, self.tr("This can be undone."), self._context.page
+        )
+        box.set_icon("trash-2", "warning")
+        box.add_button(self.tr("&Delete")).clicked.connect(partial(self._delete_plants, ids))
+        box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
+        box.open()
+
+    def _delete_plants(self, ids: array[int]) -> None:
         from plantdesk.domain.edits import DeleteAll
 
-        if self._store is not None and self._browser is not None and (ids := self._browser.table.selected_ids()):
+        if self._store is not None and self._browser is not None and ids:
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = shown(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))

@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QLineEdit
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
+from plantdesk.ui.plants import selection_commands
 from plantdesk.ui.plants.selection_commands import TagDialog
+from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import TIMEOUT, Desk
 from tests.ui.plants.test_undo_selection import UndoDesk
 
@@ -139,3 +141,23 @@ def test_after_the_deletion_of_all_plants_none_is_selected(desk: UndoDesk) -> No
     desk.press(Qt.Key.Key_Delete)
     desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=TIMEOUT)
     assert desk.selected() == []
+
+
+def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
+    desk: UndoDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection_commands, "_MAX_UNASKED", 9)
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_A, CONTROL)
+    desk.press(Qt.Key.Key_Delete)
+    question = desk.the(MessageBox)
+    assert question.text == "Delete 10 plants?"
+    desk.until(question.isActiveWindow)
+    desk.press(Qt.Key.Key_Return)
+    desk.until(lambda: not [each for each in desk.window.findChildren(MessageBox) if each.isVisible()])
+    desk.until_rows(10)
+    desk.window.activateWindow()
+    desk.until(desk.table.hasFocus)
+    desk.press(Qt.Key.Key_Delete)
+    Desk(desk.qtbot, desk.the(MessageBox)).button("Delete").click()
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=TIMEOUT)
