@@ -26,6 +26,11 @@ _log = logging.getLogger(__name__)
 _SOURCE = "en"
 #: What begins or ends a field, or marks a mnemonic.
 _MARKS = re.compile("[{}&]")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+#: Bytes of a catalogue, of which gettext reads 8 million a second; ours have a hundred thousand.
+_MAX_SIZE = 2_000_000
+#: The name of a catalogue: a language, and perhaps a country or a script.
+_NAME = re.compile("[a-z]{2,3}(_[A-Za-z]{2,4})?")
 
 
 class Catalogue:
@@ -36,6 +41,7 @@ class Catalogue:
         self._translations: gettext.NullTranslations = _Missing()
         try:
             if file is not None:
+                _refuse_unfit(file)
                 with file.open("rb") as stream:
                     self._translations = gettext.GNUTranslations(stream)
                 self._translations.add_fallback(_Missing())
@@ -49,7 +55,10 @@ class Catalogue:
         if not source:
             return None
         find = self._translations
-        found = find.pgettext(context, source) if context else find.gettext(source)
+        try:
+            found = find.pgettext(context, source) if context else find.gettext(source)
+        except Exception:  # noqa: BLE001  also here the rule of the plural forms is asked; Qt calls this
+            return None
         return found if found and is_usable(found, source) else None
 
     def plural(self, one: str, many: str, count: int) -> str | None:
@@ -59,6 +68,12 @@ class Catalogue:
         except Exception:  # noqa: BLE001  the rule of the plural forms is an expression in the file
             return None
         return found if found and (is_usable(found, many) or is_usable(found, one)) else None
+
+
+def _refuse_unfit(file: Path) -> None:
+    """Raise ValueError for what is no regular file, whose end may never come, or too large. Raises OSError."""
+    if not file.is_file() or file.stat().st_size > _MAX_SIZE:
+        raise ValueError(f"it is no file of at most {_MAX_SIZE:,} bytes")
 
 
 class _Missing(gettext.NullTranslations):
@@ -78,7 +93,9 @@ class _Missing(gettext.NullTranslations):
 
 
 def is_usable(translation: str, source: str) -> bool:
-    """Whether a translation has the fields of its source, a count excepted, and as many mnemonics."""
+    """Whether a translation has the fields of its source, a count excepted, as many mnemonics, and can be seen."""
+    if not translation.strip() or not set(_CONTROLS.findall(translation)) <= set(source):
+        return False
     if not _MARKS.search(source + translation):
         return True
     try:
@@ -110,7 +127,8 @@ def catalogue_of(language: str) -> Catalogue:
 
 def available() -> list[str]:
     """Return the languages that there are, such as `de` or `pt_BR`, with English."""
-    return sorted({_SOURCE, *(file.stem for file in folder().glob("*.mo"))})
+    files = [file for file in folder().glob("*.mo") if _NAME.fullmatch(file.stem) and file.is_file()]
+    return sorted({_SOURCE, *(file.stem for file in files)})
 
 
 def chosen(setting: str, of_system: Iterable[str], known: Collection[str]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,6 +53,8 @@ def test_a_context_tells_texts_apart(tmp_path: Path) -> None:
         ("{share:.0%}", "{share:.9999999%}"),
         ("&Delete", "Löschen"),
         ("Delete", "&Löschen"),
+        ("Delete", "  "),
+        ("Delete", "Lö\\tschen"),
     ],
 )
 def test_a_translation_with_other_fields_or_mnemonics_is_not_used(
@@ -93,6 +97,26 @@ def test_a_rule_of_plurals_that_fails_leaves_english(tmp_path: Path) -> None:
     file.write_bytes(content.replace(b"(n != 1)", b"1/(n-1) "))
     assert content != file.read_bytes()
     assert Catalogue(file).plural("1 plant", "{count} plants", 1) is None
+    assert Catalogue(file).text("1 plant") is None  # for which gettext asks the rule as well
+
+
+def test_a_file_that_is_huge_or_never_ends_is_not_read(tmp_path: Path) -> None:
+    huge = tmp_path / "xx.mo"
+    with huge.open("wb") as file:
+        file.write(struct.pack("<7I", 0x950412DE, 0, 30_000_000, 28, 28, 0, 28))
+        file.truncate(240_000_000)
+    assert Catalogue(huge).text("Cancel") is None
+    if os.name == "posix":
+        os.mkfifo(tmp_path / "yy.mo")
+        assert Catalogue(tmp_path / "yy.mo").text("Cancel") is None
+
+
+def test_only_files_named_like_a_language_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("de.mo", "pt_BR.mo", "DE.mo", ".mo", "x y&q.mo", "plantdesk.pot"):
+        (tmp_path / name).touch()
+    (tmp_path / "nl.mo").mkdir()
+    monkeypatch.setattr(languages, "folder", lambda: tmp_path)
+    assert languages.available() == ["de", "en", "pt_BR"]
 
 
 @pytest.mark.parametrize(

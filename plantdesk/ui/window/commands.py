@@ -58,7 +58,7 @@ class AppearanceCommands(Feature):
         group = menus.add_choices(section, modes, self._set_mode, self.tr("&Theme"))
         check(group, context.theme.mode.value)
         names = [(translation.name_of(each), each) for each in languages.available()]
-        choices = [(self.tr("&System"), ""), *sorted(names)]
+        choices = [(self.tr("&System"), ""), *sorted(each for each in names if each[0])]  # Qt knows the name
         group = menus.add_choices(section, choices, self._set_language, self.tr("L&anguage"))
         check(group, context.preferences.settings.language)
         menus.add(section, self.tr("&Larger text"), partial(self._scale_text, _TEXT_STEP), Key.ZoomIn, "Ctrl+=")
