@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -188,8 +188,12 @@ def test_the_texts_of_the_window_fit_and_no_letter_chooses_two(language: str, wi
         assert not repeated(mnemonics(each.text() for each in menu.actions())), (language, menu.title())
 
 
+#: Names of months in the long date of a card.
+_DAYS = {QLocale("en_US").monthName(month) for month in range(1, 13)}
+
+
 @pytest.mark.parametrize("language", ALL, indirect=True)
-def test_the_texts_of_the_card_fit(language: str, window: Dialogs) -> None:
+def test_the_texts_of_the_card_are_translated_and_fit(language: str, window: Dialogs) -> None:
     desk = window.desk
     desk.window.resize(1280, 800)
     table, card = desk.the(PlantTableView), desk.action("Card")
@@ -199,9 +203,11 @@ def test_the_texts_of_the_card_fit(language: str, window: Dialogs) -> None:
     table.selectRow(0)
     desk.until(lambda: desk.button("Print label…").isVisible())
     desk.until(lambda: not cut(desk.window))
+    assert language != "pseudo" or not untranslated(desk.window, DATA | _DAYS)
     table.selectAll()
     desk.until(lambda: desk.button("Delete 12 plants").isVisible())
     desk.until(lambda: not cut(desk.window))
+    assert language != "pseudo" or not untranslated(desk.window, DATA | _DAYS)
     assert desk.button("Select none").width() >= desk.button("Select none").sizeHint().width(), language
 
 
