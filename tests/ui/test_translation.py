@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QStyle,
     QStyleOptionFrame,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
     from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.workspace import Workspace
 
 #: What the user, files and the system have written; formats and names that no language changes.
 DATA = {
@@ -249,6 +252,19 @@ def test_a_latin_name_is_written_from_left_to_right_all_the_same(window: Dialogs
     layout = offers.name_layout(KnownName("Salvia nemorosa ‘Caradonna’", None, 4), 400)
     first, last = (cast("tuple[float, int]", layout.lineAt(0).cursorToX(at)) for at in (0, 27))
     assert first < last
+
+
+def test_another_language_is_used_from_the_next_start(qtbot: QtBot, bare: Workspace, tmp_path: Path) -> None:
+    desk = Desk(qtbot, bare.window())
+    bare.complete()
+    menu = next(each for each in desk.menu("View").actions() if each.text() == "L&anguage").menu()
+    assert isinstance(menu, QMenu)
+    system, *languages = menu.actions()
+    system.trigger()
+    assert not desk.toast.isVisible()
+    next(each for each in languages if each.text() == "Français").trigger()
+    assert "next start" in desk.toast.text
+    assert json.loads((tmp_path / "settings.json").read_text())["language"] == "fr"
 
 
 def test_each_language_is_offered_by_its_own_name() -> None:

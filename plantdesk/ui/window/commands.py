@@ -70,6 +70,8 @@ class AppearanceCommands(Feature):
         self.context.preferences.change(theme=mode)
 
     def _set_language(self, language: str) -> None:
+        if language == self.context.preferences.settings.language:
+            return
         self.context.preferences.change(language=language)
         self.context.page.toast.show_message(self.tr("PlantDesk uses the language from its next start."))
 
