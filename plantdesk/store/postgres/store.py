@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import platform
 import threading
-from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import PlantDeskError, StoreError
-from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.locations import ReadOnlyPlants
-from plantdesk.domain.protocols import PlantStore
+from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
 from plantdesk.store.postgres.changes import apply, redo, undo
 from plantdesk.store.postgres.connections import connect, translate_errors
@@ -26,25 +23,27 @@ from plantdesk.store.postgres.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.domain.selections import Selection
-    from plantdesk.domain.validation import NewPlant, PlantFields
+    from plantdesk.domain.validation import PlantFields
     from plantdesk.store.postgres.address import Address
 
 
-class PostgresStore(PlantStore):
+class PostgresStore(WrittenStore):
     """An open store. All methods may be called from any thread."""
+
+    _writer: Writer
 
     def __init__(self, address: Address, *, create: bool = False) -> None:
         """Open the store; `create` makes its tables where the database has none. Raises StoreError."""
+        super().__init__()
         self._address = address
         if create:
             create_tables(address)
-        self._listeners: Listeners[Changes] = Listeners()
-        self._health_listeners: Listeners[StoreError | None] = Listeners()
         self._reads = ReadConnection(address)
         self._transactions = Transactions(address, platform.node())
         self._writer = Writer(
@@ -58,32 +57,6 @@ class PostgresStore(PlantStore):
     @override
     def tokens(self) -> Tokens:
         return self._tokens
-
-    @property
-    @override
-    def write_error(self) -> StoreError | None:
-        return self._writer.write_error
-
-    @override
-    def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
-        added: Future[PlantRow] = Future()
-        added.set_running_or_notify_cancel()  # it cannot be cancelled
-
-        def pass_on(outcomes: Sequence[PlantRow | PlantDeskError]) -> None:
-            (outcome,) = outcomes
-            if isinstance(outcome, PlantDeskError):
-                added.set_exception(outcome)
-            else:
-                added.set_result(outcome)
-
-        self.add_each([(plant, source)], pass_on)
-        return added
-
-    @override
-    def add_each(
-        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
-    ) -> None:
-        self._writer.add(entries, done)
 
     @override
     def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:
@@ -110,16 +83,7 @@ class PostgresStore(PlantStore):
         with self._lock:
             if self._listener is None:
                 self._listener = CommitListener(self._address, self._writer.poll, lambda: self._transactions.backend)
-        return self._listeners.add(listener)
-
-    @override
-    def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
-        unsubscribe = self._health_listeners.add(listener)
-        known = None
-        while (error := self.write_error) is not known:  # the writer may have called the listener meanwhile
-            listener(error)
-            known = error
-        return unsubscribe
+        return super().subscribe(listener)
 
     @override
     def reader(self) -> PostgresReader:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import PlantDeskError, StoreError
-from plantdesk.domain.listeners import Listeners
+from plantdesk.domain.errors import StoreError
 from plantdesk.domain.overrides import override
-from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import Changes
+from plantdesk.store.base import WrittenStore
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_as_next
@@ -20,6 +18,7 @@ from plantdesk.store.sqlite.writer import Writer
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
     from pathlib import Path
 
     from plantdesk.domain.edits import Applied, Edit, Undone
@@ -27,14 +26,16 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantImport
     from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.domain.validation import NewPlant, PlantFields
+    from plantdesk.domain.validation import PlantFields
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
     from plantdesk.store.sqlite.tokens import Tokens
 
 
-class Store(PlantStore):
+class Store(WrittenStore):
     """An open store. All methods may be called from any thread."""
+
+    _writer: Writer
 
     def __init__(self, path: Path, *, create: bool = False, progress: Progress | None = None) -> None:
         """Open the store at `path`, make it when there is none, and bring its schema up to date.
@@ -46,12 +47,11 @@ class Store(PlantStore):
         of an older PlantDesk not be updated),
         StoreBusyError, StoreUnreachableError. A refused file is left untouched.
         """
+        super().__init__()
         self.file = StoreFile(path, create=create, progress=progress)
         self.path = self.file.path
-        self._listeners: Listeners[Changes] = Listeners()
         self._index = ViewIndex(self.file)
         self._listeners.add(self._index.changed)
-        self._health_listeners: Listeners[StoreError | None] = Listeners()
         try:
             self.file.refuse_outdated()
             self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
@@ -66,32 +66,6 @@ class Store(PlantStore):
         from plantdesk.store.sqlite.tokens import Tokens  # imports OpenSSL
 
         return Tokens(self.file, self._writer)
-
-    @property
-    @override
-    def write_error(self) -> StoreError | None:
-        return self._writer.write_error
-
-    @override
-    def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
-        added: Future[PlantRow] = Future()
-        added.set_running_or_notify_cancel()  # it cannot be cancelled
-
-        def pass_on(outcomes: Sequence[PlantRow | PlantDeskError]) -> None:
-            (outcome,) = outcomes
-            if isinstance(outcome, PlantDeskError):
-                added.set_exception(outcome)
-            else:
-                added.set_result(outcome)
-
-        self.add_each([(plant, source)], pass_on)
-        return added
-
-    @override
-    def add_each(
-        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
-    ) -> None:
-        self._writer.add(entries, done)
 
     @override
     def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:
@@ -134,19 +108,6 @@ class Store(PlantStore):
         from plantdesk.store.sqlite.imports import SqliteImport
 
         return SqliteImport(self.file, self._writer)
-
-    @override
-    def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
-        return self._listeners.add(listener)
-
-    @override
-    def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
-        unsubscribe = self._health_listeners.add(listener)
-        known = None
-        while (error := self.write_error) is not known:  # the writer may have called the listener meanwhile
-            listener(error)
-            known = error
-        return unsubscribe
 
     def _report_damage(self, error: StoreDamagedError) -> None:
         """Notify the health listeners of damage that a reader has found."""

@@ -1,0 +1,78 @@
+"""What the kinds of store with a writer thread have in common."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Protocol
+
+from plantdesk.domain.errors import PlantDeskError, StoreError
+from plantdesk.domain.listeners import Listeners
+from plantdesk.domain.overrides import override
+from plantdesk.domain.protocols import PlantStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from plantdesk.domain.records import Changes, PlantRow, Source
+    from plantdesk.domain.validation import NewPlant
+
+    Entries = Sequence[tuple[NewPlant, Source]]
+    Done = Callable[[list[PlantRow | PlantDeskError]], None]
+
+
+class GroupWriter(Protocol):
+    """A writer thread, which commits plants that come together in groups."""
+
+    @property
+    def write_error(self) -> StoreError | None:
+        """What keeps the store from taking plants."""
+
+    def add(self, entries: Entries, done: Done) -> None:
+        """Add plants, then call `done` with the outcome of each."""
+
+
+class WrittenStore(PlantStore):
+    """An open store. A kind sets `_writer` and lets it notify both lists of listeners."""
+
+    _writer: GroupWriter
+
+    def __init__(self) -> None:
+        self._listeners: Listeners[Changes] = Listeners()
+        self._health_listeners: Listeners[StoreError | None] = Listeners()
+
+    @property
+    @override
+    def write_error(self) -> StoreError | None:
+        return self._writer.write_error
+
+    @override
+    def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
+        added: Future[PlantRow] = Future()
+        added.set_running_or_notify_cancel()  # it cannot be cancelled
+
+        def pass_on(outcomes: Sequence[PlantRow | PlantDeskError]) -> None:
+            (outcome,) = outcomes
+            if isinstance(outcome, PlantDeskError):
+                added.set_exception(outcome)
+            else:
+                added.set_result(outcome)
+
+        self.add_each([(plant, source)], pass_on)
+        return added
+
+    @override
+    def add_each(self, entries: Entries, done: Done) -> None:
+        self._writer.add(entries, done)
+
+    @override
+    def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
+        return self._listeners.add(listener)
+
+    @override
+    def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
+        unsubscribe = self._health_listeners.add(listener)
+        known = None
+        while (error := self.write_error) is not known:  # the writer may have called the listener meanwhile
+            listener(error)
+            known = error
+        return unsubscribe
