@@ -6,9 +6,10 @@ A store keeps kind and parameters. No text of a title is stored, and nothing rea
 from __future__ import annotations
 
 from enum import StrEnum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk.domain.errors import Text, joined, shortened
+from plantdesk.domain.errors import NothingToUndoError, Text, joined, shortened
 from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _MAX_NAME, _MAX_TAGS = 40, 10
 #: Characters of a text in parameters; before-images have it whole.
 _MAX_PARAMETER = 100
+#: What identifies a change beside its number.
+_CONTENT = attrgetter("made_at", "source", "kind", "parameters")
 
 
 class ChangeKind(StrEnum):
@@ -91,6 +94,24 @@ class Change(NamedTuple):
         parameters, plants = of.get("parameters"), of.get("plants")
         plants = plants if isinstance(plants, int) else self.plants
         return ChangeKind(str(of.get("kind"))), parameters if isinstance(parameters, dict) else {}, plants
+
+    def taken_back(self) -> tuple[ChangeKind, dict[str, Any]]:
+        """Return kind and parameters of the change that takes this one back. Raises NothingToUndoError."""
+        if not self.can_undo:
+            reason = Text(
+                "“{title}” is too old: the state before it is no longer stored. `plantdesk history` lists the changes."
+            )
+            if self.is_undone:
+                reason = Text("“{title}” is undone already. `plantdesk history` lists the changes.")
+            raise NothingToUndoError(reason, title=self.title)
+        kind, parameters, plants = self.subject
+        of = {"kind": str(kind), "parameters": parameters, "plants": plants}
+        return ChangeKind.REDO if self.kind is ChangeKind.UNDO else ChangeKind.UNDO, {"of": of}
+
+    def check_same(self, stored: Change) -> None:
+        """Raise NothingToUndoError where the store has another change under the number: it was replaced since."""
+        if _CONTENT(stored) != _CONTENT(self):
+            raise NothingToUndoError(Text("“{title}” is not in the history of these plants."), title=self.title)
 
 
 class HistoryEntry(NamedTuple):

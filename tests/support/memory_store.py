@@ -583,10 +583,7 @@ class MemoryStore(PlantStore):
                     state.plants[plant_id] = before
         if not images:
             raise UndoConflictError(undone.plain_title, undone.plants)
-        kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
-        of_kind, parameters, plants = undone.subject
-        of = {"kind": str(of_kind), "parameters": parameters, "plants": plants}
-        _, changes = self.recorded(images, source, kind, {"of": of})
+        _, changes = self.recorded(images, source, *undone.taken_back())
         state.changes[-1] = state.changes[-1]._replace(undoes=number)
         self._mark(number, is_undone=True)
         skipped = tuple(each for each in state.images[number - 1] if each not in images)

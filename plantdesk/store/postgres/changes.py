@@ -127,8 +127,7 @@ def undo(transaction: Transaction, change: Change | int | None, source: Source) 
     """
     if not isinstance(change, Change):
         return _undo(transaction, undo_target(transaction.connection) if change is None else change, source)
-    if read_change(transaction.connection, change.number)[1:5] != change[1:5]:
-        raise NothingToUndoError(Text("“{title}” is not in the history of these plants."), title=change.title)
+    change.check_same(read_change(transaction.connection, change.number))
     return _undo(transaction, change.number, source)
 
 
@@ -287,13 +286,7 @@ def _one(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any
 def _undo(transaction: Transaction, number: int, source: Source) -> Undone:
     connection = transaction.connection
     undone = read_change(connection, number)
-    if not undone.can_undo:
-        reason = Text(
-            "“{title}” is too old: the state before it is no longer stored. `plantdesk history` lists the changes."
-        )
-        if undone.is_undone:
-            reason = Text("“{title}” is undone already. `plantdesk history` lists the changes.")
-        raise NothingToUndoError(reason, title=undone.title)
+    kind, parameters = undone.taken_back()
     values = {"undone": number, "number": transaction.last_change + 1}
     plants = execute(connection, _UNDO_IMAGES, values).rowcount
     if plants == 0:
@@ -305,17 +298,10 @@ def _undo(transaction: Transaction, number: int, source: Source) -> Undone:
         raise NothingToUndoError(Text("“{title}” has no valid state before it."), title=undone.title) from error
     skipped = execute(connection, _SKIPPED, values).fetchall() if plants < undone.plants else []
     back = execute(connection, f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
-    change = record(transaction, _undo_entry(undone, source))
+    change = record(transaction, ChangeEntry(source, kind, parameters, number))
     _mark(connection, number, is_undone=True)
     ids = tuple(plant_id for (plant_id,) in back) if len(back) <= _MAX_LISTED else ()
     return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped), ids)
-
-
-def _undo_entry(undone: Change, source: Source) -> ChangeEntry:
-    kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
-    of_kind, of_parameters, of_plants = undone.subject
-    of = {"kind": of_kind, "parameters": of_parameters, "plants": of_plants}
-    return ChangeEntry(source, kind, {"of": of}, undone.number)
 
 
 def _mark(connection: Connection, number: int, *, is_undone: bool) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.edits import (
@@ -48,8 +47,6 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Edit
 
-#: What identifies a change beside its number.
-_CONTENT = attrgetter("made_at", "source", "kind", "parameters")
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
 _MAX_LISTED = 100
 
@@ -133,9 +130,7 @@ def undo(connection: sqlite3.Connection, change: Change | int | None, source: So
     """
     if not isinstance(change, Change):
         return _undo(connection, undo_target(connection) if change is None else change, source)
-    stored = read_change(connection, change.number)
-    if _CONTENT(stored) != _CONTENT(change):  # the file was replaced since
-        raise NothingToUndoError(Text("“{title}” is not in the history of these plants."), title=change.title)
+    change.check_same(read_change(connection, change.number))
     return _undo(connection, change.number, source)
 
 
@@ -296,13 +291,7 @@ def store_images(
 
 def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone:
     undone = read_change(connection, number)
-    if not undone.can_undo:
-        reason = Text(
-            "“{title}” is too old: the state before it is no longer stored. `plantdesk history` lists the changes."
-        )
-        if undone.is_undone:
-            reason = Text("“{title}” is undone already. `plantdesk history` lists the changes.")
-        raise NothingToUndoError(reason, title=undone.title)
+    kind, parameters = undone.taken_back()
     values = {"undone": number, "number": begin(connection)}
     plants = connection.execute(_UNDO_IMAGES, values).rowcount
     if plants == 0:
@@ -314,10 +303,7 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
         raise NothingToUndoError(reason, title=undone.title) from error
     skipped = connection.execute(_SKIPPED, values).fetchall() if plants < undone.plants else []
     back = connection.execute(f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
-    kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
-    of_kind, of_parameters, of_plants = undone.subject
-    of = {"kind": of_kind, "parameters": of_parameters, "plants": of_plants}
-    change = record(connection, ChangeEntry(values["number"], source, kind, {"of": of}, number))
+    change = record(connection, ChangeEntry(values["number"], source, kind, parameters, number))
     _mark(connection, number, is_undone=True)
     ids = tuple(plant_id for (plant_id,) in back) if len(back) <= _MAX_LISTED else ()
     return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped), ids)
