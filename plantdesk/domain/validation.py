@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text, joined, shortened
+from plantdesk.domain.errors import InvalidField, InvalidPlantError, InvalidTokenNameError, Text, joined, shortened
 from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, LARGEST_ID, SMALLEST_ID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+#: Characters of the name of a token.
+_MAX_TOKEN_NAME = 100
 #: Bytes of a note in UTF-8.
 MAX_NOTE_BYTES = 100_000
 
@@ -151,3 +153,14 @@ def _received(value: object) -> Text:
     if isinstance(value, int):
         return Text("Received the number {value}.", value=value)
     return Text("Received a list.") if isinstance(value, list) else Text("Received an object.")
+
+
+def token_name(typed: str) -> str:
+    """Return the name of a new token without blanks around it. Raises InvalidTokenNameError."""
+    label = typed.strip()
+    if not label:
+        raise InvalidTokenNameError(Text("Give the token a name that says which program uses it."))
+    if len(label) > _MAX_TOKEN_NAME or not label.isprintable():
+        message = Text("A token's name has at most {longest} characters, on one line and all visible.")
+        raise InvalidTokenNameError(message, longest=_MAX_TOKEN_NAME)
+    return label

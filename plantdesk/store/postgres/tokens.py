@@ -15,6 +15,7 @@ from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
 from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
+from plantdesk.domain.validation import token_name
 from plantdesk.store.postgres.changes import apply
 from plantdesk.store.postgres.connections import NOW, execute, storable
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 #: Lets secret scanners recognise a token.
 _PREFIX = "plantdesk_"
-_MAX_NAME = 100
 #: Tokens in the cache.
 _MAX_CACHED = 1000
 _COLUMNS = "name, created_at, expires_at, last_used_at, plants_added, source_id, id, digest, max_plants"
@@ -157,12 +157,7 @@ def _digest(token: str) -> bytes:
 
 
 def _checked_name(connection: Connection, name: str) -> str:
-    label = name.strip()
-    if not label:
-        raise InvalidTokenNameError(Text("Give the token a name that says which program uses it."))
-    if len(label) > _MAX_NAME or not label.isprintable():
-        message = Text("A token's name has at most {longest} characters, on one line and all visible.")
-        raise InvalidTokenNameError(message, longest=_MAX_NAME)
+    label = token_name(name)
     sql = "SELECT id FROM token WHERE name = %s AND revoked_at IS NULL"
     if execute(connection, sql, (label,)).fetchone() is not None:
         message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")

@@ -13,6 +13,7 @@ from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
 from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
+from plantdesk.domain.validation import token_name
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 PREFIX = "plantdesk_"
 
 _CHANGED = Changes(tokens=True)
-_MAX_NAME = 100
 _NAMED = "WHERE name = ? AND revoked_at IS NULL"
 _INSERT = """INSERT INTO token (name, digest, source_id, created_at, expires_at, max_plants, plants_added)
              VALUES (?, ?, ?, ?, ?, ?, 0)"""
@@ -184,12 +184,7 @@ def _digest(token: str) -> bytes:
 
 
 def _checked_name(connection: sqlite3.Connection, name: str) -> str:
-    label = name.strip()
-    if not label:
-        raise InvalidTokenNameError(Text("Give the token a name that says which program uses it."))
-    if len(label) > _MAX_NAME or not label.isprintable():
-        message = Text("A token's name has at most {longest} characters, on one line and all visible.")
-        raise InvalidTokenNameError(message, longest=_MAX_NAME)
+    label = token_name(name)
     if connection.execute(f"SELECT 1 FROM token {_NAMED}", (label,)).fetchone() is not None:
         message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
         raise InvalidTokenNameError(message, name=shortened(label))
