@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import io
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ import project
 from plantdesk.platform.languages import is_usable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from babel.messages.catalog import Message

@@ -13,6 +13,7 @@ import sqlite3
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,8 +26,6 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.desktop import Desktop

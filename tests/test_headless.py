@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,6 @@ from plantdesk.store.sqlite.store import Store
 from tests.support.programs import runtimes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 PREFIX = "PlantDesk is listening on http://127.0.0.1:"

@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ import pytest
 from tests.support.clients import posting_to, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 CUTS = int(os.environ.get("PLANTDESK_POWER_CUTS", "5"))

@@ -6,16 +6,13 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import dev
 import project
 from linux import apt, elf
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class ThisPython(dev.Environment):

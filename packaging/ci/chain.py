@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from linux import apt, deb, rpm
 from package_tests import comparisons, packages, wine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Step = tuple[str, Callable[[], object]]
 
 _BUNDLE: list[Step] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import project
@@ -12,7 +13,6 @@ from plantdesk.cli import options
 from plantdesk.platform import manual
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 

@@ -12,14 +12,11 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import dev
 from linux import apt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CACHE = Path("/var/cache/plantdesk-packaging")
 #: An ordinary account inside, whose number no other program here should have.

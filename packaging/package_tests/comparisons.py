@@ -10,16 +10,13 @@ import statistics
 import subprocess
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import dev
 import project
 from bundle import archives, freeze
 from linux import apt, deb, rpm
 from package_tests import screens
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: The limit of the frozen program's start time, relative to the unpackaged one's: equal, and noise of a busy machine.
 MAX_START_RATIO = 1.1

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from linux import apt, deb, rpm, tree
 from package_tests import chroots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from package_tests.chroots import Chroot
 
 #: What may be left in the account's home: the user's data, and caches of system libraries.

@@ -11,11 +11,9 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 _BYTES = 4  # of a pixel: blue, green, red, unused
 

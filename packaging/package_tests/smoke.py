@@ -24,13 +24,11 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from package_tests import screens
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 #: A plant that the table shows before the script adds another.
 FIRST = (1, "Fern", None)

@@ -17,15 +17,12 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import project
 from package_tests import smoke
 from package_tests.smoke import FailedError, expect, same
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 RUNNING, FOREIGN, WRONG_USAGE = 4, 6, 2
 STALE = "stale_module.pyd"

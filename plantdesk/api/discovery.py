@@ -24,6 +24,7 @@ import socket
 import stat
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import __version__
@@ -33,7 +34,6 @@ from plantdesk.platform import paths
 from plantdesk.platform.atomic_replace import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from io import TextIOWrapper
     from pathlib import Path
 

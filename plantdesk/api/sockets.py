@@ -13,6 +13,7 @@ import select
 import socket
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,6 @@ from plantdesk.domain.server_state import (
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Iterator
 
 
 #: Descriptors of stdin, stdout and stderr, where the open ones cannot be counted.

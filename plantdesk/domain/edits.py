@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.history import ChangeKind, parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.selections import Selection

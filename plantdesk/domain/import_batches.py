@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 
 class OnConflict(StrEnum):

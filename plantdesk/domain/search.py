@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from plantdesk.domain.records import SourceKind, parse_id
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from plantdesk.domain.selections import Condition, Term
 
 #: The beginnings of terms, in the order in which they are offered.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import date
 
     from plantdesk.domain.records import SourceKind

@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from json.scanner import make_scanner
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from plantdesk.domain.errors import LISTED, ErrorNumber, PlantDeskError, Text, joined, shortened
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import UnfitNumber
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: Digits of the largest int64.
 _MAX_DIGITS = 19

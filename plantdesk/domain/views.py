@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.selections import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from plantdesk.domain.records import Source

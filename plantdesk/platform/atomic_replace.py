@@ -7,12 +7,10 @@ import os
 import stat
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import BinaryIO, TextIO
 
 #: Seconds. On Windows a rename fails while another process has the file open.
 _TIMEOUT = 1.0

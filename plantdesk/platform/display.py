@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableMapping, Sequence
 
 
 class Library(NamedTuple):

@@ -11,6 +11,7 @@ import logging
 import re
 import string
 from collections import Counter
+from collections.abc import Collection, Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from plantdesk.domain.overrides import override
 from plantdesk.platform import paths
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
     from pathlib import Path
 
 _log = logging.getLogger(__name__)

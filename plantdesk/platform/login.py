@@ -11,15 +11,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from plantdesk import APP_ID
 from plantdesk.platform import paths
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 #: Opens the window minimised, since there may be no system tray.
 BACKGROUND = "--background"

@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,6 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.platform import paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from io import TextIOWrapper
     from pathlib import Path
     from types import TracebackType

@@ -10,12 +10,12 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text, without_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TextIO
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")

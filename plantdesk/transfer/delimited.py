@@ -6,6 +6,7 @@ import csv
 import html
 import re
 from collections import deque
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,8 +17,6 @@ from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from plantdesk.transfer.text import TextFile
 
 

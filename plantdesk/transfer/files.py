@@ -7,6 +7,7 @@ import io
 import os
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +18,6 @@ from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.text import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import BinaryIO
 
 

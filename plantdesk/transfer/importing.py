@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +22,6 @@ from plantdesk.transfer.markdown import MarkdownTable
 from plantdesk.transfer.reading import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import Self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,8 +18,6 @@ from plantdesk.transfer.tables import opened_store
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from plantdesk.domain.import_batches import ImportBatch
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.reading import Refused

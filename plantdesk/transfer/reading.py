@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from plantdesk.domain import strict_json
@@ -14,8 +15,6 @@ from plantdesk.domain.validation import UnfitNumber, new_plant, plant_fields, pl
 from plantdesk.transfer.columns import READ, SAMPLED, Columns, Layout, NoColumnError, layout_of, letters_of, mapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from plantdesk.transfer.tables import Batch
 
     Fields = tuple[int | None, str, str | None, str | None]

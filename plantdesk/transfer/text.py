@@ -9,12 +9,12 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
 

@@ -16,6 +16,7 @@ import tempfile
 import zipfile
 import zlib
 from array import array
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
@@ -29,7 +30,6 @@ from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from typing import IO
 
     Row = tuple[int, list[str | None]]

@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from html import escape
@@ -27,7 +28,6 @@ from plantdesk.transfer.files import checked_target, is_replaced
 from plantdesk.transfer.formats import FIELDS, PIPE, Format
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from plantdesk.domain.protocols import PlantPages

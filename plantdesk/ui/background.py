@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -21,7 +22,6 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
     from PySide6.QtCore import QObject

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,7 +21,6 @@ from shiboken6 import isValid
 from plantdesk.ui.background import LongTasks, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from concurrent.futures import Future
 
     from plantdesk.domain.errors import StoreError

@@ -5,16 +5,12 @@ from __future__ import annotations
 import gc
 import signal
 import socket
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 #: A computer may sleep, or its clock be set: the date is compared at least as often.
 _LONGEST_MS = 60_000

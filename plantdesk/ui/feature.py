@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -13,7 +14,6 @@ from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Sequence
 
     from PySide6.QtWidgets import QStatusBar
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from plantdesk.ui.qt import fill, mirrored, override
 from plantdesk.ui.widgets.messages import BarStack, Toast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtGui import QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, QRectF, QSize, Qt
@@ -14,8 +15,6 @@ from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import M
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.theme.theme import Theme

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,8 +14,6 @@ from plantdesk.domain.history import Change, ChangeKind, title
 from plantdesk.domain.records import FORM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.domain.edits import Applied, Undone
     from plantdesk.domain.errors import Text
     from plantdesk.domain.protocols import PlantStore

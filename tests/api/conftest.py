@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from plantdesk.store.sqlite.store import Store
 from tests.api.client import Api
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from plantdesk.api.http.requests import ConnectionLimits

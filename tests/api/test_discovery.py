@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ from plantdesk.store.sqlite.store import Store
 from tests.api.client import TIMEOUT, Api
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.api.conftest import Serve

@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,8 +20,6 @@ from plantdesk.store import location_of
 from tests.api.client import TIMEOUT, Answer, Api, answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.api.conftest import Serve
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Python has no such sockets on Windows")

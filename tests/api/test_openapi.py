@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from tests.api.client import one_answer
 from tests.support import cases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.api.client import Api
     from tests.api.conftest import Serve
 

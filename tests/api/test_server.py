@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,6 @@ from plantdesk.store.sqlite.store import Store
 from tests.api.client import one_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from plantdesk.domain.server_state import ServerState

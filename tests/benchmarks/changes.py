@@ -15,6 +15,7 @@ import statistics
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,6 @@ from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from concurrent.futures import Future
     from typing import Self
 

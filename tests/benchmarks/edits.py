@@ -10,6 +10,7 @@ import argparse
 import os
 import statistics
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -26,8 +27,6 @@ from plantdesk.ui.qt import override
 from tests.benchmarks.sidebar import open_window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.ui.main_window import MainWindow
 
 _SECONDS = 60

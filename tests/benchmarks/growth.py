@@ -13,9 +13,10 @@ import argparse
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
@@ -23,9 +24,6 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import Order, View
 from plantdesk.store.sqlite.store import Store
 from tests.benchmarks.views import fill
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _POSTS = 200
 _INDEXED_FROM = 20_000

@@ -10,9 +10,9 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -24,9 +24,6 @@ from tests.support.attackers import Target
 from tests.support.clients import Clients, rude_clients
 from tests.support.costs import cpu_seconds
 from tests.support.programs import SERVE, WINDOW, Home, running
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _BODIES = 5_000
 

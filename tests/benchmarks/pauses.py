@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 import zipfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +33,6 @@ from plantdesk.transfer.inputs import Reading, opened, rows_of
 from tests.transfer.test_linear_time import READERS, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Self
 
 _SIZE = 1_000_000

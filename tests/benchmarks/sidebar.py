@@ -14,9 +14,9 @@ import sqlite3
 import statistics
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -34,9 +34,6 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.sidebar.entries import ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
 from tests.benchmarks.table import Pulse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _SECONDS = 60
 #: Rows that are imported at once.

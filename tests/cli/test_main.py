@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,6 @@ from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Run = Callable[..., str]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ from plantdesk.store.sqlite.files import file_lock
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 

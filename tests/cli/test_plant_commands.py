@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +24,6 @@ from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     #: Runs a command; returns its exit code, standard output and standard error.
     Run = Callable[..., tuple[int, str, str]]
 

@@ -13,9 +13,10 @@ import shlex
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from plantdesk.cli.main import main as plantdesk
 from plantdesk.domain.selections import Selection
@@ -24,9 +25,6 @@ from plantdesk.transfer.files import file_source
 from plantdesk.transfer.inputs import Reading, opened
 from tests.corpus import second_readers
 from tests.corpus.packages import Package, UnreachableError, unpacked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _TABLE = Path(__file__).with_name("files.tsv")
 _FIELDS = ("name", "tag", "note")

@@ -9,6 +9,7 @@ import os
 import socket
 import sqlite3
 import struct
+from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, ap
 from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 _MAGIC = bytes.fromhex("d9d505f920a163d7")

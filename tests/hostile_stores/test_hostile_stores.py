@@ -7,6 +7,7 @@ import os
 import signal
 import sqlite3
 import stat
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,6 @@ from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
     from pathlib import Path
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,6 @@ from plantdesk.platform import paths
 from plantdesk.store.sqlite.backups.folder import Backups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     Press = Callable[[str], list[str]]

@@ -5,16 +5,13 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.platform import display
 from plantdesk.platform.display import Library, MissingLibrariesError, NoDisplayError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="elsewhere Qt brings all it needs, and there is a display"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import TYPE_CHECKING
 
 import pytest
 from typing_extensions import override
@@ -15,9 +15,6 @@ from typing_extensions import override
 from plantdesk import HOME_PAGE
 from plantdesk.platform import updates
 from plantdesk.platform.updates import DAY, Release
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextmanager

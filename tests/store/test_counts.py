@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -20,7 +21,6 @@ from plantdesk.store.sqlite.counts import CountedAt, count_plants
 from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from plantdesk.domain.views import Counts

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
@@ -24,8 +25,6 @@ from plantdesk.store.sqlite.store import Store
 from tests.store.test_backups import until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from plantdesk.domain.errors import StoreError
     from plantdesk.domain.records import Changes
 

@@ -6,15 +6,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.store.sqlite.files.index_folder import index_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PROGRAM = """
 from plantdesk.store.sqlite.files.index_folder import index_folder

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ from tests.support.cases import cases
 from tests.support.wal import checkpoint_writes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 SECONDS = 20

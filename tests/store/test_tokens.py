@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from queue import SimpleQueue
 from threading import Event
@@ -19,7 +20,6 @@ from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from plantdesk.store.sqlite.tokens import TokenChecker

@@ -9,9 +9,9 @@ import contextlib
 import os
 import sqlite3
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import strategies as st
@@ -26,9 +26,6 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 from tests.support.cases import cases
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 if os.name != "posix":
     pytest.skip("the limit on the size of files is POSIX's", allow_module_level=True)

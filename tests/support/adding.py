@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow, Source

@@ -18,12 +18,9 @@ import socket
 import struct
 import sys
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable, Iterator
 
 from tests.api.client import Answer, answer_in
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
 
 _RESET = struct.pack("ii", 1, 0)
 _GIGABYTE = 1 << 30

@@ -5,10 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 #: Windows counts processor time in ticks of 16 ms.
 _CLOCK = time.perf_counter if sys.platform == "win32" else time.process_time

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
@@ -15,8 +16,6 @@ from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast
 from tests.support.other_languages import english
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from PySide6.QtWidgets import QMenuBar
     from pytestqt.qtbot import QtBot
 

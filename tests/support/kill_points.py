@@ -16,9 +16,10 @@ import sqlite3
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll, SetTag
@@ -36,9 +37,6 @@ from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _SECONDS = 60
 #: First of the ids that other processes add.

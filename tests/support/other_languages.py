@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: How much longer a text becomes, as translations of short ones do.
 _LONGER = 0.4

@@ -7,14 +7,12 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from plantdesk.store.sqlite.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: What each way to run it is started with.
 SERVE, WINDOW = ("serve",), ()

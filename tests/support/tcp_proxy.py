@@ -6,10 +6,7 @@ import contextlib
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 _SIZE = 65_536
 

@@ -7,10 +7,10 @@ Page 1, whose header has the new page count, comes first (https://sqlite.org/fil
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 _HEADER = 32

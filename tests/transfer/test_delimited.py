@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -16,8 +17,6 @@ from plantdesk.transfer.text import FileError, TextFile
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Rows = list[tuple[int, list[str | None]]]
 
 CELLS = st.sampled_from(

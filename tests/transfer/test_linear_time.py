@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,8 +22,6 @@ from plantdesk.transfer.text import TextFile
 from tests.support.costs import cpu_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.transfer.reading import Refused
 
 #: What a hostile text repeats.

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ from plantdesk.transfer.workbooks import opened_workbook
 from tests.support.costs import cpu_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from openpyxl.worksheet.worksheet import Worksheet

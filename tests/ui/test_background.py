@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from plantdesk.ui.background import StoreQueries, next_free_id
 from plantdesk.ui.bridge import Bridge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from pytestqt.qtbot import QtBot
 
     from plantdesk.domain.protocols import PlantReader

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.ui.bridge import Bridge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
 

@@ -6,6 +6,7 @@ import gc
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from plantdesk.ui.event_loop import CursorBlinking, GarbageCollector, Midnight, 
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 

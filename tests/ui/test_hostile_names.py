@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,8 +24,6 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 from plantdesk.ui.window.restore_dialog import RestoreDialog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QLocale
@@ -10,9 +10,6 @@ from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import ago, error_text, shown, tag_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NOW = 1_795_197_210_000
 

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -44,7 +45,6 @@ from tests.support.other_languages import LANGUAGES, Language, Pseudo, english, 
 from tests.ui.test_dialogs import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot

@@ -12,7 +12,8 @@ import json
 import socket
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QModelIndex, QPoint, QRect, QTimer
 from PySide6.QtWidgets import (
@@ -31,9 +32,6 @@ from PySide6.QtWidgets import (
 
 from plantdesk.cli import main as cli
 from tests.support.desk import names_of, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 Rect = tuple[int, int, int, int] | None
 Widget = TypeVar("Widget", bound=QWidget)

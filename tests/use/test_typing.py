@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ from plantdesk.store.sqlite.store import Store
 from tests.use.user import Screen, User, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 #: They begin as what is typed, in other cases, with and without more: none may change it.

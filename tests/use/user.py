@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from tests.support.programs import Home
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import TracebackType
 
     Plant = tuple[int, str, str | None]

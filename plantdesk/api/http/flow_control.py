@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from uvicorn.protocols.http.flow_control import FlowControl
 
 from plantdesk.domain.overrides import override
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Bytes. asyncio's own buffer holds 256 KiB, and is filled up to 32 times in one turn of the loop.
 READ_SIZE = 4096

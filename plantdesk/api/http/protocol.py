@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -23,7 +24,6 @@ from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterable
 
     from uvicorn.config import Config
     from uvicorn.server import ServerState

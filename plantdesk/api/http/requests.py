@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
@@ -22,8 +23,6 @@ from plantdesk.api.errors import BodyTooLargeError, MalformedHttpError
 from plantdesk.domain.errors import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from uvicorn._types import ASGI3Application, ASGIReceiveEvent, ASGISendEvent, HTTPScope
 
     from plantdesk.api.http.flow_control import Flow

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, shortened
@@ -14,8 +15,6 @@ from plantdesk.platform import output, paths
 from plantdesk.store import location_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from plantdesk.domain.locations import StoreLocation
 
 _MAX_NAME = 300

@@ -6,6 +6,7 @@ import itertools
 import json
 import shlex
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,6 @@ from plantdesk.platform import output
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from plantdesk.domain.edits import Applied, Edit
     from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation

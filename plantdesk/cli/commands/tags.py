@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from plantdesk.domain.validation import plant_fields
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import PlantStore

@@ -6,6 +6,7 @@ import contextlib
 import json
 import signal
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from plantdesk.domain.records import utc_time
 from plantdesk.platform import output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
 

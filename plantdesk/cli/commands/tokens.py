@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from plantdesk.platform import output
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from plantdesk.domain.records import TokenRow

@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,6 @@ from plantdesk.transfer.text import UnknownEncodingError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
 
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.locations import StoreLocation

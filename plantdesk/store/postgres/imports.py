@@ -7,6 +7,7 @@ makes it compare again.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -33,8 +34,6 @@ from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, 
 from plantdesk.store.postgres.tokens import add_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
     from plantdesk.domain.import_batches import ImportBatch
     from plantdesk.store.postgres.connections import Connection, Transaction
     from plantdesk.store.postgres.transactions import Transactions

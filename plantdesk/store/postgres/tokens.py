@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
@@ -21,7 +22,6 @@ from plantdesk.store.postgres.connections import NOW, execute, storable
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
     from plantdesk.store.postgres.connections import Connection, Transaction

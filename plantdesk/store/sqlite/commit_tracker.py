@@ -18,16 +18,14 @@ Belongs to the writer thread.
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from plantdesk.domain.records import Changes, now_ms
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.history import changed_since, last_number
 from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: More new plants of other processes than this are not listed: listeners reload.
 _MAX_LISTED = 1000

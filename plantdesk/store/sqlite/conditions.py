@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from plantdesk.store.sqlite.row_reads import all_ids, among
 if TYPE_CHECKING:
     import sqlite3
     from array import array
-    from collections.abc import Callable, Iterator
 
     from plantdesk.domain.selections import Selection, Term
 

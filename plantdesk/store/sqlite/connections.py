@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -32,7 +33,6 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     #: Is called with the fraction of a long step that is done, from 0 to 1, on the thread that does it.

@@ -10,6 +10,7 @@ import errno
 import sqlite3
 import threading
 from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter, lt
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,7 +39,6 @@ from plantdesk.store.sqlite.inserts import new_source
 from plantdesk.store.sqlite.row_reads import last_seq
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 

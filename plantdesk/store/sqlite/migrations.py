@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Container
 from contextlib import closing
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -18,8 +19,6 @@ from plantdesk.store.sqlite import old_titles
 from plantdesk.store.sqlite.connections import reported, transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from plantdesk.store.sqlite.connections import Progress
 
 #: Marks the file as a PlantDesk store (`PRAGMA application_id`): "PLNT" in ASCII.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from plantdesk.store.sqlite.backups.restore_source import load
 from plantdesk.store.sqlite.connections import translate_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 _PAGE = 5000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 from plantdesk.store.sqlite.queries import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from plantdesk.domain.protocols import LinePage

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from plantdesk.ui.widgets.fields import ComboBox, CopyButton
 from plantdesk.ui.widgets.plain_text import TextView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from plantdesk.ui.theme.theme import Theme
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +25,6 @@ from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import NewToken, TokenStore
     from plantdesk.domain.records import TokenRow

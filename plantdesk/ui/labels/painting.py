@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +16,6 @@ from plantdesk.transfer.files import checked_target
 from plantdesk.ui.texts import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from PySide6.QtGui import QPagedPaintDevice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,8 +21,6 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.plants.form import PlantForm

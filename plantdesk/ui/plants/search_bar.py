@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,6 @@ from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
     from plantdesk.domain.selections import Term

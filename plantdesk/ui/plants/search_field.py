@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,8 +20,6 @@ from plantdesk.ui.widgets.fields import ButtonField, CompleterPopup
 from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from PySide6.QtGui import QPaintEvent
 
     from plantdesk.domain.selections import Condition, Term

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,8 +25,6 @@ from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from plantdesk.domain.selections import Term
     from plantdesk.domain.views import Counts
     from plantdesk.ui.qt import Index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -37,8 +38,6 @@ from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import quoted, shown, tag_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from plantdesk.domain.errors import StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantReader, PlantStore

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from plantdesk.ui.theme.metrics import ICON
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore

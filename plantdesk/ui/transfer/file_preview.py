@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSignalBlocker, QSize, Qt, Signal, Slot
@@ -28,8 +29,6 @@ from plantdesk.ui.widgets.plain_table import Cell, CellDelegate, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from PySide6.QtGui import QColor, QPainter
     from PySide6.QtWidgets import QStyleOptionViewItem
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QLocale, QObject, Signal
@@ -15,7 +16,6 @@ from plantdesk.transfer.importing import FileImport
 from plantdesk.ui.texts import shown, translate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from plantdesk.domain.protocols import PlantStore

@@ -6,6 +6,7 @@ The list of a completer takes no focus, so that no letter goes to another field.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QEvent, QLocale, QMargins, QMetaMethod, QMimeData, QObject, QRect, Qt, QTimer, Signal, Slot
@@ -28,8 +29,6 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from PySide6.QtCore import QSize, QStringListModel
     from PySide6.QtGui import QMouseEvent, QResizeEvent
     from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox

@@ -5,6 +5,7 @@ A bar is for a lasting state; of several one is seen, the others on request. A t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,8 +36,6 @@ from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 
     from plantdesk.ui.theme.theme import Theme

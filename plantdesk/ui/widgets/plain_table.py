@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QSize, Qt, Signal
@@ -23,8 +24,6 @@ from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from PySide6.QtGui import QKeyEvent, QPainter
 
     from plantdesk.ui.qt import Index

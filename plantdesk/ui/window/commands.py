@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -23,8 +24,6 @@ from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.domain.edits import Undone
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.undo_stack import Step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from plantdesk.store.postgres.location import PostgresLocation
 from tests.support.memory_store import MemoryLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from plantdesk.domain.locations import StoreLocation

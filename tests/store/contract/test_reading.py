@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from plantdesk.domain.protocols import PlantReader, PlantStore
 
 SECONDS = 10

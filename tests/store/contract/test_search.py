@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 import unicodedata
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -20,8 +21,6 @@ from plantdesk.domain.views import View
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.selections import Term

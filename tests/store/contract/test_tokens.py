@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from queue import SimpleQueue
@@ -18,8 +19,6 @@ from plantdesk.domain.validation import new_plant
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from plantdesk.domain.protocols import PlantStore, TokenLookup
     from tests.store.contract.conftest import Open
 

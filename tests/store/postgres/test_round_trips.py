@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import timeit
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from tests.support.adding import add_each
 from tests.support.tcp_proxy import proxy_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer

@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from plantdesk.domain.server_state import On
 from plantdesk.ui.api_access.snippets import TOKEN_FILE, Language, snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from plantdesk.store.sqlite.store import Store
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,6 @@ from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
     from plantdesk.domain.edits import Edit

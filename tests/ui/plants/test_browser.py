@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,6 @@ from plantdesk.ui.plants.table.cells import Column
 if TYPE_CHECKING:
     import sqlite3
     from array import array
-    from collections.abc import Iterator
 
     from PySide6.QtGui import QImage
     from pytestqt.qtbot import QtBot

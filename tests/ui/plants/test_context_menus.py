@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,7 +25,6 @@ from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from sqlite3 import Connection
 
     from PySide6.QtWidgets import QDialog

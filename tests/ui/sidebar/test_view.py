@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,6 @@ from plantdesk.ui.sidebar.entries import Kind, SidebarEntry
 from plantdesk.ui.sidebar.view import SidebarView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
     from plantdesk.ui.theme.theme import Theme

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,8 +23,6 @@ from plantdesk.ui.theme.colors import (
 from plantdesk.ui.theme.theme import Theme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from PySide6.QtWidgets import QApplication
 
 

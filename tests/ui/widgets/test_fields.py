@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from plantdesk.ui.widgets.fields import ButtonField, ComboBox, spin_box
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 

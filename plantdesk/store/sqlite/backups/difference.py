@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.backups import Difference, Group
@@ -10,7 +11,6 @@ from plantdesk.store.sqlite.files.log_origin import has_own_log
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
     from pathlib import Path
 
 #: Plants of each kind that a difference names.

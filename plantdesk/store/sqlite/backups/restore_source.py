@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
@@ -22,7 +23,6 @@ from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_abs
 from plantdesk.store.sqlite.migrations import check_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 #: Bytes of a name or tag, as many as a request of the API can have.

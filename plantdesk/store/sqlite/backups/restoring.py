@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.backups import Backup, BackupKind, Difference, Restored, RestorePreview
@@ -36,7 +37,6 @@ from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import check_schema, migrate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 #: The origin of each plant of the backup, as a row of the present store: its own number where it is the same one.

@@ -11,15 +11,12 @@ import re
 import stat
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plantdesk.platform.atomic_replace import lock_temporary_file, remove_abandoned, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _TEMPORARY_SUFFIX, _LOCKED_SUFFIX = ".new", ".locked.new"
 #: The end of the name of a temporary file, with what makes it unique.

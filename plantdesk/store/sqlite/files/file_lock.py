@@ -15,13 +15,13 @@ import os
 import stat
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError, Text
 from plantdesk.platform.file_locks import try_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 #: Seconds for which an opening waits for that of another process; a migration of a million plants takes some.

@@ -11,12 +11,12 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plantdesk.store.sqlite.files.file_lock import file_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 

@@ -11,6 +11,7 @@ import os
 import sqlite3
 import stat
 import struct
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreError, StoreMovedError
@@ -21,7 +22,6 @@ from plantdesk.store.sqlite.files.open_checks import has_log
 from plantdesk.store.sqlite.migrations import check_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 # https://sqlite.org/fileformat2.html, sections 1.3, 1.6, 2 and 4

@@ -11,6 +11,7 @@ import sqlite3
 import stat
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.backups import BackupKind
@@ -54,7 +55,6 @@ from plantdesk.store.sqlite.files.open_checks import (
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from plantdesk.store.sqlite.connections import Progress

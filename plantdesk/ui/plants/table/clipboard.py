@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +18,6 @@ from plantdesk.ui.texts import error_text, shown
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterator
 
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +16,6 @@ from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
 from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from PySide6.QtWidgets import QTableView
 
     from plantdesk.domain.protocols import PlantReader

@@ -5,6 +5,7 @@ Everything is laid out from the leading edge, so that it mirrors.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,6 @@ from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from PySide6.QtGui import QColor, QFocusEvent, QRegion
 
     from plantdesk.domain.records import PlantRow

@@ -9,6 +9,7 @@ removals and insertions, so that selection and scroll position stay.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Collection, Sequence
 from enum import Enum
 from functools import partial
 from itertools import groupby
@@ -24,8 +25,6 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.queries import insertion_points_of, load_order, matching_ids, refresh_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.views import InsertionPoint, View
     from plantdesk.ui.bridge import Bridge

@@ -7,6 +7,7 @@ of a row that is not there yet show "…".
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, Signal, Slot
@@ -18,8 +19,6 @@ from plantdesk.ui.plants.table.queries import PageCache, rows_of
 from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.ui.bridge import Bridge

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
@@ -13,8 +14,6 @@ from plantdesk.domain.search import parse_search
 from plantdesk.ui.background import StoreQueries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.views import InsertionPoint, View

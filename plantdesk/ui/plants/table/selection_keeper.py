@@ -5,14 +5,13 @@ Goes back to them also when the store is opened again.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QObject, Slot
 from PySide6.QtWidgets import QAbstractItemView
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from PySide6.QtWidgets import QTableView
 
     from plantdesk.ui.plants.table.model import PlantModel

@@ -2,16 +2,13 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.ui.plants.table.queries import Edit, id_list_diff
 from tests.support.cases import cases
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FEW_IDS = st.lists(st.integers(0, 60), unique=True, max_size=60)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,6 @@ from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
 
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot

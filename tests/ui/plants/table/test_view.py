@@ -5,6 +5,7 @@ import io
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ from tests.support.costs import cpu_seconds
 from tests.support.desk import TIMEOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
