@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 HOME_VARIABLE = "PLANTDESK_HOME"
 
@@ -81,6 +77,11 @@ def settings_folder() -> Path:
 def log_folder() -> Path:
     """Return the folder of the log files, which may not exist."""
     return _folder("logs", "user_log_path")
+
+
+def cache_folder() -> Path:
+    """Return the folder of what can be made again at any time, which may not exist."""
+    return _folder("cache", "user_cache_path")
 
 
 def runtime_folder() -> Path:

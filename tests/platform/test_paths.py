@@ -5,6 +5,7 @@ import re
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,10 +13,9 @@ import pytest
 from plantdesk.platform import paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-FOLDERS = [paths.data_folder, paths.settings_folder, paths.log_folder, paths.runtime_folder]
+FOLDERS = [paths.data_folder, paths.settings_folder, paths.log_folder, paths.runtime_folder, paths.cache_folder]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda function: function.__name__)
@@ -73,6 +73,7 @@ def test_a_missing_home_folder_is_reported(home: str | None, command: str) -> No
 def test_files_are_in_their_folders(home: Path) -> None:
     assert paths.database_file() == home / "data" / "plants.db"
     assert paths.runtime_folder() == home / "data" / "run"
+    assert paths.cache_folder() == home / "cache"
     assert paths.settings_file() == home / "settings" / "settings.json"
 
 

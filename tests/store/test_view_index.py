@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import IdTakenError, NothingToUndoError, UndoConflictError
+from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import NewPlant, new_plant
 from plantdesk.domain.views import Order, View
-from plantdesk.store.sqlite import queries, text_index
+from plantdesk.store.sqlite import queries, text_index, view_index
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
@@ -28,7 +29,6 @@ from tests.support.adding import add_each
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -142,6 +142,7 @@ def build() -> Iterator[Build]:
 plants = st.builds(plant, ids, texts, st.none() | texts)
 changes = st.one_of(
     plants,
+    st.lists(plants, min_size=1, max_size=8),  # an import
     st.builds(SetTag, texts.map(parse_search), st.none() | texts),
     st.builds(DeleteAll, st.lists(ids, max_size=5).map(lambda listed: Selection(ids=listed))),
     st.builds(DeleteAll, texts.map(parse_search)),
@@ -149,12 +150,22 @@ changes = st.one_of(
 )
 
 
-def make(store: Store, change: NewPlant | SetTag | DeleteAll | str) -> None:
+def import_plants(store: Store, plants: Iterable[NewPlant]) -> None:
+    rows = [ImportRow(1, line, each.id, each.name, each.tag, None) for line, each in enumerate(plants, 2)]
+    with closing(store.new_import()) as new:
+        new.add(batch_of(1, rows))
+        new.compare(OnConflict.REPLACE, ("id", "name", "tag"))
+        new.apply("plants.csv")
+
+
+def make(store: Store, change: NewPlant | list[NewPlant] | SetTag | DeleteAll | str) -> None:
     with suppress(IdTakenError, NothingToUndoError, UndoConflictError):
         if isinstance(change, NewPlant):
             store.add(change, FORM).result(SECONDS)
         elif isinstance(change, (SetTag, DeleteAll)):
             store.apply([change], COMMAND).result(SECONDS)
+        elif isinstance(change, list):
+            import_plants(store, {each.id: each for each in change}.values())
         elif change == "undo":
             store.undo(None, COMMAND).result(SECONDS)
         else:
@@ -167,13 +178,16 @@ def make(store: Store, change: NewPlant | SetTag | DeleteAll | str) -> None:
     after=st.lists(changes, max_size=8),
     part=st.integers(0, 7),
     slots=st.sampled_from([3, 4096]),
+    completes=st.booleans(),
 )
 def test_views_are_the_same_while_the_index_lags_behind(
     tmp_path_factory: pytest.TempPathFactory,
     before: list[NewPlant],
-    after: list[NewPlant | SetTag | DeleteAll | str],
+    after: list[NewPlant | list[NewPlant] | SetTag | DeleteAll | str],
     part: int,
     slots: int,
+    *,
+    completes: bool,
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
     with closing(Store(folder / "plants.db")) as store, pytest.MonkeyPatch.context() as patch:
@@ -182,8 +196,12 @@ def test_views_are_the_same_while_the_index_lags_behind(
         for each in before:
             make(store, each)
         with closing(built(store)) as index:
-            for change in after:
+            for at, change in enumerate(after):
                 make(store, change)
+                if completes and at == len(after) // 2:
+                    with pytest.MonkeyPatch.context() as inner:
+                        inner.setattr(view_index, "MAX_CHANGED", 6)
+                        index.build()
             assert_same_as_without(store, index, [*all_views()][part::8])
             patch.setattr(queries, "_FIRST_CHUNK", 3)
             patch.setattr(queries, "_CHUNK", 2)
@@ -305,6 +323,25 @@ def test_an_index_is_not_used_when_too_much_has_changed(store: Store, build: Bui
     indexed = index.indexed
     index.build()
     assert index.indexed is not indexed
+    assert_same_as_without(store, index)
+
+
+def test_plants_that_were_added_are_added_to_the_index(
+    store: Store, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_index, "_SLOTS", 50)
+    monkeypatch.setattr(view_index, "MAX_CHANGED", 60)
+    add_each(store, [(plant(number, f"Aloe {number}"), FORM) for number in range(120)])
+    index = build(store)
+    store.apply([SetTag(parse_search("aloe 11"), "late"), DeleteAll(Selection(ids=[7]))], COMMAND).result(SECONDS)
+    add_each(store, [(plant(-number, f"Late {number}"), FORM) for number in range(1, 55)])
+    assert_same_as_without(store, index)
+    before = index.indexed
+    monkeypatch.setattr(text_index, "write_letters", None)  # would mark all again
+    index.build()
+    assert index.indexed is not before
+    assert_same_as_without(store, index)
+    store.undo(None, COMMAND).result(SECONDS)
     assert_same_as_without(store, index)
 
 

@@ -7,7 +7,7 @@ that is spent inside SQLite, where the thread does not hold the interpreter.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import AddedOn
@@ -73,10 +73,29 @@ def count_plants(connection: sqlite3.Connection, before: Counts | None, epoch: i
     """
     with snapshot(connection):
         now, sources = _now(connection)._replace(epoch=epoch), _sources(connection)
-        known = None if before is None or _at(before).epoch != epoch else _quickest(connection, sources, before, now)
+        known = before if before is not None and _at(before).epoch == epoch else None
+        if known is not None and any(sources.get(each.id, _unknown(each.id)) != each for each in known.sources):
+            known = None  # another program has changed them, which no change shows
+        known = known and _quickest(connection, sources, known, now)
         if known is None:
             return _all(connection, sources, now)
         return _changed(connection, sources, known, now)
+
+
+def stored_counts(counts: Counts) -> list[object] | None:
+    """Return counts as JSON, for another process that reads the same store; None where there are very many tags."""
+    if len(counts.tags) > _MAX_TAGS:
+        return None
+    at = _at(counts)
+    sources = [[source.id, source.kind, source.label, plants] for source, plants in counts.sources.items()]
+    return [[*counts.tags.items()], sources, counts.today, [at.seq, at.change, at.day.start, at.day.stop]]
+
+
+def restored_counts(found: list[Any], epoch: int) -> Counts:
+    """Return the counts of `stored_counts`, where each change since is recorded in a file of this epoch."""
+    tags, sources, today, (seq, change, start, stop) = found
+    of_sources = {Source(number, SourceKind(kind), label): plants for number, kind, label, plants in sources}
+    return Counts(dict(tags), of_sources, today, CountedAt(seq, change, range(start, stop), epoch))
 
 
 def store_counts(connection: sqlite3.Connection, plants: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sqlite3
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError
@@ -19,7 +20,6 @@ from plantdesk.store.sqlite.files.file_watch import FileWatch, LastWrite
 from plantdesk.store.sqlite.history import is_prunable, prune
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from plantdesk.store.sqlite.transactions import Health, Transactions
@@ -82,11 +82,14 @@ class IdleWork:
         if known is not None and known.checkpointer.pending and not is_locked(known.sqlite):
             self._transactions.checkpoint()
             self._prune()
+        elif self._transactions.index_note.is_due:
+            self._transactions.note_index()
 
     @property
     def _is_done(self) -> bool:
         known = self._transactions.known
-        return self._health.is_well and known is not None and not known.checkpointer.pending
+        is_written = known is not None and not known.checkpointer.pending
+        return self._health.is_well and is_written and not self._transactions.index_note.is_due
 
     def _watch_files(self) -> None:
         """Wait for a job or a change, which the next polls find: it may be the beginning of a long transaction."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import zlib
 from array import array
 from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,7 +19,7 @@ from plantdesk.store.sqlite.row_reads import among, first_column, gathered
 from plantdesk.store.sqlite.text_index import candidates, find_letter, letter_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from plantdesk.domain.selections import Selection
@@ -61,7 +63,7 @@ class IndexedReads:
             yield from self._merged(known, changed, view, sizes)
 
     def _merged(
-        self, known: Sequence[int], changed: set[int], view: View, sizes: Iterator[int]
+        self, known: Sequence[int], changed: AbstractSet[int], view: View, sizes: Iterator[int]
     ) -> Iterator[array[int]]:
         """Merge the changed ids with the known ones: the first chunk by sorting, the others by bisection."""
         in_order = partial(sort_ids, self._connection, view=view)
@@ -84,15 +86,19 @@ class IndexedReads:
         indexed, letter = None if self._index is None else self._index.indexed, letter_of(view.plants)
         if indexed is None or self._attached != indexed.texts or view.order is not Order.ADDED:
             raise IndexUnusableError
-        changed = indexed.changed(self._connection)
-        if changed is None or indexed.letters is None or letter not in indexed.letters.marked:
+        edited = indexed.edited(self._connection)
+        if edited is None or indexed.letters is None or letter not in indexed.letters.marked:
             raise IndexUnusableError
-        changed |= indexed.letters.unmarked_plants
-        late = sql("SELECT id, seq FROM plant", where([*conditions_of(view.plants), among("id", changed)]))
-        rows = self._connection.execute(*late).fetchall()
+        edited |= indexed.letters.unmarked_plants
+        conditions = conditions_of(view.plants)
+        late = self._found_rows(*conditions, among("id", edited), Sql("seq <= ?", (indexed.seq,)))
+        late += self._found_rows(*conditions, Sql("seq > ?", (indexed.seq,)))
         with self._dropping_damaged():
-            found = find_letter(self._connection, _SCHEMA, letter, changed, rows, descending=view.descending)
+            found = find_letter(self._connection, _SCHEMA, letter, edited, late, descending=view.descending)
             yield from gathered(found, sizes)
+
+    def _found_rows(self, *conditions: Sql | str) -> list[tuple[int, int]]:
+        return self._connection.execute(*sql("SELECT id, seq FROM plant", where(conditions))).fetchall()
 
     def candidates(self, selection: Selection) -> Sql | None:
         """Return the condition that narrows a search down to the candidates of the index; None where it does not help.
@@ -102,11 +108,13 @@ class IndexedReads:
         """
         found = candidates(selection)
         indexed = None if self._index is None else self._index.indexed
-        if indexed is None or not (found or letter_of(selection)) or not indexed.is_known(self._connection):
+        if indexed is None or not (found or letter_of(selection)):
+            return None
+        if (edited := indexed.edited(self._connection)) is None:
             return None
         try:
             with self._dropping_damaged():
-                self._attach(indexed.texts)
+                self._attach(indexed.checked(indexed.texts))
                 if found is None or self._collect(found) > _MAX_CANDIDATES:
                     return None
         except IndexUnusableError:
@@ -116,8 +124,8 @@ class IndexedReads:
             f"""id IN (
                 SELECT plant.id FROM temp.candidate JOIN plant ON plant.seq = candidate.seq
                 UNION ALL SELECT id FROM plant WHERE seq > ?{ranges}
-                UNION ALL SELECT plant_id FROM before_image WHERE change > ?)""",
-            (indexed.seq, indexed.change),
+                UNION ALL SELECT value FROM json_each(?))""",
+            (indexed.seq, json.dumps([*edited])),
         )
 
     def _attach(self, path: Path) -> None:
@@ -155,7 +163,7 @@ def sort_ids(connection: sqlite3.Connection, ids: Sequence[int], view: View) -> 
 
 
 def _chunks(
-    known: Sequence[int], new: Sequence[InsertionPoint], changed: set[int], sizes: Iterator[int], start: int
+    known: Sequence[int], new: Sequence[InsertionPoint], changed: AbstractSet[int], sizes: Iterator[int], start: int
 ) -> Iterator[array[int]]:
     """Yield the unchanged ids of an order from a row on, and the new ones at their insertion points. Raises OSError."""
 

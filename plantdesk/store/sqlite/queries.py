@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, repeat
@@ -20,6 +21,7 @@ from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import FindsRows, LinePages, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points
+from plantdesk.store.history import history_summary, newest_changes
 from plantdesk.store.sql import Sql, sql, where
 from plantdesk.store.sqlite.conditions import (
     MAX_PATTERN,
@@ -31,7 +33,7 @@ from plantdesk.store.sqlite.conditions import (
 )
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
-from plantdesk.store.sqlite.history import history_entries, history_summary, newest_changes, plant_history
+from plantdesk.store.sqlite.history import history_entries, plant_history
 from plantdesk.store.sqlite.indexed_reads import IndexedReads, IndexUnusableError, sort_ids
 from plantdesk.store.sqlite.row_reads import (
     CsvPages,
@@ -49,8 +51,6 @@ from plantdesk.store.sqlite.row_reads import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary, LinePage
     from plantdesk.domain.records import PlantRow
@@ -203,8 +203,10 @@ class Reader(PlantReader, LinePages, FindsRows):
 
     @override
     def counts(self, before: Counts | None = None) -> Counts:
+        indexed = None if self._index is None else self._index.indexed
+        known = before if before is not None or indexed is None else indexed.counts
         with self._query():
-            return count_plants(self._connection, before, self._file.epoch)
+            return count_plants(self._connection, known, self._file.epoch)
 
     @override
     def sources(self) -> list[Source]:
@@ -266,7 +268,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def history(self, limit: int = 100) -> list[Change]:
         with self._query():
-            return newest_changes(self._connection, limit)
+            return newest_changes(self._connection.execute, limit)
 
     @override
     def history_entries(
@@ -274,7 +276,7 @@ class Reader(PlantReader, LinePages, FindsRows):
         limit: int = 100,
         before: int | None = None,
         text: str = "",
-        source: Source | None = None,
+        source: Source | str | None = None,
         shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
         with self._query():
@@ -283,7 +285,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def history_summary(self) -> HistorySummary:
         with self._query():
-            return history_summary(self._connection)
+            return history_summary(self._connection.execute)
 
     @override
     def plant_history(self, plant_id: int, limit: int = 100) -> list[PlantChange]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,12 +17,11 @@ from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import LinePage
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
 from plantdesk.domain.views import Order
-from plantdesk.store.sql import Sql
+from plantdesk.store.sql import VERSION, Sql
 from plantdesk.store.sqlite.connections import snapshot
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
 
 
 _Item = TypeVar("_Item")
@@ -31,9 +31,6 @@ MAX_NUMBER = 2**62 - 2**32
 
 #: Items in one statement. Even with 7 values for each this is far below SQLite's limit of 32,766 variables.
 CHUNK = 500
-
-#: The version of a plant: the last change that touched it, or its negative sequence number.
-VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"
 
 #: The largest sequence number that was ever used.
 LAST_SEQ = "SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store"

@@ -12,6 +12,7 @@ import re
 import zlib
 from array import array
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from itertools import compress, repeat
 from operator import contains
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +23,6 @@ from plantdesk.domain.selections import Contains, HasTag, Selection
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from plantdesk.domain.selections import Term
@@ -46,11 +46,11 @@ class Candidates(NamedTuple):
     ids: tuple[tuple[int, int], ...] = ()
 
 
-def write_words(connection: sqlite3.Connection, schema: str) -> None:
-    """Fill the table of the index in a schema. Raises sqlite3.Error."""
+def write_words(connection: sqlite3.Connection, schema: str, since: int) -> None:
+    """Add the plants after a sequence number to the table of the index in a schema. Raises sqlite3.Error."""
     # By the index of `seq`: a sort takes half the time, but the process keeps 4 MiB more.
-    sql = f"INSERT INTO {schema}.words (rowid, text) SELECT seq, {_indexed_text()} FROM main.plant ORDER BY seq"
-    connection.execute(sql)
+    plants = f"SELECT seq, {_indexed_text()} FROM main.plant WHERE seq > ? ORDER BY seq"
+    connection.execute(f"INSERT INTO {schema}.words (rowid, text) {plants}", (since,))
 
 
 def _indexed_text() -> str:
@@ -152,7 +152,7 @@ _TEXT = f"""lower(CASE WHEN folded IS NULL THEN printf('%s{SEPARATOR}%s', name, 
 _READ_SAMPLE = f"SELECT substr({_TEXT}, 1, {_MAX_LENGTH}) FROM main.plant WHERE abs(random() % ?) = 0"
 _READ = f"""SELECT seq / :slots, json_group_array(seq % :slots), json_group_array(id),
                    group_concat(CASE WHEN length(text) <= :longest THEN text ELSE '' END, char(0))
-            FROM (SELECT seq, id, {_TEXT} AS text FROM main.plant) GROUP BY seq / :slots"""
+            FROM (SELECT seq, id, {_TEXT} AS text FROM main.plant{{0}}) GROUP BY seq / :slots"""
 _FIND = """SELECT page.number, ids, marks
            FROM {0}.page LEFT JOIN {0}.letter ON letter.letter = :letter AND letter.number = page.number
            UNION ALL SELECT value, NULL, NULL FROM json_each(:late) WHERE value NOT IN (SELECT number FROM {0}.page)
@@ -184,15 +184,33 @@ def write_letters(connection: sqlite3.Connection, schema: str, pause: Callable[[
     count, last = connection.execute("SELECT count(*), max(seq) FROM plant").fetchone()
     if not count or count < _MIN_USED * last:
         return None
-    letters, unmarked = _frequent_letters(connection, count), set[int]()
-    for number, slots, ids, texts in connection.execute(_READ, {"slots": _SLOTS, "longest": _MAX_LENGTH}):
-        plants = [*zip(json.loads(slots), json.loads(ids), without_confusables(texts).split(_END), strict=True)]
-        unmarked.update(plant_id for _, plant_id, text in plants if not text)
+    return _write_pages(connection, schema, pause, Letters(_frequent_letters(connection, count), frozenset()))
+
+
+def add_letters(
+    connection: sqlite3.Connection, schema: str, pause: Callable[[], None], known: Letters, since: int
+) -> Letters | None:
+    """Add the plants after a sequence number to the tables, as `write_letters` does. Raises sqlite3.Error."""
+    first = (since + 1) // _SLOTS
+    for table in ("page", "letter"):
+        connection.execute(f"DELETE FROM {schema}.{table} WHERE number >= ?", (first,))
+    return _write_pages(connection, schema, pause, known, f" WHERE seq >= {first * _SLOTS}")
+
+
+def _write_pages(
+    connection: sqlite3.Connection, schema: str, pause: Callable[[], None], known: Letters, plants: str = ""
+) -> Letters | None:
+    unmarked = set(known.unmarked_plants)
+    for number, slots, ids, texts in connection.execute(
+        _READ.format(plants), {"slots": _SLOTS, "longest": _MAX_LENGTH}
+    ):
+        found = [*zip(json.loads(slots), json.loads(ids), without_confusables(texts).split(_END), strict=True)]
+        unmarked.update(plant_id for _, plant_id, text in found if not text)
         if len(unmarked) > _MAX_UNMARKED:
             return None
-        _write_page(connection, schema, number, plants, letters)
+        _write_page(connection, schema, number, found, known.marked)
         pause()
-    return Letters(letters, frozenset(unmarked))
+    return known._replace(unmarked_plants=frozenset(unmarked))
 
 
 def _frequent_letters(connection: sqlite3.Connection, plants: int) -> frozenset[str]:

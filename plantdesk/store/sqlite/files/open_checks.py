@@ -30,6 +30,7 @@ from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, ch
 #: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
 SIDE_FILES = ("-wal", "-shm")
 _JOURNAL = "-journal"
+_PRIVATE = 0o600
 #: The last bytes of a rollback journal that names a super-journal (https://sqlite.org/fileformat2.html, section 3).
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
 
@@ -176,17 +177,18 @@ def _check_side_files(path: Path) -> None:
 def make_private(path: Path) -> None:
     """Take the rights of others from a file of ours, without following a link that has taken its place (POSIX).
 
-    An ordinary descriptor would release the locks of this process when it is closed. Raises OSError.
+    An ordinary descriptor would release the locks of this process when it is closed. A file that is private already
+    keeps its time of change, which `index_note` compares. Raises OSError.
     """
     if sys.platform == "linux":
         handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            if _is_own(os.fstat(handle)):
-                os.chmod(f"/proc/self/fd/{handle}", 0o600)  # noqa: PTH101  of a descriptor
+            if _is_own(status := os.fstat(handle)) and stat.S_IMODE(status.st_mode) != _PRIVATE:
+                os.chmod(f"/proc/self/fd/{handle}", _PRIVATE)  # noqa: PTH101  of a descriptor
         finally:
             os.close(handle)
-    elif sys.platform != "win32" and _is_own(path.lstat()):
-        path.chmod(0o600, follow_symlinks=False)
+    elif sys.platform != "win32" and _is_own(status := path.lstat()) and stat.S_IMODE(status.st_mode) != _PRIVATE:
+        path.chmod(_PRIVATE, follow_symlinks=False)
 
 
 def _is_own(status: os.stat_result) -> bool:

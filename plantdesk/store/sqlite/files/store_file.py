@@ -46,7 +46,7 @@ class StoreFile:
         with naming(path):
             self.path = resolved(path)
             self._name = str(self.path)
-            self._opened, self._generation = open_file(self.path, create=create, progress=progress), 0
+            self._opened, self.generation = open_file(self.path, create=create, progress=progress), 0
             #: Another one when what was known of the plants is of no use: see `note_unrecorded`.
             self.epoch = next(_EPOCHS)
 
@@ -54,11 +54,6 @@ class StoreFile:
     def read_only(self) -> bool:
         """Whether the store can only be read."""
         return self._opened.read_only
-
-    @property
-    def generation(self) -> int:
-        """Grows when another file was opened: a connection of before is to be opened again."""
-        return self._generation
 
     @property
     def is_there(self) -> bool:
@@ -151,7 +146,7 @@ class StoreFile:
                 raise StoreMovedError
             old = self._opened
             self._opened = open_file(self.path)
-            self._generation += 1
+            self.generation += 1
         old.connection.close()
 
     def rebuild(self, connection: sqlite3.Connection) -> None:
