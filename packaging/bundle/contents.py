@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from bundle import freeze
 from linux import elf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     #: An entry of PyInstaller's tables: destination, source, type.
     Entry = tuple[str, str, str]
 
@@ -49,7 +48,8 @@ def excluded() -> list[str]:
 
 def imported() -> list[str]:
     """Return the modules to include, whether PyInstaller finds an import of them or not."""
-    return [name for name in project.modules() + _LISTS["imported_by_name"] if name not in excluded()]
+    by_name = _LISTS["imported_by_name"] + ([] if sys.platform == "linux" else _LISTS["imported_off_linux"])
+    return [name for name in project.modules() + by_name if name not in excluded()]
 
 
 def resources() -> list[tuple[str, str]]:

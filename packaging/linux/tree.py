@@ -37,6 +37,7 @@ def _add_desktop_files(share: Path) -> None:
     stem, icons = project.RESOURCES / project.APP_ID, project.RESOURCES / "icons"
     put(Path(f"{stem}.desktop"), share / "applications")
     put(Path(f"{stem}.metainfo.xml"), share / "metainfo")
+    put(Path(f"{stem}.mime.xml"), share / "mime/packages", f"{project.APP_ID}.xml")
     put(icons / "plantdesk.svg", share / "icons/hicolor/scalable/apps", f"{project.APP_ID}.svg")
     for icon in sorted(icons.glob("plantdesk-[0-9]*.png")):
         size = icon.stem.rpartition("-")[2]

@@ -24,6 +24,7 @@ from ci import release
 from linux import completions, deb, elf, manual, tree
 from plantdesk import APP_ID, __version__
 from plantdesk.cli import options
+from plantdesk.store import DESK_FILE_SUFFIX
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
 STEM = project.RESOURCES / APP_ID
@@ -60,7 +61,11 @@ def test_one_identifier_names_entry_metainfo_and_icon() -> None:
     entry.read(f"{STEM}.desktop", encoding="utf-8")
     root = ET.parse(f"{STEM}.metainfo.xml").getroot()  # noqa: S314
     assert entry["Desktop Entry"]["Icon"] == APP_ID
-    assert entry["Desktop Entry"]["Exec"] == project.NAME
+    assert entry["Desktop Entry"]["Exec"] == f"{project.NAME} %f"
+    described = ET.parse(f"{STEM}.mime.xml").getroot()  # noqa: S314
+    (kind,) = described
+    assert entry["Desktop Entry"]["MimeType"] == f"{kind.attrib['type']};"
+    assert [each.attrib["pattern"] for each in kind.iter() if "pattern" in each.attrib] == [f"*{DESK_FILE_SUFFIX}"]
     assert root.findtext("id") == APP_ID
     assert root.findtext("launchable") == f"{APP_ID}.desktop"
     assert root.findtext("name") == entry["Desktop Entry"]["Name"] == project.TITLE
@@ -83,7 +88,7 @@ def test_the_manual_page_has_every_command_option_and_exit_code() -> None:
         if parser._subparsers is None:  # noqa: SLF001
             assert f".SS {parser.prog}" in page
     assert re.findall(r"^\.TP\n\\fB(\d+)\\fR$", page, re.MULTILINE) == ["0", "1", "2", "3", "130"]
-    assert "@" not in page
+    assert not re.search("@[A-Z]+@", page)
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
