@@ -1,0 +1,89 @@
+"""Import and export of each format beside CSV, in seconds of processor time, which varies less on a busy machine.
+
+    python -m tests.benchmarks.formats [--plants 200000] [--rounds 3]
+
+Each round exports a store to each format and imports that file into an empty store, and has the program sqlite3 import
+the CSV file into a plain table of three columns, and calamine read the workbook. Prints medians and ratios with the
+goals. Needs POSIX.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+_FORMATS = ("csv", "jsonl", "json", "xlsx")
+_PLANTDESK = (sys.executable, "-m", "plantdesk")
+_READ_WORKBOOK = """
+import sys
+from python_calamine import CalamineWorkbook
+CalamineWorkbook.from_path(sys.argv[1]).get_sheet_by_index(0).to_python()
+"""
+
+
+def _cpu(*command: object) -> float:
+    """Run a command and return the seconds of processor time that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    nothing = subprocess.DEVNULL
+    subprocess.run([*map(str, command)], check=True, stdout=nothing, stderr=nothing, env=environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _round(folder: Path) -> dict[str, float]:
+    times = {}
+    for suffix in _FORMATS:
+        file = folder / f"out.{suffix}"
+        file.unlink(missing_ok=True)
+        times[f"export {suffix}"] = _cpu(*_PLANTDESK, "export", file, "--database", folder / "plants.db")
+        with tempfile.TemporaryDirectory() as empty:
+            times[f"import {suffix}"] = _cpu(*_PLANTDESK, "import", file, "--database", Path(empty, "plants.db"))
+    with tempfile.TemporaryDirectory() as empty:
+        table = "CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT, tag TEXT)"
+        importing = f".import --skip 1 {folder / 'plants.csv'} plant"
+        times["sqlite3 .import"] = _cpu("sqlite3", Path(empty, "plain.db"), table, ".mode csv", importing)
+    times["calamine"] = _cpu(sys.executable, "-c", _READ_WORKBOOK, folder / "out.xlsx")
+    return times
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plants", type=int, default=200_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    if shutil.which("sqlite3") is None:
+        raise SystemExit("the program sqlite3 is missing")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ["PLANTDESK_HOME"] = str(folder / "home")
+        with (folder / "plants.csv").open("w", encoding="utf-8") as stream:
+            stream.write("id,name,tag\n")
+            stream.writelines(f"{n},Monstera deliciosa {n},room {n % 10}\n" for n in range(1, options.plants + 1))
+        _cpu(*_PLANTDESK, "import", folder / "plants.csv", "--database", folder / "plants.db")
+        rounds = [_round(folder) for _ in range(options.rounds)]
+    times = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
+    for name, seconds in times.items():
+        print(f"{name:18}{seconds:8.2f} s")
+    _report(times)
+
+
+def _report(times: dict[str, float]) -> None:
+    for suffix in ("jsonl", "json"):
+        for way in ("import", "export"):
+            print(f"{way} {suffix} / csv: {times[f'{way} {suffix}'] / times[f'{way} csv']:.2f} (goal 2)")
+    print(f"import csv / sqlite3 .import: {times['import csv'] / times['sqlite3 .import']:.2f} (goal 2.5)")
+    workbook = times["import xlsx"] / (times["calamine"] + times["import csv"])
+    print(f"import xlsx / (calamine + import csv): {workbook:.2f} (goal 2)")
+
+
+if __name__ == "__main__":
+    main()

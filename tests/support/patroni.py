@@ -1,0 +1,165 @@
+"""Three PostgreSQL servers under Patroni and etcd, of which a standby takes over from a dead primary.
+
+Needs root, and Debian's packages patroni, python3-etcd, etcd-server and postgresql.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+_PACKAGES = "patroni python3-etcd etcd-server postgresql"
+_NOBODY = 65534
+#: Seconds until a server that does not return is copied anew, and until waiting is given up.
+_COPY_AFTER, _PATIENCE = 20, 300
+_USER, _PASSWORD = "postgres", "of-this-test"
+#: Strict: else a primary acknowledges what no other server has while there is no standby, and loses it with a failover.
+#: With `primary_start_timeout` 0 a standby takes over at once from a primary that crashed while its Patroni runs; where
+#: Patroni is dead as well, when its lease has ended, of which 20 seconds is the least.
+_SETTINGS = """
+scope: plants
+name: n{number}
+restapi: {{listen: "127.0.0.1:{api}", connect_address: "127.0.0.1:{api}"}}
+etcd3: {{host: "127.0.0.1:{etcd}"}}
+bootstrap:
+  dcs:
+    ttl: 20
+    loop_wait: 1
+    retry_timeout: 3
+    master_start_timeout: 0
+    primary_start_timeout: 0
+    synchronous_mode: true
+    synchronous_mode_strict: true
+    postgresql: {{use_pg_rewind: false, parameters: {{max_connections: 100}}}}
+  initdb: [{{encoding: UTF8}}, {{locale: C.UTF-8}}, data-checksums]
+postgresql:
+  listen: 127.0.0.1:{port}
+  connect_address: 127.0.0.1:{port}
+  data_dir: {folder}/data
+  bin_dir: {programs}
+  pgpass: {folder}/pgpass
+  basebackup: {{checkpoint: fast}}
+  remove_data_directory_on_diverged_timelines: true
+  authentication:
+    superuser: {{username: {user}, password: {password}}}
+    replication: {{username: copier, password: {password}}}
+    rewind: {{username: rewinder, password: {password}}}
+  parameters: {{unix_socket_directories: "{folder}"}}
+  pg_hba:
+    - local all all trust
+    - host all all 127.0.0.1/32 scram-sha-256
+    - host replication all 127.0.0.1/32 scram-sha-256
+"""
+
+
+class Cluster:
+    """The servers in a folder, on free ports of 127.0.0.1."""
+
+    def __init__(self, folder: Path) -> None:
+        """Start the servers, and wait until one of them takes writes and the others follow."""
+        programs = max(Path("/usr/lib/postgresql").glob("*/bin"), default=None, key=lambda each: int(each.parent.name))
+        if programs is None or not shutil.which("patroni") or not shutil.which("etcd") or os.geteuid():
+            sys.exit(f"This needs root and Debian's packages: apt-get install {_PACKAGES}")
+        etcd, peer, *ports = _free_ports(8)
+        self._folders = [folder / f"n{number}" for number in (1, 2, 3)]
+        self.ports, self._apis = ports[:3], ports[3:]
+        self._processes = [_etcd(folder, etcd, peer)]
+        for number, each in enumerate(self._folders):
+            each.mkdir()
+            values: dict[str, object] = {
+                "number": number + 1,
+                "api": self._apis[number],
+                "etcd": etcd,
+                "port": self.ports[number],
+            }
+            values |= {"folder": each, "programs": programs, "user": _USER, "password": _PASSWORD}
+            (each / "patroni.yml").write_text(_SETTINGS.format(**values))
+            os.chown(each, _NOBODY, -1)
+            command = ["patroni", str(each / "patroni.yml")]
+            own = {"PATH": os.environ["PATH"], "HOME": str(each)}
+            with (folder / f"n{number + 1}.log").open("wb") as log:
+                self._processes.append(
+                    subprocess.Popen(command, user=_NOBODY, cwd=each, env=own, stdout=log, stderr=log)
+                )
+        self.wait_until_safe()
+
+    def url(self, database: str = _USER, port: int | None = None) -> str:
+        """Return the address of a database on the primary, or on the server of a port."""
+        hosts = ",".join(f"127.0.0.1:{each}" for each in ([port] if port else self.ports))
+        attributes = "any" if port else "read-write"
+        return f"postgresql://{_USER}:{_PASSWORD}@{hosts}/{database}?target_session_attrs={attributes}"
+
+    def wait_until_safe(self) -> None:
+        """Wait until there is a primary, and a standby that has each commit before it is acknowledged.
+
+        A server that does not return, since its log has diverged, is copied anew, as an administrator does.
+        """
+        deadline, copy_at = time.monotonic() + _PATIENCE, time.monotonic() + _COPY_AFTER
+        while [self._count("primary"), self._count("replica"), self._count("sync")] != [1, 2, 1]:
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            if time.monotonic() > copy_at:
+                copy_at = time.monotonic() + _COPY_AFTER
+                for server in range(3):
+                    if not self._is("primary", server) and not self._is("replica", server):
+                        self._ask(server, "reinitialize", b'{"force": true}')
+            time.sleep(0.1)
+
+    def primary(self) -> int:
+        """Return the number of the server that takes writes."""
+        return next(each for each in range(3) if self._is("primary", each))
+
+    def kill(self, server: int, *, with_patroni: bool) -> None:
+        """Kill a server, without a word to its clients; its Patroni as well is stopped until `let_return`."""
+        if with_patroni:
+            self._processes[1 + server].send_signal(signal.SIGSTOP)
+        os.kill(int((self._folders[server] / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+
+    def let_return(self, server: int) -> None:
+        """Let a killed server become a standby."""
+        self._processes[1 + server].send_signal(signal.SIGCONT)
+
+    def stop(self) -> None:
+        """End everything."""
+        for each in reversed(self._processes):
+            each.send_signal(signal.SIGCONT)
+            each.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                each.wait(30)
+            each.kill()
+
+    def _count(self, role: str) -> int:
+        return sum(self._is(role, server) for server in range(3))
+
+    def _is(self, role: str, server: int) -> bool:
+        return self._ask(server, role) == 200
+
+    def _ask(self, server: int, path: str, body: bytes | None = None) -> int:
+        url = f"http://127.0.0.1:{self._apis[server]}/{path}"
+        with suppress(OSError), urllib.request.urlopen(url, body, timeout=1) as answer:
+            return int(answer.status)
+        return 0
+
+
+def _etcd(folder: Path, port: int, peer: int) -> subprocess.Popen[bytes]:
+    client, other = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer}"
+    command = ["etcd", "--data-dir", str(folder / "etcd"), "--listen-client-urls", client, "--advertise-client-urls"]
+    command += [client, "--listen-peer-urls", other, "--initial-advertise-peer-urls", other]
+    with (folder / "etcd.log").open("wb") as log:
+        return subprocess.Popen([*command, "--initial-cluster", f"default={other}"], stdout=log, stderr=log)
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
