@@ -6,9 +6,9 @@ import contextlib
 import gc
 import logging
 import queue
-import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -18,19 +18,15 @@ from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
 from plantdesk.platform import core_dumps, logs, output, paths
+from plantdesk.platform.signals import STOP_SIGNALS, signal_socket
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from plantdesk.domain.activity import Answer
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
 
 logger = logging.getLogger(__name__)
 
-_STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last one on Windows
-#: Seconds; on Windows, Ctrl+C does not interrupt a get without timeout.
-_POLL_INTERVAL = None if sys.platform == "linux" else 0.5
 #: Lines that wait for a slow terminal; further ones are dropped.
 _MAX_WAITING = 10_000
 
@@ -44,10 +40,10 @@ def serve(location: StoreLocation, open_store: Callable[[], PlantStore], port: i
     core_dumps.forbid_tracing()
     with (
         _activity(verbose=verbose) as activity,
-        _stop_signals() as signals,
+        signal_socket(*STOP_SIGNALS) as signals,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(open_store()) as store,
-        _backups(location, store),
+        _backups(store),
         _running(Server(store, location, runtime_folder=paths.runtime_folder(), activity=activity), port) as url,
     ):
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
@@ -56,7 +52,7 @@ def serve(location: StoreLocation, open_store: Callable[[], PlantStore], port: i
         # A collection of all generations takes 20 ms for the objects of the start alone, and requests wait for it.
         gc.collect()
         gc.freeze()
-        logger.info("Stopping because of signal %d", _wait_for(signals))
+        logger.info("Stopping because of signal %d", signals.recv(1)[0])
 
 
 @contextlib.contextmanager
@@ -69,13 +65,12 @@ def _activity(*, verbose: bool) -> Iterator[Activity]:
 
 
 @contextlib.contextmanager
-def _backups(location: StoreLocation, store: PlantStore) -> Iterator[None]:
-    end = None if location.backups is None else location.backups.begin(store)
+def _backups(store: PlantStore) -> Iterator[None]:
+    end = store.begin_backups()
     try:
         yield
     finally:
-        if end is not None:
-            end()
+        end()
 
 
 @contextlib.contextmanager
@@ -104,29 +99,6 @@ def _with_advice(error: ServerError, port: int) -> ServerError:
     else:
         text = Text("{reason} To use it: plantdesk serve --port {free_port}", reason=error.text)
     return ServerFailedError(text, free_port=error.free_port)
-
-
-@contextlib.contextmanager
-def _stop_signals() -> Iterator[queue.SimpleQueue[int]]:
-    """Put signals into a queue: a SimpleQueue, whose put may be called in a handler that interrupts get.
-
-    Ignored signals stay ignored: nohup and shells ignore them for processes that outlive the terminal.
-    """
-    received: queue.SimpleQueue[int] = queue.SimpleQueue()
-    available = [getattr(signal, name) for name in _STOP_SIGNALS if hasattr(signal, name)]
-    handled = [number for number in available if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, lambda got, _frame: received.put(got)) for number in handled}
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _wait_for(signals: queue.SimpleQueue[int]) -> int:
-    while True:
-        with contextlib.suppress(queue.Empty):
-            return signals.get(timeout=_POLL_INTERVAL)
 
 
 class _RequestLog:

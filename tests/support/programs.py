@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -69,6 +70,12 @@ def running(home: Home, how: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]
     ) as process:
         try:
             yield process
+        except subprocess.TimeoutExpired as error:
+            process.send_signal(getattr(signal, "SIGABRT", signal.SIGTERM))  # faulthandler writes where it waits
+            process.wait(_PATIENCE)
+            for file in home.folder.rglob("*-crash.log"):
+                error.add_note(file.read_text(encoding="utf-8", errors="replace"))
+            raise
         finally:
             process.kill()
 
