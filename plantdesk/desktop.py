@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
@@ -25,12 +26,10 @@ from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import STYLE_ARGUMENTS, FirstColors, ThemeMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.api.server import Server
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import PlantStore, ServedStore
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.session import Session
     from plantdesk.ui.theme.theme import Theme
@@ -51,34 +50,26 @@ class Desktop(QObject):
         """Prepare a run with the store at a location."""
         super().__init__()
         self._app = app
-        self._location = location
         self._port = port
         folder = paths.usable(paths.data_folder)
         self.preferences = Preferences(paths.usable(paths.settings_file))
+        self._location = location = _remembered(location, self.preferences)
         self._first_colors = FirstColors(app, ThemeMode(self.preferences.settings.theme))
         self._single = SingleWindow(location, folder)
-        self._window: MainWindow | None = None
-        self._session: Session | None = None
-
-    @property
-    def window(self) -> MainWindow | None:
-        """The window, once it was shown."""
-        return self._window
-
-    @property
-    def session(self) -> Session | None:
-        """Store, server and content, from the first paint of the window on."""
-        return self._session
+        #: The window, once it was shown.
+        self.window: MainWindow | None = None
+        #: Store, server and content, from the first paint of the window on.
+        self.session: Session | None = None
 
     @property
     def state(self) -> ServerState | None:
         """What the server is doing now; None before the first paint of the window."""
-        return self._session.state if self._session is not None else None
+        return self.session.state if self.session is not None else None
 
     @property
     def workspace(self) -> Workspace | None:
         """The content of the window, made right after it is shown."""
-        return self._session.workspace if self._session is not None else None
+        return self.session.workspace if self.session is not None else None
 
     def start(self, *, background: bool = False) -> bool:
         """Show the window and open the store behind it; False when another window has the store, and was raised.
@@ -90,7 +81,7 @@ class Desktop(QObject):
                 raise StuckWindowError(self._location)
             if not self._single.is_locked:
                 return False
-        window = self._window = MainWindow(self.preferences)
+        window = self.window = MainWindow(self.preferences)
         window.shown.connect(partial(self._fill_window, window))
         if background:
             window.show_minimised()
@@ -113,35 +104,61 @@ class Desktop(QObject):
 
     def report_defect(self, what: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
-        if self._session is not None:
-            self._session.show_defect(what)
+        if self.session is not None:
+            self.session.show_defect(what)
 
     @Slot()
     def leave(self) -> None:
         """Close the window, without a question, and end the event loop."""
-        if self._window is not None:
-            self._window.close_at_once()
+        if self.window is not None:
+            self.window.close_at_once()
         self._app.quit()
 
     def close(self) -> None:
         """Close everything, in order; returns when all that was acknowledged is in the file."""
-        if self._session is not None:
-            self._session.close()
+        if self.session is not None:
+            self.session.close()
         else:
             self._single.release()
 
-    def _fill_window(self, window: MainWindow) -> None:
-        """Fill the window after its first paint."""
+    def _fill_window(self, window: MainWindow, *, create: bool = False) -> None:
+        """Fill the window after its first paint, or for another store."""
         from plantdesk.ui.session import Session, StoreServices
         from plantdesk.ui.translation import use_language
 
         port = self.preferences.settings.port if self._port is None else self._port
         services = StoreServices(_make_server, _begin_backups)
-        self._session = Session(window, self.preferences, self._location, self._single, port, services)
-        self._session.left.connect(self.leave)
+        self.session = Session(window, self.preferences, self._location, self._single, port, services)
+        self.session.left.connect(self.leave)
+        self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
         use_language(self._app, self.preferences.settings.language)
-        self._session.fill_window(self._make_theme())
+        self.session.fill_window(self._make_theme(), create=create)
+
+    @Slot(object, bool)
+    def _use_store(self, location: StoreLocation, create: bool) -> None:
+        """Show another store in the window, or raise the window that shows it, and end."""
+        window, session = self.window, self.session
+        single = SingleWindow(location, paths.usable(paths.data_folder))
+        is_same = single.key == self._single.key
+        if window is None or session is None or not (session.may_leave() and (is_same or self._take(single))):
+            return
+        session.close()
+        session.deleteLater()
+        window.clear()
+        if is_same:
+            single.take()
+        self._location, self._single = location, single
+        _remember(location, self.preferences)
+        self._fill_window(window, create=create)
+
+    def _take(self, single: SingleWindow) -> bool:
+        """Lock another store; where another window has it, leave the user to that."""
+        if single.take():
+            return True
+        if single.raise_other():
+            self.leave()
+        return single.is_locked
 
     def _make_theme(self) -> Theme:
         from plantdesk.ui.theme.theme import Theme
@@ -178,6 +195,37 @@ def run(location: StoreLocation, port: int | None, *, background: bool = False) 
             desktop.close()
 
 
+def _remembered(location: StoreLocation, preferences: Preferences) -> StoreLocation:
+    """Return the shared store that was chosen last instead of the own one, and with the user who signed in last."""
+    settings = preferences.settings
+    if location.is_own and settings.opens_shared_store:
+        from plantdesk.domain.errors import PlantDeskError
+        from plantdesk.store import location_of
+
+        try:
+            location = location_of(settings.shared_store)
+        except PlantDeskError:  # somebody has changed the settings
+            return location
+    user = preferences.of_store(location.key).get("user")
+    if location.server is not None and isinstance(user, str):
+        from plantdesk.store import PostgresLocation
+
+        if isinstance(location, PostgresLocation) and location.needs_user:
+            return location.with_user(user)
+    return location
+
+
+def _remember(location: StoreLocation, preferences: Preferences) -> None:
+    """Let the next start open what was chosen: the own store, or a shared one and its user."""
+    preferences.change(opens_shared_store=not location.is_own)
+    if location.server is not None:
+        from plantdesk.store import PostgresLocation
+
+        preferences.change(shared_store=location.url)
+        if isinstance(location, PostgresLocation):
+            preferences.change_store(location.key, user=location.address.user)
+
+
 def _begin_logging(desktop: Desktop, running: ExitStack) -> None:
     """Log, and quit on signals, from now on; these imports would delay the first paint of the window."""
     from plantdesk.platform import logs
@@ -190,17 +238,15 @@ def _begin_logging(desktop: Desktop, running: ExitStack) -> None:
     running.enter_context(quit_on_signals(desktop.leave))
 
 
-def _make_server(store: PlantStore, location: StoreLocation) -> Server:
+def _make_server(store: ServedStore, location: StoreLocation) -> Server:
     from plantdesk.api.server import Server
 
     return Server(store, location, runtime_folder=paths.runtime_folder())
 
 
-def _begin_backups(store: PlantStore, location: StoreLocation) -> Callable[[], None]:
+def _begin_backups(store: PlantStore) -> Callable[[], None]:
     """Back up by time from now on; returns the function that ends it, which waits two seconds at most for a backup."""
-    if location.backups is None:
-        return lambda: None
-    close = location.backups.begin(store)
+    close = store.begin_backups()
 
     def end() -> None:
         ending = threading.Thread(target=close, name="backups-end", daemon=True)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,8 +53,6 @@ from tests.support.memory_store import MemoryLocation
 from tests.support.programs import runtimes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
     from plantdesk.domain.locations import StoreLocation
@@ -84,6 +83,17 @@ class ProgramDesk(Desk):
     @property
     def table(self) -> PlantTableView:
         return self.the(PlantTableView)
+
+    def until_store(self, name: str) -> None:
+        """Wait until the window shows another store, and use its widgets from now on."""
+        before = self.session
+
+        def is_there() -> bool:
+            now = self.desktop.session
+            return now is not None and now is not before and now.workspace is not None and now.location.name == name
+
+        self.qtbot.waitUntil(is_there, timeout=TIMEOUT)
+        self.__init__(self.qtbot, self.desktop)  # type: ignore[misc]
 
     def until_on(self) -> On:
         self.qtbot.waitUntil(lambda: isinstance(self.desktop.state, On), timeout=TIMEOUT)
@@ -456,7 +466,7 @@ def test_without_a_store_the_window_shows_nothing_false(qtbot: QtBot, qapp: QApp
         desk.until_bar(shown=True)
         qtbot.waitUntil(lambda: desk.status.text == "API off: no plants are open", timeout=TIMEOUT)
         desk.add("Fern")
-        qtbot.waitUntil(lambda: "waits until the file can be opened" in desk.texts(), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: "waits until the store can be opened" in desk.texts(), timeout=TIMEOUT)
         labels = set(desk.texts())
         assert not labels & {"API starting…", "Saved", "Saving…", "…", "Opening your plants…"}
         assert not any("next free ID" in each for each in labels)

@@ -7,21 +7,39 @@ import json
 import socket
 import time
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox
 
 from plantdesk.cli.main import main
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.platform import logs
+from plantdesk.platform.logs import bug_report
 from plantdesk.store import location_of
+from plantdesk.ui.history.change_list import ChangeList
+from plantdesk.ui.history.dialog import HistoryDialog
+from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.shared_store.copying import CopyDialog
+from plantdesk.ui.shared_store.dialog import SharedStoreDialog
+from plantdesk.ui.shared_store.updating import UpdateDialog
+from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.plain_table import PlainTable
+from tests.store.postgres.test_migration import make_old_store
+from tests.support.desk import TIMEOUT, Desk
 from tests.support.postgres_server import running_server
 from tests.test_desktop import running
 from tests.test_headless import serving
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
@@ -53,26 +71,83 @@ def test_the_window_makes_the_tables_when_asked_and_shows_what_others_do(
         desk.sees("Fern")
 
 
-def test_the_window_opens_while_the_server_is_off_and_goes_on_when_it_is_there(
-    qtbot: QtBot, qapp: QApplication
-) -> None:
+def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(qtbot: QtBot, qapp: QApplication) -> None:
     with running_server() as server:
         location = server.new_store()
         server.stop()
         with running(qtbot, qapp, location) as desk:
             desk.until_bar(shown=True)
-            assert "does not answer" in desk.bar.text
-            server.start()
-            qtbot.mouseClick(desk.button("Try again"), Qt.MouseButton.LeftButton)
-            desk.until_bar(shown=False)
+            assert desk.bar.title == "127.0.0.1 does not answer"
+            assert desk.window.windowTitle() == f"{location.name} on 127.0.0.1 (not connected) — PlantDesk"
             desk.add("Aloe")
+            server.start()
+            desk.until_bar(shown=False)
             desk.sees("Aloe")
             server.kill()
             desk.add("Fern")
+            desk.add("Ivy")
             desk.until_bar(shown=True)
+            assert desk.bar.title.startswith("The server has not answered since")
+            qtbot.waitUntil(lambda: desk.texts().count("waits for the server") == 2, timeout=TIMEOUT)
+            assert "(not connected)" in desk.window.windowTitle()
+            assert not desk.action("Import…").isEnabled()
+            assert not desk.the(SearchField).isEnabled()
+            desk.type(desk.name, "Half typed")
             server.start()
             desk.until_bar(shown=False)
-            desk.sees("Fern", "Aloe")
+            desk.sees("Ivy", "Fern", "Aloe")
+            assert desk.action("Import…").isEnabled()
+            assert desk.the(SearchField).isEnabled()
+            assert desk.name.text() == "Half typed"
+            assert "(not connected)" not in desk.window.windowTitle()
+
+
+def test_the_api_of_a_window_answers_503_until_the_server_does(qtbot: QtBot, qapp: QApplication) -> None:
+    with running_server() as server:
+        location = server.new_store()
+        server.stop()
+        with running(qtbot, qapp, location) as desk:
+            port = desk.until_on().port
+            assert post(port, "plantdesk_unknown") == (503, "2")
+            server.start()
+            desk.until_bar(shown=False)
+            qtbot.waitUntil(lambda: post(port, "plantdesk_unknown") == (401, None), timeout=TIMEOUT)
+            assert desk.until_on().port == port
+
+
+def post(port: int, token: str) -> tuple[int, str | None]:
+    """Return status and Retry-After of a plant that is posted; (0, None) while nobody listens."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
+        try:
+            connection.request("POST", "/plants", '{"id": 70, "name": "Fern"}', headers)
+            response = connection.getresponse()
+        except ConnectionError:
+            return 0, None
+        return response.status, response.headers["Retry-After"]
+
+
+def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(
+    qtbot: QtBot, qapp: QApplication, home: Path
+) -> None:
+    with running_server() as server:
+        location = server.new_store()
+        with running(qtbot, qapp, location) as desk:
+            desk.add("Aloe")
+            desk.sees("Aloe")
+            server.stop()
+            for name in ("Fern", "Ivy"):
+                desk.add(name)
+            qtbot.waitUntil(lambda: desk.texts().count("waits for the server") == 2, timeout=TIMEOUT)
+        (settings,) = home.rglob("settings.json")
+        assert settings.stat().st_mode & 0o77 == 0
+        with running(qtbot, qapp, location) as desk:
+            desk.until_bar(shown=True)
+            assert desk.texts().count("waits until the store can be opened") == 2
+            server.start()
+            desk.sees("Ivy", "Fern", "Aloe")
+        with running(qtbot, qapp, location) as desk:
+            desk.sees("Ivy", "Fern", "Aloe")
 
 
 def test_the_api_answers_503_while_the_server_is_off_and_adds_nothing_twice() -> None:
@@ -112,3 +187,197 @@ def test_commands_fail_with_a_sentence_where_there_is_no_server(capfd: pytest.Ca
         assert "does not answer" in errors
         assert "secret" not in errors
         assert "Traceback" not in errors
+
+
+def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+) -> None:
+    location = postgres.new_store()
+    with running(qtbot, qapp, None) as desk:
+        desk.add("Mine")
+        desk.sees("Mine")
+        desk.choose("File", "Shared store…")
+        dialog = Desk(qtbot, desk.the(SharedStoreDialog))
+        dialog.type(dialog.field("Address"), location.url)
+        qtbot.keyClick(dialog.field("Address"), Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: dialog.button("Open this store").isEnabled(), timeout=TIMEOUT)
+        dialog.button("Open this store").click()
+        desk.until_store(location.name)
+        desk.add("Ours")
+        desk.sees("Ours")
+        assert f"{location.name} on 127.0.0.1" in desk.window.windowTitle()
+        desk.type(desk.name, "Half typed")
+    with running(qtbot, qapp, None) as desk:
+        desk.sees("Ours")
+        assert desk.name.text() == "Half typed"
+        desk.choose("File", "My own plants")
+        desk.until_store("plants.db")
+        desk.sees("Mine")
+        desk.until_on()
+    with running(qtbot, qapp, None) as desk:
+        desk.sees("Mine")
+        assert not desk.action("My own plants").isVisible()
+
+
+def test_a_desk_file_asks_for_the_user_once(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    location = postgres.new_store()
+    file = tmp_path / "plants.plantdesk-store"
+    file.write_text(location.desk_file())
+    with running(qtbot, qapp, file) as desk:
+        desk.until_bar(shown=True)
+        assert "The file names no user" in desk.bar.text
+        desk.button("Sign in…").click()
+        dialog = Desk(qtbot, desk.the(SharedStoreDialog))
+        dialog.type(dialog.field("User"), "plants")
+        qtbot.keyClick(dialog.field("User"), Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: dialog.button("Open this store").isEnabled(), timeout=TIMEOUT)
+        dialog.button("Open this store").click()
+        desk.until_store(location.name)
+        desk.add("Fern")
+        desk.sees("Fern")
+    with running(qtbot, qapp, file) as desk:
+        desk.sees("Fern")
+
+
+def test_a_desk_file_without_a_user_is_refused_by_commands(
+    postgres: PostgresServer, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    location = postgres.new_store()
+    file = tmp_path / "plants.plantdesk-store"
+    file.write_text(location.desk_file())
+    assert main(["list", "--database", str(file)]) == 1
+    assert "names no user" in capfd.readouterr().err
+    monkeypatch.setenv("PGUSER", "plants")
+    assert main(["list", "--database", str(file)]) == 0
+
+
+def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+) -> None:
+    url = postgres.new_store().url
+    office, greenhouse = (location_of(f"{url}?application_name={name}") for name in ("Office", "Greenhouse"))
+    with closing(greenhouse.open()) as other, running(qtbot, qapp, office) as desk:
+        desk.until_on()
+        desk.add("Aloe")
+        desk.sees("Aloe")
+        other.add(new_plant({"id": 50, "name": "Fern"}), COMMAND).result(SECONDS)
+        desk.sees("Fern", "Aloe")
+        other.apply([DeleteAll(Selection(ids=[50]))], COMMAND).result(SECONDS)
+        desk.sees("Aloe")
+        desk.choose("Edit", "Undo Add “Aloe”")  # the latest of this window, not of all
+        desk.sees()
+        desk.choose("Edit", "Redo Add “Aloe”")
+        desk.sees("Aloe")
+
+        desk.choose("Edit", "History…")
+        dialog = Desk(qtbot, desk.the(HistoryDialog))
+        dialog.until(lambda: dialog.the(ChangeList).model().rowCount() == 3)
+        changes, model = dialog.the(ChangeList), dialog.the(ChangeList).model()
+        assert model.index(2, 0).data() == "Delete “Fern”"
+        assert "Greenhouse" in model.index(2, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+        box = dialog.the(QComboBox)
+        assert [box.itemText(each) for each in range(3)] == ["All changes", "This computer", "Greenhouse"]
+        for answer, plants in (("Leave it", ["Aloe"]), ("Undo it", ["Fern", "Aloe"])):
+            changes.setCurrentIndex(model.index(2, 0))
+            qtbot.keyClick(changes, Qt.Key.Key_Return)
+            asked = Desk(qtbot, desk.the(MessageBox))
+            assert "Greenhouse made this change. Undo it for all computers?" in asked.texts()
+            asked.until(asked.button("Leave it").hasFocus)
+            qtbot.mouseClick(asked.button(answer), Qt.MouseButton.LeftButton)
+            desk.sees(*plants)
+
+
+def test_a_password_is_in_no_file_or_report(qtbot: QtBot, qapp: QApplication, home: Path) -> None:
+    with running_server() as server:
+        location = location_of(server.new_store().url.replace("plants@", "plants:s3cret@"))
+        with running(qtbot, qapp, location) as desk, logs.writing_to(home / "plantdesk.log"):
+            desk.add("Aloe")
+            desk.sees("Aloe")
+            server.kill()
+            desk.add("Fern")
+            desk.until_bar(shown=True)
+            desk.session.store_requested.emit(location, False)  # what the dialog asks for
+            desk.until_store(location.name)
+            desk.until_bar(shown=True)
+            report = bug_report("")
+            shown = " ".join([*desk.texts(), desk.window.windowTitle()])
+        files = [each for each in home.rglob("*") if each.is_file()]
+        assert {"settings.json", "plantdesk.log"} <= {each.name for each in files}
+        assert not [each for each in files if b"s3cret" in each.read_bytes()]
+        assert "s3cret" not in report + shown
+
+
+def test_the_window_reads_an_older_store_and_updates_it_when_asked(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+) -> None:
+    location = make_old_store(postgres)
+    with running(qtbot, qapp, location) as desk:
+        desk.until_bar(shown=True)
+        desk.sees("Fern")
+        assert "An older PlantDesk has made this shared store." in desk.bar.text
+        qtbot.mouseClick(desk.button("Update…"), Qt.MouseButton.LeftButton)
+        desk.until(lambda: bool(desk.window.findChildren(UpdateDialog)))
+        dialog = Desk(qtbot, desk.the(UpdateDialog))
+        dialog.until(dialog.button("Cancel").hasFocus)
+        row = dialog.the(PlainTable).model()
+        assert [row.index(0, each).data() for each in (0, 1, 3)] == [
+            "Greenhouse",
+            "unknown",
+            "only reads, until updated",
+        ]
+        qtbot.mouseClick(dialog.button("Back up and update"), Qt.MouseButton.LeftButton)
+        desk.until_bar(shown=False)
+        desk.add("Aloe")
+        desk.sees("Aloe", "Fern")
+    assert [each.kind for each in location.backups.newest_first()] == [BackupKind.BEFORE_UPDATE]
+
+
+def shows(dialog: Desk, reason: str) -> bool:
+    return reason in dialog.message.text
+
+
+def test_the_window_copies_its_store_with_the_colours(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    target = location_of(postgres.url(postgres.new_database()))
+    with running(qtbot, qapp, location_of(tmp_path / "plants.db")) as desk:
+        desk.until_on()
+        desk.add("Fern")
+        desk.sees("Fern")
+        desk.desktop.preferences.change_store(location_of(tmp_path / "plants.db").key, hues={"hall": 3})
+        desk.choose("File", "Copy store…")
+        dialog = Desk(qtbot, desk.the(CopyDialog))
+        assert not dialog.button("Copy").isEnabled()
+        for text, reason in (
+            ("mysql://host", "that PlantDesk does not know"),
+            (str(tmp_path / "plants.db"), "same store"),
+        ):
+            dialog.type(dialog.field("Copy to"), text)
+            qtbot.mouseClick(dialog.button("Copy"), Qt.MouseButton.LeftButton)
+            dialog.until(partial(shows, dialog, reason))
+        dialog.type(dialog.field("Copy to"), target.url)
+        qtbot.keyClick(dialog.field("Copy to"), Qt.Key.Key_Return)
+        desk.until(lambda: desk.toast.text == f"Copied 1 plant to {target.url}.")
+        assert desk.desktop.preferences.of_store(target.key) == {"hues": {"hall": 3}}
+    with closing(target.open_read_only()) as plants:
+        assert [row.name for page in plants.pages(Selection()) for row in page] == ["Fern"]
+
+
+def test_the_window_of_a_user_who_may_only_add_says_so(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+) -> None:
+    location = postgres.new_store()
+    postgres.execute(location.roles_sql() or "", location.name)
+    postgres.execute(f"CREATE ROLE adder_of_{location.name} LOGIN IN ROLE {location.name}_add")
+    with running(qtbot, qapp, location_of(location.url.replace("plants@", f"adder_of_{location.name}@"))) as desk:
+        desk.until_bar(shown=True)
+        assert "not change or remove them" in desk.bar.text
+        desk.until_on()
+        desk.add("Fern")
+        desk.sees("Fern")
+        desk.the(PlantTableView).selectAll()
+        assert "Import…" not in desk.enabled("File")
+        assert not {"Delete plant", "Edit tag"} & set(desk.enabled("Edit"))
+        assert "Export…" in desk.enabled("File")

@@ -8,16 +8,15 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMissingError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from starlette.types import Scope
 
-    from plantdesk.domain.protocols import TokenLookup, TokenStore
+    from plantdesk.domain.protocols import ServedTokens, TokenLookup
     from plantdesk.domain.records import Source
 
 
@@ -101,7 +100,7 @@ class AccessControl:
 class TokenUsage:
     """Records when a token was last used for a refused request; the store does so for added plants. For one thread."""
 
-    def __init__(self, tokens: TokenStore) -> None:
+    def __init__(self, tokens: ServedTokens) -> None:
         self._tokens = tokens
         self._recorded: dict[int, float] = {}
 

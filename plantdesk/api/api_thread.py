@@ -6,6 +6,7 @@ import asyncio
 import socket
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,13 +22,12 @@ from plantdesk.api.plants import BatchInserter
 from plantdesk.api.sockets import BACKLOG, WindowsAcceptor, free_descriptors, max_connections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import Protocol
 
     from plantdesk.api.discovery import ServerIdentity
     from plantdesk.api.http.requests import ConnectionLimits
     from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import ServedStore
 
     class _Closable(Protocol):
         def close(self) -> None: ...
@@ -48,7 +48,7 @@ class ApiThread:
     def __init__(
         self,
         sockets: Sequence[socket.socket],
-        store: PlantStore,
+        store: ServedStore,
         identity: ServerIdentity,
         limits: ConnectionLimits,
         activity: Activity,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from plantdesk.api.http.requests import ConnectionLimits
     from plantdesk.api.plants import BatchInserter
     from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import PlantStore, TokenLookup
+    from plantdesk.domain.protocols import ServedStore, TokenLookup
 
 
 DOCUMENT_PATH = "/openapi.json"
@@ -65,7 +65,7 @@ class Application:
 
 
 def make_application(
-    store: PlantStore,
+    store: ServedStore,
     checker: TokenLookup,
     inserter: BatchInserter,
     activity: Activity,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.api.access_control import Client
     from plantdesk.api.http.requests import ConnectionLimits
     from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import ServedStore
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.domain.validation import NewPlant
 
@@ -108,7 +108,7 @@ class RequestBody:
 class BatchInserter:
     """Adds plants for one event loop; all methods are for its thread."""
 
-    def __init__(self, store: PlantStore, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, store: ServedStore, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
         self._loop = loop
         self._batch: list[tuple[NewPlant, Source]] = []

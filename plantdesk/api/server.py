@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import logging
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -39,12 +40,11 @@ from plantdesk.domain.server_state import (
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
     from pathlib import Path
 
     from plantdesk.api.api_thread import ApiThread
     from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import ServedStore
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class Server:
 
     def __init__(
         self,
-        store: PlantStore,
+        store: ServedStore,
         location: StoreLocation | None = None,
         *,
         runtime_folder: Path | None = None,
@@ -69,22 +69,13 @@ class Server:
         self._location = location
         self._runtime_folder = runtime_folder
         self._limits = limits or ConnectionLimits()
-        self._activity = activity or Activity()
+        #: The last requests, also those before the server was stopped.
+        self.activity = activity or Activity()
         self._lock = threading.RLock()  # keeps notifications in order
         self._starting = threading.Lock()
-        self._state: ServerState = Off()
+        self.state: ServerState = Off()
         self._listeners: Listeners[ServerState] = Listeners()
         self._run: _Run | None = None
-
-    @property
-    def state(self) -> ServerState:
-        """The current state."""
-        return self._state
-
-    @property
-    def activity(self) -> Activity:
-        """The last requests, also those before the server was stopped."""
-        return self._activity
 
     def subscribe(self, listener: Callable[[ServerState], None]) -> Callable[[], None]:
         """Call `listener` with the current state, and on the server's thread with each new one.
@@ -93,7 +84,7 @@ class Server:
         """
         with self._lock:
             unsubscribe = self._listeners.add(listener)
-            listener(self._state)
+            listener(self.state)
         return unsubscribe
 
     def start(self, port: int = DEFAULT_PORT) -> None:
@@ -102,7 +93,7 @@ class Server:
         Does nothing when the server is already on `port`. Does not raise: a failure is reported as `Failed`.
         """
         with self._starting:
-            if isinstance(self._state, On) and port in {0, self._state.port}:
+            if isinstance(self.state, On) and port in {0, self.state.port}:
                 return
             self.stop()
             run = _Run(lambda run: self._run_server(port, run))
@@ -115,7 +106,7 @@ class Server:
         run = self._run
         if run is not None:
             run.settled.wait(timeout)
-        return self._state
+        return self.state
 
     def stop(self) -> None:
         """Stop the server and wait for its end, a few seconds at most. Does nothing when it is off."""
@@ -158,7 +149,7 @@ class Server:
     def _make_thread(self, sockets: list[socket.socket], identity: ServerIdentity) -> ApiThread:
         from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
-        return ApiThread(sockets, self._store, identity, self._limits, self._activity)
+        return ApiThread(sockets, self._store, identity, self._limits, self.activity)
 
     def _monitor(self, identity: ServerIdentity, announcement: Announcement | None, run: _Run) -> None:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
@@ -177,9 +168,9 @@ class Server:
     def _set_state(self, state: ServerState) -> None:
         """Notify listeners of `state`, unless it is the current one."""
         with self._lock:
-            if self._state == state:
+            if self.state == state:
                 return
-            self._state = state
+            self.state = state
             self._listeners.notify(state)
 
 

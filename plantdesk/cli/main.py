@@ -7,14 +7,11 @@ so it prints the version.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from plantdesk import __version__
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, without_controls
 from plantdesk.platform import core_dumps, display, output, windows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _INTERRUPTED = 130
 
@@ -55,6 +52,8 @@ def _run_command(given: Sequence[str]) -> int:
     if [*given] in (["-V"], ["--version"]):
         output.write(f"plantdesk {__version__}")
         return 0
+    if len(given) == 1 and given[0].endswith(".plantdesk-store"):  # by a double click
+        given = ["--database", *given]
     from plantdesk.cli.options import run
 
     _escape_unencodable()

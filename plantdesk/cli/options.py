@@ -10,13 +10,15 @@ import argparse
 import atexit
 import gc
 from argparse import SUPPRESS
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plantdesk import __version__
 from plantdesk.cli.parser import (
     Parser,
+    Unparsed,
     add_command,
     add_database,
     add_group,
@@ -32,8 +34,6 @@ from plantdesk.cli.parser import (
 from plantdesk.domain.errors import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from plantdesk.cli.parser import Commands
     from plantdesk.transfer.formats import Format
 
@@ -113,7 +113,8 @@ def parser(command: str = "help") -> Parser:
         "--background", dest="top_background", action="store_true", help="open the window minimised, as at login"
     )
     top.set_defaults(run="start.window", top=top, parser=top, takes=_GLOBAL)
-    commands = top.add_subparsers(title="commands", metavar="COMMAND")
+    parser_class: Any = Unparsed if command in {"-h", "--help"} else Parser
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=parser_class)
     is_known = command in _COMMANDS and command != "help"
     for add in [_COMMANDS[command]] if is_known else _COMMANDS.values():
         add(commands)
@@ -138,6 +139,27 @@ def _add_backup(commands: Commands) -> None:
     )
     command.add_argument("--list", action="store_true", help="list the backups instead")
     command.add_argument("--json", action="store_true", help="with --list: print JSON, for scripts")
+
+
+def _add_copy(commands: Commands) -> None:
+    does = "copy a whole store to a new file or an empty database"
+    command = add_command(commands, "copy", does, "sharing.copy")
+    command.add_argument("source", metavar="FROM", help="a file, or postgresql://user@host/database")
+    command.add_argument("target", metavar="TO", help="a new file, or a database without plants")
+    command.add_argument("--json", action="store_true", help="print the counts as JSON, for scripts")
+
+
+def _add_migrate(commands: Commands) -> None:
+    does = "update a shared store to this version of PlantDesk, for all its computers"
+    command = add_command(commands, "migrate", does, "sharing.migrate", "database")
+    command.add_argument("--create", action="store_true", help="make the store where the database has none")
+    command.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _add_roles(commands: Commands) -> None:
+    does = "print the SQL of three roles for the users of a shared store; changes nothing"
+    command = add_command(commands, "roles", does, "sharing.print_roles")
+    command.add_argument("url", metavar="URL", help="the address: postgresql://host/database")
 
 
 def _add_help(commands: Commands) -> None:
@@ -394,6 +416,9 @@ def _column(text: str) -> tuple[str, str]:
 _COMMANDS: dict[str, Callable[[Commands], None]] = {
     "add": _add_add,
     "backup": _add_backup,
+    "copy": _add_copy,
+    "migrate": _add_migrate,
+    "roles": _add_roles,
     "help": _add_help,
     "info": _add_info,
     "integration": _add_integration,

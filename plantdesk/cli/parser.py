@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.domain.errors import Text, printable
 from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from plantdesk.domain.locations import StoreLocation
 
 
 _MAX_PORT = 65535
+#: The width of the help where there is no terminal.
+_COLUMNS = 80
 _MAX_WAIT = 86_400
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -26,7 +28,7 @@ class Parser(argparse.ArgumentParser):
     """The parser of the program or of one command."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as argparse's
-        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
         self.register("action", None, _StoreOnce)
 
     @override
@@ -47,6 +49,31 @@ class Parser(argparse.ArgumentParser):
             text = Text("there is no option {name} here", name=name)
             self.error(_suggested(text, name, self._option_string_actions))
         self.error(Text("“{argument}” is an unexpected argument", argument=first))
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Return a formatter that knows its width: argparse makes one for each option, and would import shutil for it."""
+    columns = os.environ.get("COLUMNS", "")
+    if not (columns.isdecimal() and int(columns)):
+        try:
+            columns = str(os.get_terminal_size(1).columns or _COLUMNS)
+        except OSError:
+            columns = str(_COLUMNS)
+    return argparse.RawDescriptionHelpFormatter(prog, width=int(columns) - 2)
+
+
+class Unparsed:
+    """Takes the place of the parser of a command in the help of all commands, which shows only its name."""
+
+    def __init__(self, **_options: object) -> None:
+        pass
+
+    def __getattr__(self, _name: str) -> Self:
+        return self
+
+    def __call__(self, *_values: object, **_named: object) -> Self:
+        """Stand for what any method returns."""
+        return self
 
 
 class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name

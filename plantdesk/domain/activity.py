@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,8 +17,6 @@ from plantdesk.domain.records import now_ms
 from plantdesk.domain.validation import UnfitNumber
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from plantdesk.domain.errors import ErrorNumber
     from plantdesk.domain.records import PlantRow, Source
 
@@ -69,12 +68,8 @@ class Activity:
         self._growing: dict[tuple[Source, bool], list[_Run]] = {}
         self._refused: deque[Answer] = deque(maxlen=_MAX_ENTRIES)
         self._listener = listener
-        self._total = 0
-
-    @property
-    def total(self) -> int:
-        """The number of requests that were answered since the start."""
-        return self._total
+        #: The number of requests that were answered since the start.
+        self.total = 0
 
     def answers(self) -> list[Answer]:
         """Return the last answers, newest first."""
@@ -85,7 +80,7 @@ class Activity:
     def record_added(self, source: Source, row: PlantRow, *, is_new: bool = True) -> None:
         """Record a plant that was added, or that was there already."""
         tag = row.tag and row.tag[:_MAX_NAME]
-        now, number = time.time_ns(), self._total + 1
+        now, number = time.time_ns(), self.total + 1
         added = now, source, row.id, row.name[:_MAX_NAME], tag, is_new
         run = self._growing.get((source, is_new))
         if run is not None and now - run[0][3] < _RUN_NS:
@@ -96,7 +91,7 @@ class Activity:
                 self._growing.clear()
             self._growing[source, is_new] = run = [(number, number, 1, *added)]
             self._runs.append(run)
-        self._total = number
+        self.total = number
         if self._listener is not None:
             self._listener(_answer((number, number, 1, *added)))
 
@@ -118,13 +113,13 @@ class Activity:
             plant_id if isinstance(plant_id, int) else None,
             plant.get("name", "")[:_MAX_NAME],
             plant,
-            key=self._total + 1,
+            key=self.total + 1,
         )
         if source is not None:
             for is_new in (True, False):
                 self._growing.pop((source, is_new), None)
         self._refused.append(answer)
-        self._total += 1
+        self.total += 1
         if self._listener is not None:
             self._listener(answer)
 

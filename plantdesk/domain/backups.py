@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from plantdesk.domain.errors import LISTED, Text, joined, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from plantdesk.domain.history import Change
-    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Source
 
 _MAX_NAME = 30
@@ -135,10 +133,14 @@ class StoreBackups(Protocol):
     def suffix(self) -> str:
         """The ending of their names, such as `.db`."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether a restore changes the plants of other desks, too."""
+
     def newest_first(self) -> list[Backup]:
         """Return the backups that are there, and what was quarantined. Raises BackupFolderError."""
 
-    def make(self) -> Backup:
+    def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
         """Back up what is committed, durable when this returns. Raises StoreError."""
 
     def copy_to(self, file: Path) -> None:
@@ -153,6 +155,3 @@ class StoreBackups(Protocol):
         It is a change of `source` in the history, unless a new store has to be made. Other programs may have the store
         open. Raises BackupUnusableError and StoreError; then nothing was changed.
         """
-
-    def begin(self, store: PlantStore) -> Callable[[], None]:
-        """Back up an open store by time from now on; the returned function ends that, after a backup under way."""

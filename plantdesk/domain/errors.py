@@ -7,6 +7,7 @@ the window can translate it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum, unique
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
     from typing import Self
 
 
@@ -298,6 +298,8 @@ class StoreError(PlantDeskError):
     """The store cannot do this now; nothing was partly written."""
 
     number = ErrorNumber.STORE_UNREACHABLE
+    #: Whether it may have been written all the same.
+    is_unknown = False
 
 
 class StoreBusyError(StoreError):
@@ -331,6 +333,21 @@ class StoreReadOnlyError(StoreError):
         super().__init__(what=what)
 
 
+class StoreOutdatedError(StoreReadOnlyError):
+    """The shared store has the tables of an older PlantDesk: it is updated for all computers together, when asked."""
+
+    text = Text(
+        "An older PlantDesk has made this shared store. You can read it. To change plants, update it in the window or "
+        "by `plantdesk migrate`."
+    )
+
+
+class StoreNewerError(StoreReadOnlyError):
+    """A newer PlantDesk has updated the shared store."""
+
+    text = Text("A newer PlantDesk has updated this shared store. You can read it; update PlantDesk to change plants.")
+
+
 class StoreDamagedError(StoreError):
     """The engine found the stored data malformed."""
 
@@ -348,6 +365,10 @@ class StoreUnreachableError(StoreError):
     """The store cannot be opened, read or written: folder gone, disk fault, no connection."""
 
     text = Text("The plant store cannot be reached. Check its disk and folder.")
+
+
+class SignInNeededError(StoreUnreachableError):
+    """A shared store wants to know who opens it."""
 
 
 class StoreClosedError(StoreError):

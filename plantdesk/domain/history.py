@@ -58,6 +58,7 @@ class Change(NamedTuple):
     - `of`: of an undo or redo, `kind`, `parameters` and `plants` of the change that is neither.
     - `title`: what an earlier PlantDesk has written and nothing understands.
 
+    `desk` is the desk of a shared store that made it, empty where there is none, or it is not known.
     `undoes` is the number of the change that this one took back. `can_undo`: the state before is still stored, and the
     change is not undone.
     """
@@ -71,6 +72,7 @@ class Change(NamedTuple):
     undoes: int | None = None
     is_undone: bool = False
     can_undo: bool = True
+    desk: str = ""
 
     @property
     def title(self) -> Text:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from plantdesk.domain.protocols import PlantPages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from plantdesk.domain.backups import StoreBackups
+    from plantdesk.domain.backups import Backup, StoreBackups
+    from plantdesk.domain.copies import Copied, Progress, StoreRows
+    from plantdesk.domain.desks import TablesUpdate
     from plantdesk.domain.protocols import PlantReader, PlantStore
 
 
@@ -48,6 +51,10 @@ class StoreLocation(Protocol):
         """The folder in which the store is, if it is in one."""
 
     @property
+    def server(self) -> str | None:
+        """The server on which the store is, as messages name it; None for a store on this computer's disk."""
+
+    @property
     def backups(self) -> StoreBackups | None:
         """The backups that PlantDesk makes of the store; None where somebody else makes them."""
 
@@ -75,3 +82,53 @@ class StoreLocation(Protocol):
 
         Raises StoreError and OSError.
         """
+
+    def roles_sql(self) -> str | None:
+        """Return SQL that makes roles for the users of the store's server; None where it has none."""
+
+    def needed_update(self) -> TablesUpdate | None:
+        """Return the update that a store of several desks needs before this PlantDesk can write to it.
+
+        None where it needs none, or is updated by `open`. Raises StoreError.
+        """
+
+    def update(self) -> None:
+        """Make the update that `needed_update` has returned, for all desks; the caller has made a backup.
+
+        Raises StoreError; then nothing has changed.
+        """
+
+    def all_rows(self) -> AbstractContextManager[StoreRows]:
+        """Read all rows of the store in one snapshot, for a copy. Raises StoreError, NoStoreError where there is none.
+
+        Belongs to one thread.
+        """
+
+    def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
+        """Make a store of all rows of another one, durably; `copy_store` calls it.
+
+        Raises TargetNotEmptyError, NulInStoreError, CopyRefusedError, CopyDiffersError and StoreError; then all is as
+        it was, except that a database may have empty tables.
+        """
+
+
+def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress | None = None) -> Copied:
+    """Copy a whole store to a new or empty one, durably. Raises StoreError and NulInStoreError; then nothing is there.
+
+    What `progress` raises ends the copying likewise.
+    """
+    from plantdesk.domain.copies import SameStoreError
+
+    if source.key == target.key:
+        raise SameStoreError
+    with source.all_rows() as rows:
+        return target.fill(rows, progress)
+
+
+def update_store(location: StoreLocation) -> Backup | None:
+    """Make the update that a store of several desks needs, after a backup, which is returned. Raises StoreError."""
+    from plantdesk.domain.backups import BackupKind
+
+    backup = None if location.backups is None else location.backups.make(BackupKind.BEFORE_UPDATE)
+    location.update()
+    return backup

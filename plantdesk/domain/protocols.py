@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from plantdesk.domain.errors import TokenRefusedError
@@ -12,7 +13,6 @@ from plantdesk.domain.errors import TokenRefusedError
 if TYPE_CHECKING:
     import builtins
     from array import array
-    from collections.abc import Callable, Collection, Iterator, Sequence
     from concurrent.futures import Future
 
     from plantdesk.domain.edits import Applied, Edit, Undone
@@ -33,11 +33,15 @@ class NewToken(NamedTuple):
 
 
 class HistorySummary(NamedTuple):
-    """The number of changes, the time of the oldest one (milliseconds since 1970, UTC), and who has made them."""
+    """The number of changes, the time of the oldest one (milliseconds since 1970, UTC), and who has made them.
+
+    `desks` are the desks of a shared store, by name.
+    """
 
     changes: int
     since: int | None
     sources: tuple[Source, ...]
+    desks: tuple[str, ...] = ()
 
 
 class LinePage(NamedTuple):
@@ -152,14 +156,14 @@ class PlantReader(PlantPages, Protocol):
         limit: int = ...,
         before: int | None = None,
         text: str = "",
-        source: Source | None = None,
+        source: Source | str | None = None,
         shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
         """Return at most `limit` changes other than undos and redos, newest first: those with a number below `before`.
 
         What is `shown` of them (their title in the language of the user, by default in English) contains `text`, or one
         of their parameters does, or the name that a plant had before, or has now if the change added it; `source` has
-        made them.
+        made them, or the desk of that name.
         """
 
     def history_summary(self) -> HistorySummary:
@@ -260,6 +264,31 @@ class PlantImport(Protocol):
         """Discard the collected rows."""
 
 
+class ServedTokens(Protocol):
+    """What the API needs of the tokens of a store."""
+
+    def used(self, source: Source) -> Future[None]:
+        """Note that a token was used."""
+
+    def checker(self) -> TokenLookup:
+        """Return what finds tokens; the caller closes it."""
+
+
+class ServedStore(Protocol):
+    """What the API needs of a store: a PlantStore, or what stands for one that is not open yet."""
+
+    @property
+    def tokens(self) -> ServedTokens:
+        """The tokens of the store."""
+
+    def add_each(
+        self,
+        entries: Sequence[tuple[NewPlant, Source]],
+        done: Callable[[builtins.list[PlantRow | PlantDeskError]], None],
+    ) -> None:
+        """Add plants, then call `done` with the outcome of each."""
+
+
 class PlantStore(Protocol):
     """An open store. All methods may be called from any thread."""
 
@@ -268,8 +297,16 @@ class PlantStore(Protocol):
         """The tokens of the store."""
 
     @property
+    def desk(self) -> str:
+        """The name of this desk in the history of a shared store; empty for a store of one computer."""
+
+    @property
     def write_error(self) -> StoreError | None:
         """What keeps the store from taking plants, as far as is known: StoreReadOnlyError for a read-only one."""
+
+    @property
+    def change_error(self) -> StoreError | None:
+        """What keeps the user from changing plants that are there: `write_error`, or a right that is missing."""
 
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         """Add one plant; the Future is done when the plant is durable.
@@ -332,6 +369,13 @@ class PlantStore(Protocol):
 
     def prepare_views(self) -> None:
         """Prepare in the background for the searches and sorts of a window, where that helps."""
+
+    def begin_backups(self) -> Callable[[], None]:
+        """Make backups by time from now on; the returned function ends that, after a backup under way."""
+
+    def begin_closing(self) -> None:
+        """Prepare for `close`, which comes soon: in some seconds what waits for a server that hangs fails."""
+        return
 
     def close(self) -> None:
         """Write what is queued, end the writer thread and close the store. May be called again."""

@@ -12,13 +12,13 @@ import json
 import logging
 import os
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from plantdesk import DEFAULT_PORT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 _Kind = TypeVar("_Kind", "Settings", "WindowSettings")
@@ -82,6 +82,9 @@ class Settings:
     ask_for_updates: bool = _flag(default=False)
     updates_answered: bool = _flag(default=False)  # whether the user has answered that question
     updates_asked_at: int = _integer(0, 0, 2**53)  # seconds since 1970
+    #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
+    shared_store: str = _setting("", lambda value: isinstance(value, str))
+    opens_shared_store: bool = _flag(default=False)
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
     #: What is remembered for each store, by the path of its file; the one used last is the last.
     layouts: Mapping[str, object] = field(default_factory=dict, metadata={"is_valid": _is_object})
@@ -98,6 +101,30 @@ class Settings:
         if isinstance(window, dict):
             values["window"] = {**now["window"], **window}
         return _built(Settings, {**now, **values})
+
+
+#: The other stores for which something is remembered.
+_MAX_STORES = 50
+#: What a copy of a store gets of it: the colours of tags, and the saved searches.
+_COPIED = ("hues", "searches")
+
+
+def of_store(settings: Settings, key: str) -> Mapping[str, object]:
+    """Return what is remembered for one store: a JSON object, which may hold anything."""
+    values = settings.layouts.get(key)
+    return values if isinstance(values, dict) else {}
+
+
+def copied_of(remembered: Mapping[str, object]) -> dict[str, object]:
+    """Return what a copy of a store gets of what is remembered for it."""
+    return {name: remembered[name] for name in _COPIED if name in remembered}
+
+
+def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Settings:
+    """Return the settings with some of what is remembered for one store changed."""
+    others = {each: value for each, value in settings.layouts.items() if each != key}
+    kept = dict(list(others.items())[-_MAX_STORES:])
+    return settings.changed(layouts={**kept, key: {**of_store(settings, key), **values}})
 
 
 def _built(kind: type[_Kind], values: object) -> _Kind:

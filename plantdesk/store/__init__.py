@@ -8,19 +8,62 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from plantdesk.store.locations import location_of
+from plantdesk.store.locations import DESK_FILE_SUFFIX, location_of
 
 if TYPE_CHECKING:
+    from plantdesk.store.base import UnreachedStore
+    from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.encryption import is_loopback
+    from plantdesk.store.postgres.location import PostgresLocation
+    from plantdesk.store.postgres.passwords import keep_password
+    from plantdesk.store.postgres.probe import (
+        Probe,
+        Stage,
+        hba_line,
+        is_encrypted,
+        needs_administrator,
+        probe,
+        setup_sql,
+    )
     from plantdesk.store.sqlite.files.open_checks import is_database
     from plantdesk.store.sqlite.plant_files import plants_of_file
 
 #: The modules of names that are imported at their first use: the window needs a location before its first paint.
 _LAZY = {
+    "Address": "postgres.address",
+    "PostgresLocation": "postgres.location",
+    "Probe": "postgres.probe",
+    "Stage": "postgres.probe",
+    "UnreachedStore": "base",
+    "hba_line": "postgres.probe",
+    "is_encrypted": "postgres.probe",
+    "is_loopback": "postgres.encryption",
+    "keep_password": "postgres.passwords",
+    "needs_administrator": "postgres.probe",
+    "probe": "postgres.probe",
+    "setup_sql": "postgres.probe",
     "is_database": "sqlite.files.open_checks",
     "plants_of_file": "sqlite.plant_files",
 }
 
-__all__ = ["is_database", "location_of", "plants_of_file"]
+__all__ = [
+    "DESK_FILE_SUFFIX",
+    "Address",
+    "PostgresLocation",
+    "Probe",
+    "Stage",
+    "UnreachedStore",
+    "hba_line",
+    "is_database",
+    "is_encrypted",
+    "is_loopback",
+    "keep_password",
+    "location_of",
+    "needs_administrator",
+    "plants_of_file",
+    "probe",
+    "setup_sql",
+]
 
 if not TYPE_CHECKING:
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,8 +12,6 @@ from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.domain.validation import NewPlant
 
@@ -45,6 +44,11 @@ class WrittenStore(PlantStore):
     def write_error(self) -> StoreError | None:
         return self._writer.write_error
 
+    @property
+    @override
+    def change_error(self) -> StoreError | None:
+        return self.write_error
+
     @override
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         added: Future[PlantRow] = Future()
@@ -76,3 +80,36 @@ class WrittenStore(PlantStore):
             listener(error)
             known = error
         return unsubscribe
+
+
+class UnreachedStore:
+    """A ServedStore whose server does not answer yet: each request gets the reason. It is its own tokens, too."""
+
+    def __init__(self, reason: PlantDeskError) -> None:
+        self._reason = reason
+
+    @property
+    def tokens(self) -> UnreachedStore:
+        """The tokens, of which none can be looked up."""
+        return self
+
+    def checker(self) -> UnreachedStore:
+        """Return what looks up tokens."""
+        return self
+
+    def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it
+        """Raise the reason."""
+        raise self._reason.with_traceback(None)
+
+    def used(self, source: Source) -> Future[None]:  # noqa: ARG002  nobody got in
+        """Fail with the reason."""
+        failed: Future[None] = Future()
+        failed.set_exception(self._reason)
+        return failed
+
+    def add_each(self, entries: Entries, done: Done) -> None:
+        """Fail with the reason."""
+        done([self._reason] * len(entries))
+
+    def close(self) -> None:
+        """Nothing is open."""

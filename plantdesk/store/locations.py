@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +17,11 @@ from plantdesk.domain.errors import IsFolderError, StoreUnreachableError, Text
 from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from plantdesk.domain.backups import StoreBackups
+    from plantdesk.domain.copies import Copied, Progress, StoreRows
+    from plantdesk.domain.desks import TablesUpdate
     from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
     from plantdesk.domain.protocols import PlantStore
 
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
 #: Addresses of servers, and what SQLite takes for something else than a file.
 _ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$")
 _POSTGRES = {"postgresql://", "postgres://"}
+#: Mistaken addresses of servers: a file of such a name would hold a password in its name.
+_MISTAKEN = re.compile(r"postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|service)\s*=", re.IGNORECASE)
+#: Files that name a shared store.
+DESK_FILE_SUFFIX = ".plantdesk-store"
 
 
 class AddressError(StoreUnreachableError):
@@ -51,8 +58,16 @@ def location_of(database: str | Path | None) -> StoreLocation:
         if address is not None:
             raise AddressError(start=address[0])  # the rest may be a password
         path = Path(database).absolute()
+        if _MISTAKEN.match(str(database)) and not path.exists():
+            from plantdesk.store.postgres.address import AddressSyntaxError
+
+            raise AddressSyntaxError
         if not path.name:
             raise IsFolderError(file=str(path))
+        if path.suffix == DESK_FILE_SUFFIX:
+            from plantdesk.store.postgres.location import PostgresLocation
+
+            return PostgresLocation.of_file(path)
         return SqliteLocation(path)
     from plantdesk.platform import paths
 
@@ -64,6 +79,7 @@ class SqliteLocation(Value):
 
     path: Path
     is_own: bool = False
+    server = None
 
     @property
     def url(self) -> str:
@@ -125,6 +141,30 @@ class SqliteLocation(Value):
         from plantdesk.store.sqlite.read_only import quick_names
 
         return quick_names(self.path)
+
+    def roles_sql(self) -> str | None:
+        """Return None: the system decides who may read the file."""
+        return None
+
+    def needed_update(self) -> TablesUpdate | None:
+        """Return None: opening the file updates it, after a backup."""
+        return None
+
+    def update(self) -> None:
+        """Do nothing."""
+
+    def all_rows(self) -> AbstractContextManager[StoreRows]:
+        """Read all rows of the file in one snapshot."""
+        from plantdesk.store.sqlite.copies import all_rows
+
+        return all_rows(self.path)
+
+    def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
+        """Make the file, or fill it where it has no plants, history and tokens."""
+        from plantdesk.store.sqlite.copies import fill_file
+
+        self._make_folder()
+        return fill_file(self.path, source, progress)
 
     def _make_folder(self) -> None:
         if self.is_own:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+#: The version of a plant: the last change that touched it, or its negative sequence number.
+VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"
 
 
 class Sql(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import Text
@@ -12,8 +13,6 @@ from plantdesk.transfer.columns import MAX_COLUMNS, SAMPLED, Layout, field_of, g
 from plantdesk.transfer.tables import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from plantdesk.transfer.text import TextFile
 
     Row = tuple[int, list[str | None]]
@@ -67,12 +66,7 @@ class MarkdownTable:
         names, rest = found
         self._rest = map(self._row, rest)
         self._first = [*itertools.islice(self._rest, SAMPLED)]
-        self._layout = Layout(names, has_header=False, fields=guessed(names, [row for _, row in self._first]))
-
-    @property
-    def layout(self) -> Layout:
-        """The layout of the header, which each table has."""
-        return self._layout
+        self.layout = Layout(names, has_header=False, fields=guessed(names, [row for _, row in self._first]))
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows of the table. Raises FileError and OSError."""

@@ -7,6 +7,7 @@ its 93 enumerations take as long as a tenth of an empty window.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, QTimer, Signal, Slot
@@ -15,8 +16,6 @@ from PySide6.QtWidgets import QMainWindow
 from plantdesk.ui.qt import fitted, override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent
 
     from plantdesk.ui.preferences import Preferences
@@ -52,6 +51,20 @@ class MainWindow(QMainWindow):
     def set_file_name(self, name: str | None) -> None:
         """Show the name of the store's file in the title; None: only that of the program."""
         self.setWindowTitle("PlantDesk" if name is None else f"{name} — PlantDesk")
+
+    def clear(self) -> None:
+        """Remove the content, menus and status bar, for those of another store."""
+        from PySide6.QtCore import QCoreApplication, QEvent
+        from PySide6.QtWidgets import QMenuBar, QStatusBar
+
+        self.may_close = _always
+        content = self.takeCentralWidget()
+        if content is not None:  # before the bars, which it uses
+            content.deleteLater()
+            QCoreApplication.sendPostedEvents(content, QEvent.Type.DeferredDelete)
+        self.setMenuBar(QMenuBar())
+        self.setStatusBar(QStatusBar())
+        self.set_file_name(None)
 
     @Slot()
     def show_in_front(self) -> None:

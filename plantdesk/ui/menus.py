@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from plantdesk.ui.texts import translate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
@@ -37,6 +37,7 @@ class Section(Enum):
     FILE_IMPORT = auto()
     FILE_EXPORT = auto()
     FILE_API = auto()
+    FILE_STORE = auto()
     FILE_BACKUPS = auto()
     FILE_WINDOW = auto()
     EDIT_UNDO = auto()
@@ -57,6 +58,17 @@ class Section(Enum):
     HELP_ABOUT = auto()
 
 
+#: Commands that do nothing useful while the store cannot be reached.
+_OF_STORE = (
+    Section.FILE_IMPORT,
+    Section.FILE_EXPORT,
+    Section.EDIT_UNDO,
+    Section.EDIT_PLANTS,
+    Section.EDIT_FIND,
+    Section.EDIT_HISTORY,
+)
+
+
 class Menus(QObject):
     """Fills a menu bar. Every command is an action with its slot, whose keys work in the whole window."""
 
@@ -66,6 +78,9 @@ class Menus(QObject):
         self._icon_names: dict[QAction, str] = {}
         self._ends: dict[Section, tuple[QMenu, QAction]] = {}
         self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
+        self._groups = {section: QActionGroup(self) for section in _OF_STORE}
+        for each in self._groups.values():
+            each.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
         for title, groups in _layout():
             menu = bar.addMenu(title)
             menu.aboutToShow.connect(self._show_icons)
@@ -82,6 +97,11 @@ class Menus(QObject):
     def actions_of(self, section: Section) -> list[QAction]:
         """Return the commands of a section."""
         return list(self._actions[section])
+
+    def set_reachable(self, *, is_reachable: bool) -> None:
+        """Let commands that need the store be chosen, as their features allow it, or none of them."""
+        for section in _OF_STORE:
+            self._groups[section].setEnabled(is_reachable)
 
     def menu(self, section: Section) -> QMenu:
         """Return the menu that a section is in."""
@@ -171,6 +191,8 @@ class Menus(QObject):
         action.setMenuRole(QAction.MenuRole.NoRole)
         action.setShortcuts(list(dict.fromkeys(sequence for key in keys for sequence in _sequences(key))))
         self._actions[section].append(action)
+        if section in self._groups:
+            self._groups[section].addAction(action)
         return action
 
 
@@ -188,6 +210,7 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
             [
                 [Section.FILE_PLANTS, Section.FILE_IMPORT, Section.FILE_EXPORT],
                 [Section.FILE_API],
+                [Section.FILE_STORE],
                 [Section.FILE_BACKUPS],
                 [Section.FILE_WINDOW],
             ],

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from plantdesk.platform import settings as settings_file
-from plantdesk.platform.settings import Settings
+from plantdesk.platform.settings import Settings, of_store, with_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 _log = logging.getLogger(__name__)
-
-#: The other stores for which something is remembered.
-_MAX_STORES = 50
 
 
 class Preferences:
@@ -37,17 +34,11 @@ class Preferences:
 
     def of_store(self, key: str) -> Mapping[str, object]:
         """Return what is remembered for one store: a JSON object, which may hold anything."""
-        return _of_store(self.settings, key)
+        return of_store(self.settings, key)
 
     def change_store(self, key: str, **values: object) -> None:
         """Change some of what is remembered for one store."""
-
-        def changed(settings: Settings) -> Settings:
-            others = {each: value for each, value in settings.layouts.items() if each != key}
-            kept = dict(list(others.items())[-_MAX_STORES:])
-            return settings.changed(layouts={**kept, key: {**_of_store(settings, key), **values}})
-
-        self._apply(changed)
+        self._apply(lambda settings: with_store(settings, key, values))
 
     def _apply(self, change: Callable[[Settings], Settings]) -> None:
         """Change the settings of this window, and those in the file, of which others may have changed some."""
@@ -65,8 +56,3 @@ class Preferences:
 
     def _on_damaged(self, quarantined: Path) -> None:
         self.quarantined = quarantined
-
-
-def _of_store(settings: Settings, key: str) -> Mapping[str, object]:
-    values = settings.layouts.get(key)
-    return values if isinstance(values, dict) else {}

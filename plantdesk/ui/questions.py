@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,24 +10,45 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import Text, shortened
 from plantdesk.ui.background import plant_of
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import error_text, one_line, quoted, shown, translate
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 from plantdesk.ui.widgets.messages import BarKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.domain.edits import Insert, Update
+    from plantdesk.domain.history import Change
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import Feature, WindowContext
     from plantdesk.ui.widgets.messages import InfoBar
 
     Answer = Callable[[], object]
+
+
+def ask_if_of_other_desk(
+    context: WindowContext, store: PlantStore, change: Change, window: QWidget, take_back: Answer
+) -> None:
+    """Call `take_back`, after a question where another desk of a shared store has made the change."""
+    if change.desk in {"", store.desk}:
+        take_back()
+        return
+    title = translate("UndoQuestion", "{desk} made this change. Undo it for all computers?")
+    box = MessageBox(
+        context.theme,
+        translate("UndoQuestion", "History"),
+        title.format(desk=one_line(shortened(change.desk))),
+        one_line(shown(change.title)),
+        window,
+    )
+    box.set_icon("triangle-alert", "warning")
+    box.add_button(translate("UndoQuestion", "&Undo it")).clicked.connect(take_back)
+    box.add_button(translate("UndoQuestion", "&Leave it"), ButtonRole.RejectRole)
+    box.open()
 
 
 class CloseQuestion(QObject):
@@ -46,6 +68,18 @@ class CloseQuestion(QObject):
         for feature in features:
             feature.settled.connect(self._on_settled, Qt.ConnectionType.QueuedConnection)  # after its message
 
+    def may_leave(self) -> bool:
+        """Return whether nothing would be cancelled; plants that are not saved are remembered with their store."""
+        if running := self._running():
+            title = self.tr("Wait until this is done, or cancel it.")
+            box = MessageBox(self._context.theme, "PlantDesk", title, running, self._window)
+            box.set_icon("triangle-alert", "warning")
+            box.add_button(self.tr("&Keep open"), ButtonRole.RejectRole)
+            box.open()
+        else:
+            self._unsaved()
+        return not running
+
     def may_close(self) -> bool:
         """Return whether nothing would be cancelled and all plants are saved; otherwise open the question."""
         running, unsaved = self._running(), self._unsaved()
@@ -59,6 +93,9 @@ class CloseQuestion(QObject):
         return not running and not unsaved
 
     def _saved_texts(self) -> tuple[str, str]:
+        if self._context.location.server is not None:
+            text = self.tr("They wait on this computer, and are sent to the server when PlantDesk is opened again.")
+            return text, self.tr("&Close, keep them")
         text = self.tr("PlantDesk remembers what you typed, and lists it when it is opened again.")
         return text, self.tr("&Close, keep them")
 

@@ -6,15 +6,16 @@ again when its location has changed since an attempt that failed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, Qt, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError, Text
 from plantdesk.platform import paths
-from plantdesk.store import location_of
+from plantdesk.store import UnreachedStore, location_of
 from plantdesk.ui.api_access.server_control import ApiControl
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.event_loop import GarbageCollector
@@ -22,10 +23,8 @@ from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.domain.locations import StoreLocation
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import PlantStore, ServedStore
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.server_control import StoreServer
     from plantdesk.ui.background import Task
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 
 #: Milliseconds between two checks of a store that could not be opened.
 _RETRY_DELAY = 2000
+#: Milliseconds before each attempt to reach a server; the last one repeats.
+_SERVER_DELAYS = (1000, 2000, 4000, 8000, 15_000, 30_000)
 #: Causes that can pass without a change of the location's state.
 _PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
 
@@ -67,6 +68,7 @@ class StoreOpener(QObject):
         self._opening: Task | None = None
         self._store: PlantStore | None = None
         self._tried: object = None
+        self._attempts = 0
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
         self._retry.timeout.connect(self._check_again)
 
@@ -82,6 +84,7 @@ class StoreOpener(QObject):
             task.complete(partial(self._note, location.state()))
             store = location.open(create=create, progress=task.report)
             if task.complete(partial(self._keep, store)):
+                store.prepare_views()  # before the first query
                 return store
             store.close()  # the program ends, or the user has chosen another store meanwhile
             raise InterruptedError
@@ -100,6 +103,11 @@ class StoreOpener(QObject):
     def stop(self) -> None:
         """Open nothing from now on by itself."""
         self._retry.stop()
+
+    def begin_closing(self) -> None:
+        """Let nothing wait long for a server that hangs."""
+        if self._store is not None:
+            self._store.begin_closing()
 
     def close(self) -> None:
         """Close the store; one that is being opened is closed when it is open."""
@@ -123,7 +131,7 @@ class StoreOpener(QObject):
         self._store = store
 
     def _on_opened(self, store: PlantStore) -> None:
-        self.state = StoreState.OPEN
+        self.state, self._attempts = StoreState.OPEN, 0
         self.opened.emit(store)
 
     def _on_failed(self, error: Exception) -> None:
@@ -131,7 +139,11 @@ class StoreOpener(QObject):
         self.failed.emit(error if isinstance(error, PlantDeskError) else _UnopenedError())
         if isinstance(error, _PASSING):
             self._tried = None
-        self._retry.start()
+        if self.location.server is None:
+            self._retry.start()
+        elif isinstance(error, PlantDeskError) and error.retry_after is not None:  # a user is not refused twice
+            self._retry.start(_SERVER_DELAYS[min(self._attempts, len(_SERVER_DELAYS) - 1)])
+            self._attempts += 1
 
     @Slot()
     def _check_again(self) -> None:
@@ -159,15 +171,19 @@ _LAYOUT_PASSES = 3
 class StoreServices(NamedTuple):
     """What runs on an open store."""
 
-    make_server: Callable[[PlantStore, StoreLocation], StoreServer]
+    make_server: Callable[[ServedStore, StoreLocation], StoreServer]
     #: Begins automatic backups, and returns a function that ends them.
-    begin_backups: Callable[[PlantStore, StoreLocation], Callable[[], None]]
+    begin_backups: Callable[[PlantStore], Callable[[], None]]
 
 
 class Session(QObject):
-    """Fills the window, opens the store behind it, and serves it; `left`: the program shall end."""
+    """Fills the window, opens the store behind it, and serves it; `left`: the program shall end.
+
+    `store_requested(location, create)`: the user wants another store in the window, which needs another session.
+    """
 
     left = Signal()
+    store_requested = Signal(object, bool)
 
     def __init__(
         self,
@@ -194,17 +210,23 @@ class Session(QObject):
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
+        self._is_api_waiting = False  # it answers 503 until the server of the store is reached
         self.workspace: Workspace | None = None
         self._single = single
         single.raise_requested.connect(window.show_in_front)
         window.closing.connect(self._on_closing)
 
     @property
+    def location(self) -> StoreLocation:
+        """Where the store is that is shown, or will be."""
+        return self._opener.location
+
+    @property
     def state(self) -> ServerState:
         """What the server is doing now."""
         return self._api.state
 
-    def fill_window(self, theme: Theme) -> None:
+    def fill_window(self, theme: Theme, *, create: bool = False) -> None:
         """Make the content of the window, paint the form, complete the content, and open the store behind it.
 
         Keys and clicks wait until then: the menus, and what their keys open, are visible only when painted once.
@@ -213,21 +235,27 @@ class Session(QObject):
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))
+        content.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
         self.workspace = content
         content.show()  # now, and not in the middle of the events, to have its size before it is painted
         for _ in range(_LAYOUT_PASSES):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
-        self._complete_start(content)
+        self._complete_start(content, create=create)
 
     def show_defect(self, what: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
         self.bridge.call(self, self._show_defect, what)
 
+    def may_leave(self) -> bool:
+        """Return whether the store can be closed; otherwise ask the user about what that would cancel."""
+        return self.workspace is None or self.workspace.may_leave()
+
     def close(self) -> None:
         """Close everything, in order; returns when all that was acknowledged is in the file."""
         self._single.stop_listening()
         self._opener.stop()
+        self._opener.begin_closing()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         if self.workspace is not None:
@@ -237,8 +265,8 @@ class Session(QObject):
         self._opener.close()
         self._single.release()
 
-    def _complete_start(self, content: Workspace) -> None:
-        self._opener.open()
+    def _complete_start(self, content: Workspace, *, create: bool) -> None:
+        self._opener.open(create=create)
         content.complete()
         self._single.listen()
 
@@ -272,7 +300,7 @@ class Session(QObject):
         self._unsubscribe += [
             store.subscribe_health(self.bridge.notify_health),
             store.subscribe(self.bridge.notify_changes),
-            self._begin_backups(store, self._opener.location),
+            self._begin_backups(store),
         ]
         if self.workspace is not None:
             self.workspace.set_store(store)
@@ -283,7 +311,11 @@ class Session(QObject):
         self._collector.start()
         if self.workspace is not None:
             self.workspace.show_no_store(reason)
-        self._api.show_no_store()
+        if self._opener.location.server is None or reason.retry_after is None:
+            self._api.show_no_store()
+        elif not self._is_api_waiting:
+            self._is_api_waiting = True
+            self._api.serve(UnreachedStore(reason))
 
     # --- another file ---
 

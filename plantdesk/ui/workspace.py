@@ -19,6 +19,7 @@ from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.questions import CloseQuestion
+from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.theme.metrics import EDGE
 from plantdesk.ui.transfer.feature import Transfer
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.ui.api_access.server_control import ServerControl
+    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import Feature
     from plantdesk.ui.main_window import MainWindow
@@ -52,18 +53,20 @@ class Workspace(Page):
     """Accepts typing at once; the store comes later, by `set_store`, and the server's states by the bridge.
 
     `file_chosen`, `try_again_requested` and `new_store_requested`: what the user chose while no store could be opened.
+    `store_requested(location, create)`: another store shall be shown, whether one is open or not.
     """
 
     file_chosen = Signal(str)
     try_again_requested = Signal()
     new_store_requested = Signal()
+    store_requested = Signal(object, bool)
 
     def __init__(
         self,
         theme: Theme,
         bridge: Bridge,
         preferences: Preferences,
-        server: ServerControl,
+        server: ApiControl,
         location: StoreLocation,
         window: MainWindow,
     ) -> None:
@@ -84,7 +87,7 @@ class Workspace(Page):
             location=location,
         )
         self._features = self._make_features(server)
-        question = CloseQuestion(window, self._context, self._features)
+        self._question = question = CloseQuestion(window, self._context, self._features)
         question.confirmed.connect(window.close_at_once)
         window.may_close = question.may_close
         window.setCentralWidget(self)
@@ -99,7 +102,7 @@ class Workspace(Page):
         bar.setContentsMargins(*_STATUS_MARGINS)
         return bar
 
-    def _make_features(self, server: ServerControl) -> list[Feature]:
+    def _make_features(self, server: ApiControl) -> list[Feature]:
         """Make the features that the first paint shows. Escape asks the last one first."""
         context = self._context
         plants = Plants(context)
@@ -128,7 +131,24 @@ class Workspace(Page):
         edit.text_pasted.connect(transfer.import_text)
         edit.plants_requested.connect(plants.show_plants)
         others = (WindowCommands, History, AppearanceCommands, HelpCommands)
-        return [plants, sidebar, card, transfer, labels, api, self._backups, edit, *(make(context) for make in others)]
+        return [
+            plants,
+            sidebar,
+            card,
+            transfer,
+            labels,
+            api,
+            self._make_shared_store(),
+            self._backups,
+            edit,
+            *(make(context) for make in others),
+        ]
+
+    def _make_shared_store(self) -> SharedStore:
+        self._shared = SharedStore(self._context)
+        self._shared.store_requested.connect(self.store_requested)
+        self._shared.reached.connect(self._on_reached)
+        return self._shared
 
     def _make_sidebar(self, plants: Plants) -> Sidebar:
         sidebar = Sidebar(self._context)
@@ -147,10 +167,13 @@ class Workspace(Page):
 
     def _make_late_features(self) -> list[Feature]:
         """Make the features whose modules would delay the first paint."""
+        from plantdesk.ui.shared_store.updating import StoreUpdate
         from plantdesk.ui.window.commands import LoginSwitch
         from plantdesk.ui.window.notices import UpdateNotice
 
-        return [self._store_notice, LoginSwitch(self._context), UpdateNotice(self._context)]
+        update = StoreUpdate(self._context)
+        self._store_notice.update_requested.connect(update.ask)
+        return [self._store_notice, update, LoginSwitch(self._context), UpdateNotice(self._context)]
 
     @cached_property
     def _store_notice(self) -> StoreNotice:
@@ -161,6 +184,8 @@ class Workspace(Page):
         notice.restore_requested.connect(self._backups.open_dialog)
         notice.file_chosen.connect(self.file_chosen)
         notice.new_store_requested.connect(self.new_store_requested)
+        notice.address_requested.connect(self._shared.open_dialog)
+        notice.own_store_requested.connect(self._shared.use_own_store)
         return notice
 
     @cached_property
@@ -189,12 +214,25 @@ class Workspace(Page):
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of the store that was opened; its name is in the title unless it is the user's own."""
         self._no_store_reason = None
-        location = self._context.location
-        self._window.set_file_name(None if location.is_own else location.name)
+        self._window.set_file_name(self._title())
         self._opened = OpenStore(store, StoreQueries(self._context.bridge.short_tasks, store))
         for feature in self._features:
             feature.set_store(self._opened)
-        store.prepare_views()
+
+    def _title(self) -> str | None:
+        location = self._context.location
+        if location.server is None:
+            return None if location.is_own else location.name
+        return self.tr("{database} on {server}").format(database=location.name, server=location.server)
+
+    @Slot(bool)
+    def _on_reached(self, is_reached: bool) -> None:
+        """Offer what needs the server only while it is reached; what is typed and shown stays."""
+        title = self._title()
+        if title is not None:
+            self._window.set_file_name(title if is_reached else self.tr("{title} (not connected)").format(title=title))
+        self._context.menus.set_reachable(is_reachable=is_reached)
+        self._plants.set_reachable(is_reachable=is_reached, reason=self.tr("The server does not answer."))
 
     def show_opening(self) -> None:
         """Show that the file is being opened again."""
@@ -227,6 +265,10 @@ class Workspace(Page):
             self.try_again_requested.emit()
 
     # --- the window ---
+
+    def may_leave(self) -> bool:
+        """Return whether another store can be shown; otherwise ask the user about what that would cancel."""
+        return self._question.may_leave()
 
     def show_defect(self, what: str) -> None:
         """Report an unexpected failure; `what` is the text of the log."""

@@ -6,10 +6,11 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -29,9 +30,6 @@ from plantdesk.store.sqlite.backups.jobs import HOUR, AutomaticBackups, back_up,
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SECONDS = 10
 _NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
@@ -339,7 +337,7 @@ def test_a_damaged_backup_does_not_pass_for_the_present_state(store: Store, path
 
 def test_a_long_running_program_makes_backups_by_itself(store: Store, backups: Backups) -> None:
     add(store, 1)
-    automatic = AutomaticBackups(store.file, first=0, every=0.01)
+    automatic = AutomaticBackups(partial(back_up_if_due, store.file, 0.01), first=0, every=0.01)
     try:
         until(lambda: len(backups.newest_first()) == 1)
         (first,) = backups.newest_first()
@@ -363,7 +361,7 @@ def test_a_failing_backup_is_logged_and_tried_again(
     store: Store, backups: Backups, caplog: pytest.LogCaptureFixture
 ) -> None:
     backups.folder.write_text("in the way")
-    automatic = AutomaticBackups(store.file, first=0, every=0.01)
+    automatic = AutomaticBackups(partial(back_up_if_due, store.file, 0.01), first=0, every=0.01)
     try:
         until(lambda: "No automatic backup was made" in caplog.text)
         backups.folder.unlink()

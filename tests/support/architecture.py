@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import ast
 import graphlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_FILE = 600
@@ -81,9 +79,10 @@ FILE_OPERATIONS = {
     "plantdesk.api.sockets": {"chmod"},
     "plantdesk.api.discovery": {"open", "unlink", "rmdir"},
     "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
-    "plantdesk.store.sqlite.files.index_folder": {"open", "rmtree"},
+    "plantdesk.store.sqlite.files.index_folder": {"open", "rmtree"},  # O_NOFOLLOW where it writes
+    "plantdesk.store.sqlite.index_note": {"unlink"},
     "plantdesk.store.sqlite.order_file": {"open"},
-    "plantdesk.store.sqlite.view_index": {"open"},
+    "plantdesk.store.sqlite.view_index": {"open", "copyfile"},
     # What the user names: no database (`is_database`), or a new file (O_EXCL).
     "plantdesk.platform.atomic_replace": {"open", "replace", "unlink"},  # names of mkstemp: O_NOFOLLOW, then fstat
     "plantdesk.transfer.files": {"open"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QGuiApplication
@@ -18,10 +19,12 @@ from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
+from plantdesk.ui.widgets.containers import CollapsibleHeader
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
 from plantdesk.ui.window.restore_dialog import RestoreDialog
@@ -29,7 +32,6 @@ from tests.support.desk import TIMEOUT, Desk, plain, rows_of
 from tests.support.other_languages import english
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from plantdesk.store.sqlite.store import Store
@@ -76,6 +78,7 @@ class Dialogs:
             "expanded": self._expanded,
             "revoke": self._revoke,
             "restore": self._restore,
+            "shared-store": self._shared_store,
             "import": self._import,
             "refused": self._refused,
             "export": self._export,
@@ -138,6 +141,11 @@ class Dialogs:
         table = Desk(self.desk.qtbot, dialog).the(QTableView)
         self.desk.until(lambda: table.model().rowCount() > 0)
         self._until_text(dialog, "…", absent=True)
+        return dialog
+
+    def _shared_store(self) -> QDialog:
+        dialog = self._shown("Shared store…", SharedStoreDialog)
+        Desk(self.desk.qtbot, dialog).the(CollapsibleHeader).set_open(is_open=True)
         return dialog
 
     def _import(self) -> QDialog:

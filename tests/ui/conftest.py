@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from PySide6.QtCore import QLocale
@@ -33,12 +34,13 @@ from plantdesk.ui.workspace import Workspace
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from PySide6.QtGui import QAccessibleEvent
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.api_access.server_control import ApiControl
 
     Adder = Callable[..., list[PlantRow]]
     Failing = Callable[[], contextlib.AbstractContextManager[None]]
@@ -144,7 +146,9 @@ def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator
     qtbot.addWidget(window)
     with qtbot.waitActive(window):
         window.show()
-    workspace = Workspace(theme, bridge, preferences, NoServer(), location_of(tmp_path / "plants.db"), window)
+    workspace = Workspace(
+        theme, bridge, preferences, cast("ApiControl", NoServer()), location_of(tmp_path / "plants.db"), window
+    )
     qtbot.waitUntil(workspace.isVisible)
     yield workspace
     workspace.release_store()

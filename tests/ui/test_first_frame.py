@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QPoint
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
     from tests.ui.conftest import Adder
@@ -41,7 +42,8 @@ class Frame(Desk):
         super().__init__(qtbot, window)
         qtbot.addWidget(window)
         self.theme = theme
-        self.workspace = Workspace(theme, bridge, preferences, NoServer(), location_of(folder / "plants.db"), window)
+        server = cast("ApiControl", NoServer())
+        self.workspace = Workspace(theme, bridge, preferences, server, location_of(folder / "plants.db"), window)
         with qtbot.waitExposed(window):
             window.show()
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
 
 
-def _writers() -> int:
-    return sum(each.name == "store-writer" for each in threading.enumerate())
+def _threads(name: str) -> int:
+    return sum(each.name == name for each in threading.enumerate())
 
 
 def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(
@@ -28,13 +28,15 @@ def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(
     opener = StoreOpener(bridge, location_of(tmp_path / "slow.db"))
     opened: list[Store] = []
     opener.opened.connect(opened.append)
-    before = _writers()
+    before = _threads("store-writer")
     with locked(tmp_path / "slow.db"):  # another process opens it
         opener.open(create=True)
         opener.use(location_of(tmp_path / "chosen.db"))
         with qtbot.waitSignal(opener.opened):
             opener.open(create=True)
-    qtbot.waitUntil(lambda: _writers() == before + 1 and (tmp_path / "slow.db").exists(), timeout=20_000)
+    qtbot.waitUntil(lambda: not _threads("window-task"), timeout=20_000)  # it has opened and closed the other one
+    assert (tmp_path / "slow.db").exists()
+    assert _threads("store-writer") == before + 1
     assert [store.path.name for store in opened] == ["chosen.db"]
     opener.close()
-    assert _writers() == before
+    assert _threads("store-writer") == before

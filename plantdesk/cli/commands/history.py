@@ -70,6 +70,7 @@ def _report(undone: Undone) -> None:
 
 def _cells(change: Change) -> tuple[str, ...]:
     source = change.source.label or str(change.source.kind)
+    source = f"{source}, {change.desk}" if change.desk else source
     undone = " (undone)" if change.is_undone else ""
     return str(change.number), local_time(change.made_at), source, f"{change.plants:,}", f"{change.title}{undone}"
 
@@ -80,6 +81,7 @@ def _facts(change: Change) -> dict[str, object]:
         "made_at": iso_time(change.made_at),
         "source": str(change.source.kind),
         "source_name": change.source.label or None,
+        "desk": change.desk or None,
         "kind": str(change.kind),
         "parameters": change.parameters,
         "title": str(change.title),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +13,6 @@ from plantdesk.domain.selections import AddedBy, HasTag, Selection
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
 
     from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
     from plantdesk.domain.protocols import PlantStore
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: SQLite accepts expressions up to a depth of 1,000.
 _MAX_WORDS = 300
+_UPDATING = "Updating the plants to this version of PlantDesk"
 
 
 def open_existing_store(database: StoreLocation) -> PlantStore:
@@ -33,23 +34,23 @@ def open_read_only(database: StoreLocation) -> ReadOnlyPlants:
     """Open a store that should be there to read it; the caller closes it. Raises NoStoreError, StoreError."""
     if not database.exists():
         raise NoStoreError(database.name)
-    with _shown_progress() as progress:
+    with shown_progress(_UPDATING) as progress:
         return database.open_read_only(progress)
 
 
 def open_store(database: StoreLocation) -> PlantStore:
     """Open the store, or create it; the caller closes it. Raises StoreError."""
-    with _shown_progress() as progress:
+    with shown_progress(_UPDATING) as progress:
         return database.open(progress=progress)
 
 
 @contextmanager
-def _shown_progress() -> Iterator[Callable[[float], None] | None]:
-    """Yield what shows the progress of a migration; None where standard error is no terminal."""
+def shown_progress(what: str) -> Iterator[Callable[[float], None] | None]:
+    """Yield what shows the progress of `what`; None where standard error is no terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    progress = _Progress()
+    progress = _Progress(what)
     try:
         yield progress.show
     finally:
@@ -57,12 +58,12 @@ def _shown_progress() -> Iterator[Callable[[float], None] | None]:
 
 
 class _Progress:
-    def __init__(self) -> None:
-        self._shown = ""
+    def __init__(self, what: str) -> None:
+        self._what, self._shown = what, ""
 
     def show(self, fraction: float) -> None:
         """Overwrite the line of the terminal."""
-        text = f"Updating the plants to this version of PlantDesk: {fraction:.0%}"
+        text = f"{self._what}: {fraction:.0%}"
         if text != self._shown:
             print(f"\r{text}", end="", file=sys.stderr, flush=True)
             self._shown = text

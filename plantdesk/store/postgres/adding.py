@@ -7,16 +7,17 @@ other desk can take an id or a `seq` meanwhile.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import PlantRow, SourceKind
 from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, execute, storable
-from plantdesk.store.postgres.rows import VERSION, next_free_id, row_of
+from plantdesk.store.postgres.rows import next_free_id, row_of
+from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from uuid import UUID
 
     from plantdesk.domain.records import Source
@@ -105,7 +106,7 @@ def add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk:
     values = {"plants": _as_json(entries), "key": key, "desk": desk}
     with connection.pipeline():
         connection.execute("BEGIN")
-        connection.execute(LOCK)
+        execute(connection, LOCK)
         cursor = execute(connection, _ADD, values)
         connection.execute("NOTIFY plantdesk")
         commit = connection.execute("COMMIT")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from plantdesk.domain.errors import StoreUnreachableError, Text
 
 _URL = re.compile(
-    r"postgres(?:ql)?://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^@/?#]*))?@)?(?P<hosts>[^@/?#]*)(?:/(?P<database>[^?#]*))?"
+    r"postgres(?:ql)?://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^@/?#]*))?@)?(?P<hosts>[^@/?#]*)(?:/(?P<database>[^@?#]*))?"
     r"(?:\?(?P<parameters>[^#]*))?",
     re.IGNORECASE,
 )
@@ -42,10 +42,10 @@ class Address:
         if match is None or "\0" in url:
             raise AddressSyntaxError
         given = parse_qsl(match["parameters"] or "", keep_blank_values=True)
-        secrets = {name: value for name, value in given if name in _SECRET}
+        secrets = {name: value for name, value in given if _is_secret(name)}
         if match["password"]:
             secrets["password"] = unquote(match["password"])
-        parameters = tuple((name, value) for name, value in given if name not in _SECRET)
+        parameters = tuple((name, value) for name, value in given if not _is_secret(name))
         user, hosts, database = (unquote(match[each] or "") for each in ("user", "hosts", "database"))
         return cls(user, hosts, database, parameters, tuple(secrets.items()))
 
@@ -83,10 +83,29 @@ class Address:
         return f"postgresql://{','.join(servers)}/{self.name}{service}"
 
     @property
+    def account(self) -> str:
+        """The name under which the keyring keeps the password: who signs in, and where."""
+        return f"{self.user}@{self.key.removeprefix('postgresql://')}"
+
+    @cached_property
+    def kept_password(self) -> str | None:
+        """The password in the system's keyring, which is asked once, for 3 s at most."""
+        from plantdesk.store.postgres.passwords import kept_password
+
+        return kept_password(self.account)
+
+    def with_password(self, password: str) -> Address:
+        """Return the address with this password instead of any other; empty: with none."""
+        secrets = {**dict(self.secrets), "password": password} if password else {}
+        return replace(self, secrets=tuple(secrets.items()))
+
+    @property
     def conninfo(self) -> dict[str, str]:
         """The parameters for libpq, with the secrets: not to be shown."""
         named = {"user": self.user, "dbname": self.database, **self._hosts()}
-        return {**{name: value for name, value in named.items() if value}, **dict((*self.parameters, *self.secrets))}
+        kept = {"password": self.kept_password} if vars(self).get("kept_password") else {}
+        given = dict((*self.parameters, *self.secrets))
+        return {**{name: value for name, value in {**named, **kept}.items() if value}, **given}
 
     def _hosts(self) -> dict[str, str]:
         """Return the lists of hosts and ports; the name of a Unix domain socket's folder begins with a slash."""
@@ -97,3 +116,9 @@ class Address:
             hosts.append((host if is_port else each).strip("[]"))
             ports.append(port if is_port else "")
         return {"host": ",".join(hosts), "port": ",".join(ports) if any(ports) else ""}
+
+
+def _is_secret(parameter: str) -> bool:
+    """Whether the value is not to be shown: also that of a misspelt parameter, which libpq refuses."""
+    name = parameter.lower()
+    return name in _SECRET or ("pass" in name and name != "passfile")

@@ -7,6 +7,7 @@ Everything runs in the caller's transaction, which holds the lock on `state`. Th
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import errors
@@ -29,58 +30,45 @@ from plantdesk.domain.errors import (
     NothingToUndoError,
     SelectionChangedError,
     Text,
-    UndoConflictError,
     id_taken,
+    shortened,
 )
 from plantdesk.domain.folding import fold, folded
-from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.store.history import (
+    COLUMNS,
+    DESK,
+    IMAGE,
+    KEEP_FIRST,
+    PLANT,
+    bring_back,
+    no_state_before,
+    redo_target,
+    undo_target,
+)
 from plantdesk.store.postgres.conditions import Condition, condition_of
-from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
-from plantdesk.store.postgres.history import read_change, redo_target, undo_target
-from plantdesk.store.postgres.rows import VERSION, rows_by_id
+from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, shared, storable
+from plantdesk.store.postgres.rows import rows_by_id
 from plantdesk.store.postgres.schema import plain_folded_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from plantdesk.domain.edits import Edit
+    from plantdesk.domain.history import ChangeKind
     from plantdesk.domain.records import PlantRow
     from plantdesk.store.postgres.connections import Connection, Transaction
 
-#: Ids of skipped plants, and of plants brought back, that an undo lists.
-_MAX_LISTED = 100
-
-_EACH = ("name", "tag", "note", "seq", "added_at", "source_id", "folded")
-_COLUMNS = ", ".join(_EACH)
-_PLANT = ", ".join(f"plant.{each}" for each in _EACH)
-_IMAGE = f"INSERT INTO before_image (change, plant_id, after, {_COLUMNS}, plant_change)"
-_KEEP_FIRST = "ON CONFLICT (change, plant_id) DO UPDATE SET after = excluded.after"
 #: A set of plants is found once, by the snapshot of the statement that changes it.
 _CHANGE_SET = f"""
     WITH chosen AS MATERIALIZED (SELECT plant.id FROM plant WHERE {{condition}}), image AS (
-        {_IMAGE} SELECT %(number)s, plant.id, %(after)s, {_PLANT}, plant.change
-        FROM plant JOIN chosen ON chosen.id = plant.id {_KEEP_FIRST}
+        {IMAGE} SELECT %(number)s, plant.id, %(after)s, {PLANT}, plant.change
+        FROM plant JOIN chosen ON chosen.id = plant.id {KEEP_FIRST}
     )"""
 _DELETE_SET = f"{_CHANGE_SET} DELETE FROM plant USING chosen WHERE plant.id = chosen.id"
 _UPDATE_SET = f"{_CHANGE_SET} UPDATE plant SET {{columns}}, change = %(number)s FROM chosen WHERE plant.id = chosen.id"
 _IS_ASCII = "octet_length({0}) = length({0})"
 
-_VERSION_BEFORE = "CASE WHEN x.plant_change > 0 THEN x.plant_change ELSE -x.seq END"
-#: Before-images of the undo: the present state of those plants of a change that nothing has changed since.
-_UNDO_IMAGES = f"""{_IMAGE}
-    SELECT %(number)s, x.plant_id, {_VERSION_BEFORE}, {_PLANT}, plant.change
-    FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
-    WHERE x.change = %(undone)s AND {VERSION} IS NOT DISTINCT FROM x.after"""
-_REMOVE_PRESENT = """DELETE FROM plant WHERE id IN (
-    SELECT plant_id FROM before_image WHERE change = %(number)s AND seq IS NOT NULL)"""
-_BACK = """FROM before_image AS x JOIN before_image AS u ON u.plant_id = x.plant_id AND u.change = %(number)s
-           WHERE x.change = %(undone)s AND x.seq IS NOT NULL"""
-_BRING_BACK = f"""INSERT INTO plant (id, {_COLUMNS}, change)
-    SELECT x.plant_id, {", ".join(f"x.{each}" for each in _EACH)}, x.plant_change {_BACK}"""
-_SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = %(undone)s AND NOT EXISTS (
-    SELECT FROM before_image AS u WHERE u.change = %(number)s AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
 _SIZE = "50 + " + " + ".join(f"coalesce(octet_length({each}), 0)" for each in ("name", "tag", "note", "folded"))
 #: The number of plants of a change, the bytes of its before-images, by how many plants the store grows, and a name.
 _EXTENT = f"""SELECT count(*), coalesce(sum({_SIZE}), 0)::bigint,
@@ -121,39 +109,46 @@ def apply(
 
 
 def undo(transaction: Transaction, change: Change | int | None, source: Source) -> Undone:
-    """Take back a change, or the change of this number, by default the latest that is not undone.
+    """Take back a change, or the change of this number, by default the latest that is not undone, if it is this desk's.
 
     Raises NothingToUndoError and UndoConflictError.
     """
-    if not isinstance(change, Change):
-        return _undo(transaction, undo_target(transaction.connection) if change is None else change, source)
-    change.check_same(read_change(transaction.connection, change.number))
-    return _undo(transaction, change.number, source)
+    found = undo_target(shared(transaction.connection), change)
+    return _undo(transaction, found if change is not None else _own(transaction, found), source)
 
 
 def redo(transaction: Transaction, source: Source) -> Undone:
     """Take back the latest undo that is not taken back. Raises NothingToUndoError and UndoConflictError."""
-    return _undo(transaction, redo_target(transaction.connection), source)
+    return _undo(transaction, _own(transaction, redo_target(shared(transaction.connection))), source)
+
+
+def _own(transaction: Transaction, latest: Change) -> Change:
+    """Return the latest change where this desk made it: another's is only taken back by its number."""
+    if latest.desk not in {"", transaction.desk}:
+        reason = Text("“{title}” was made by {desk}. To undo it all the same, type `plantdesk undo {number}`.")
+        raise NothingToUndoError(reason, title=latest.title, desk=shortened(latest.desk), number=latest.number)
+    return latest
 
 
 def record(transaction: Transaction, entry: ChangeEntry, extent: Sequence[Any] | None = None) -> Change:
     """Add the entry of a change whose before-images are complete, and return it."""
     connection, number = transaction.connection, transaction.last_change + 1
     plants, size, growth, _ = extent or _one(connection, _EXTENT, {"number": number})
-    source, parameters = entry.source, json.dumps(entry.parameters)
+    source, parameters = entry.source, json.dumps(entry.parameters | {DESK: transaction.desk})
     values = (number, source.id, str(entry.kind), parameters, plants, entry.undoes, size)
     (made_at,) = _one(connection, _RECORD, values)
     transaction.last_change = number
     transaction.plants += growth
     transaction.has_changed = True
     by = Source(source.id, source.kind, source.label)
-    return Change(number, made_at, by, entry.kind, json.loads(parameters), plants, entry.undoes)
+    facts = json.loads(json.dumps(entry.parameters))
+    return Change(number, made_at, by, entry.kind, facts, plants, entry.undoes, desk=transaction.desk)
 
 
 def keep_images(connection: Connection, number: int, condition: str) -> None:
     """Store the before-images of a change of the plants that a condition selects."""
-    sql = f"""{_IMAGE} SELECT %(number)s, plant.id, %(number)s, {_PLANT}, plant.change FROM plant WHERE {condition}
-              {_KEEP_FIRST}"""
+    sql = f"""{IMAGE} SELECT %(number)s, plant.id, %(number)s, {PLANT}, plant.change FROM plant WHERE {condition}
+              {KEEP_FIRST}"""
     execute(connection, sql, {"number": number})
 
 
@@ -207,7 +202,7 @@ def _insert(transaction: Transaction, number: int, edit: Insert, source: Source)
     _check(plant.name, plant.tag, edit.note)
     if (owner := _row(connection, plant.id)) is not None:
         raise id_taken(owner, plant.name, plant.tag)
-    sql = f"INSERT INTO before_image (change, plant_id, after) VALUES (%s, %s, %s) {_KEEP_FIRST}"
+    sql = f"INSERT INTO before_image (change, plant_id, after) VALUES (%s, %s, %s) {KEEP_FIRST}"
     execute(connection, sql, (number, plant.id, number))
     values = {
         "id": plant.id,
@@ -219,7 +214,7 @@ def _insert(transaction: Transaction, number: int, edit: Insert, source: Source)
         "folded": folded(plant.name, plant.tag),
         "number": number,
     }
-    sql = f"""INSERT INTO plant (id, {_COLUMNS}, change) VALUES (%(id)s, %(name)s, %(tag)s, %(note)s, %(seq)s, {NOW},
+    sql = f"""INSERT INTO plant (id, {COLUMNS}, change) VALUES (%(id)s, %(name)s, %(tag)s, %(note)s, %(seq)s, {NOW},
               %(source)s, %(folded)s, %(number)s)"""
     execute(connection, sql, values)
 
@@ -283,31 +278,10 @@ def _one(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any
 # --- undo ---
 
 
-def _undo(transaction: Transaction, number: int, source: Source) -> Undone:
-    connection = transaction.connection
-    undone = read_change(connection, number)
+def _undo(transaction: Transaction, undone: Change, source: Source) -> Undone:
     kind, parameters = undone.taken_back()
-    values = {"undone": number, "number": transaction.last_change + 1}
-    plants = execute(connection, _UNDO_IMAGES, values).rowcount
-    if plants == 0:
-        raise UndoConflictError(undone.plain_title, undone.plants)
     try:
-        execute(connection, _REMOVE_PRESENT, values)
-        execute(connection, _BRING_BACK, values)
-    except errors.IntegrityError as error:  # another program wrote to the tables
-        raise NothingToUndoError(Text("“{title}” has no valid state before it."), title=undone.title) from error
-    skipped = execute(connection, _SKIPPED, values).fetchall() if plants < undone.plants else []
-    back = execute(connection, f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
-    change = record(transaction, ChangeEntry(source, kind, parameters, number))
-    _mark(connection, number, is_undone=True)
-    ids = tuple(plant_id for (plant_id,) in back) if len(back) <= _MAX_LISTED else ()
-    return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped), ids)
-
-
-def _mark(connection: Connection, number: int, *, is_undone: bool) -> None:
-    """Mark a change as undone, or as in force again; what it undoes itself is then the opposite."""
-    sql = "UPDATE change SET undone = %s WHERE number = %s RETURNING undoes"
-    row = execute(connection, sql, (int(is_undone), number)).fetchone()
-    while row is not None and row[0] is not None and row[0] < number:
-        number, is_undone = row[0], not is_undone
-        row = execute(connection, sql, (int(is_undone), number)).fetchone()
+        outcome = bring_back(shared(transaction.connection), undone, transaction.last_change + 1)
+    except errors.IntegrityError as error:
+        raise no_state_before(undone) from error
+    return Undone(record(transaction, ChangeEntry(source, kind, parameters, undone.number)), *outcome)

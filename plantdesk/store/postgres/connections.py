@@ -7,10 +7,13 @@ shown to users: it may contain the address, and it is in the language of the ser
 from __future__ import annotations
 
 import logging
+import re
+import socket
 import time
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
 from psycopg import errors
@@ -20,20 +23,23 @@ from plantdesk import __version__
 from plantdesk.domain.errors import (
     ErrorNumber,
     PlantDeskError,
+    SignInNeededError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
     StoreFullError,
+    StoreNewerError,
     StoreReadOnlyError,
     StoreUnreachableError,
     Text,
 )
+from plantdesk.store.postgres.encryption import encryption
+from plantdesk.store.postgres.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from psycopg.abc import RV, PQGen
 
+    from plantdesk.store.history import Execute
     from plantdesk.store.postgres.address import Address
 
 
@@ -56,6 +62,14 @@ class Connection(psycopg.Connection[Any]):
                 self.pgconn.finish()
             raise
 
+    def abandon(self) -> None:
+        """Let the thread that waits for the server notice the end: only it closes the connection. Any thread."""
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=self.fileno()) as end:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            finally:
+                end.detach()
+
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
         """Let the statements of a block be answered in fewer seconds."""
@@ -68,10 +82,19 @@ class Connection(psycopg.Connection[Any]):
 
 _log = logging.getLogger(__name__)
 
+#: A placeholder of the other kind of store, but no cast.
+_NAMED = re.compile(r"(?<!:):(\w+)")
+
 #: The role of a connection that only reads.
 READER = "reader"
+#: Seconds for a statement that reads or writes a whole table.
+LONG = 3600
 #: Seconds for each host.
 CONNECT_TIMEOUT = 2
+#: Seconds for which a refused user is not tried again.
+_REFUSAL_SECONDS = 30
+#: The oldest version of the server, as libpq reports it.
+_OLDEST = 140000
 #: Seconds that the server has to report a timeout of its own.
 _GRACE = 3
 #: Parameters of libpq that end a dead connection within seconds; those of the address win.
@@ -96,8 +119,10 @@ _SETTINGS = """
     WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')"""
 
 
-#: Taken first by each transaction that writes: it gives all commits of all desks one order.
-LOCK = "SELECT position, last_seq, last_change, tokens FROM state FOR UPDATE"
+#: Taken first by each transaction that writes: it gives all commits of all desks one order. Where a newer PlantDesk has
+#: updated the tables meanwhile, it divides by zero: so no other statement of the round trip writes anything.
+LOCK = f"""SELECT position, last_seq, last_change, tokens FROM state
+           WHERE 1 / (version = {SCHEMA_VERSION})::integer = 1 FOR UPDATE"""
 #: Milliseconds since 1970: the server's clock, which all desks share.
 NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 
@@ -109,10 +134,66 @@ class ServerUnreachableError(StoreUnreachableError):
     text = Text("The server of the shared store does not answer. PlantDesk tries again by itself.")
 
 
-class SignInRefusedError(StoreUnreachableError):
+class HostUnknownError(ServerUnreachableError):
+    """No address belongs to the name of the server: it is misspelled, or there is no network."""
+
+    text = Text("There is no computer called “{server}”, or no network to ask.")
+
+
+class SignInRefusedError(SignInNeededError):
     """The server does not let this user in."""
 
     text = Text("The server of the shared store refuses this user or password.")
+
+
+class PasswordMissingError(SignInRefusedError):
+    """The server asks for a password, and there is none."""
+
+    text = Text("The server of the shared store asks for a password, and none is known here.")
+
+
+class NotListedError(SignInRefusedError):
+    """The server's pg_hba.conf has no line for this computer, user and database."""
+
+    text = Text(
+        "The server “{server}” lets nobody in from this computer as this user. Its administrator adds a line to "
+        "pg_hba.conf and reloads the server; File > Shared store… shows the line."
+    )
+
+
+class EncryptionMissingError(StoreUnreachableError):
+    """The server cannot encrypt, and the connection must be encrypted."""
+
+    text = Text(
+        "The server “{server}” offers no encryption, so nothing was sent to it. Ask who administrates it to switch TLS "
+        "on. Only in a network that you trust: add ?sslmode=disable to the address."
+    )
+
+
+class CertificateRefusedError(StoreUnreachableError):
+    """Nobody whom this computer trusts has issued the server's certificate."""
+
+    text = Text(
+        "The certificate of “{server}” is not trusted here, so nothing was sent to it. Ask its administrator for the "
+        "certificate of the authority, and add ?sslrootcert=FILE to the address."
+    )
+
+
+class OtherServerError(StoreUnreachableError):
+    """The certificate belongs to a server of another name."""
+
+    text = Text(
+        "The certificate is not that of “{server}”, so nothing was sent to it. Write the name of the server as its "
+        "certificate has it."
+    )
+
+
+class ConnectionFileError(StoreUnreachableError):
+    """A file that the address names is missing or refused: certificate, key, or service."""
+
+    text = Text(
+        "The service or a certificate that the address of the shared store names is not there, or others may read it."
+    )
 
 
 class DatabaseMissingError(StoreUnreachableError):
@@ -131,6 +212,12 @@ class SharedStoreGoneError(StoreUnreachableError):
     """The tables were removed while the store was open."""
 
     text = Text("The tables of the shared store are gone. Nothing was created in their place.")
+
+
+class ServerTooOldError(StoreUnreachableError):
+    """The server lacks what the tables need."""
+
+    text = Text("The server is PostgreSQL {version}. A shared store needs version 14 or newer.")
 
 
 class RightsMissingError(StoreReadOnlyError):
@@ -153,36 +240,69 @@ class NulRefusedError(PlantDeskError):
     text = Text("A shared store cannot keep the character U+0000. Remove it from name, tag and note.")
 
 
+class _Refusal(NamedTuple):
+    """Kept in an address, for all its connections: servers ban whoever tries to sign in again and again."""
+
+    error: SignInRefusedError
+    until: float
+
+
+_REFUSAL = "_refusal"
+
+
 def connect(address: Address, role: str, timeout: int = 60) -> Connection:
     """Open a connection for one `role` (writer, reader …), in autocommit mode. Raises StoreError.
 
-    `timeout` are the seconds that one statement may take.
+    `timeout` are the seconds that one statement may take. The keyring is asked only where nothing else has a password.
     """
-    with translate_errors(address):
+    refusal: _Refusal | None = vars(address).get(_REFUSAL)
+    if refusal is not None and time.monotonic() < refusal.until:
+        raise refusal.error.with_traceback(None)
+    try:
         try:
-            connection = _opened(address, role, timeout)
-        except psycopg.OperationalError as error:
-            raise _refusal(error, address) from error
+            connection = _signed_in(address, role, timeout)
+        except PasswordMissingError:
+            if not address.kept_password:
+                raise
+            connection = _signed_in(address, role, timeout)
+    except SignInRefusedError as error:
+        vars(address)[_REFUSAL] = _Refusal(error, time.monotonic() + _REFUSAL_SECONDS)
+        raise
     if connection.info.parameter_status("server_encoding") != "UTF8":
         connection.close()
         raise EncodingRefusedError(database=address.name)
     return connection
 
 
+def _signed_in(address: Address, role: str, timeout: int) -> Connection:
+    with translate_errors(address):
+        try:
+            return _opened(address, role, timeout)
+        except psycopg.OperationalError as error:
+            raise _refusal(error, address) from error
+
+
 def _opened(address: Address, role: str, timeout: int) -> Connection:
     """Connect to the only server, or to the one that takes writes; to read, to another one where there is none."""
-    parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **address.conninfo}
-    attributes = [{"target_session_attrs": "read-write"}] if "," in address.conninfo.get("host", "") else []
+    given = address.conninfo
+    parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **given, **encryption(given)}
+    attributes = [{"target_session_attrs": "read-write"}] if "," in given.get("host", "") else []
     if not attributes or role == READER:
         attributes.append({})
     connection = _first({**each, **parameters} for each in attributes)
     connection.limit = timeout + _GRACE
     try:
+        _check_server(connection)
         connection.execute(_SETTINGS.format(timeout=timeout).encode())
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _check_server(connection: Connection) -> None:
+    if connection.info.server_version < _OLDEST:
+        raise ServerTooOldError(version=connection.info.parameter_status("server_version") or "")
 
 
 def _first(choices: Iterable[dict[str, Any]]) -> Connection:
@@ -196,20 +316,41 @@ def _first(choices: Iterable[dict[str, Any]]) -> Connection:
     raise failure
 
 
+#: What libpq writes where there is no connection; it gives no SQLSTATE then. The first that is found decides.
+_REFUSALS: tuple[tuple[str, type[StoreError]], ...] = (
+    ("no pg_hba.conf entry", NotListedError),
+    ("pg_hba.conf rejects", NotListedError),
+    ("no password supplied", PasswordMissingError),
+    ("authentication failed", SignInRefusedError),
+    ("role ", SignInRefusedError),
+    ("does not support SSL", EncryptionMissingError),
+    ("does not match host name", OtherServerError),
+    ("certificate verify failed", CertificateRefusedError),
+    ("certificate has expired", CertificateRefusedError),
+    ("definition of service", ConnectionFileError),
+    ("root certificate file", ConnectionFileError),
+    ("certificate file", ConnectionFileError),
+    ("private key file", ConnectionFileError),
+    ("failed to resolve host", HostUnknownError),
+    ("could not translate host name", HostUnknownError),
+)
+
+
 def _refusal(error: psycopg.OperationalError, address: Address) -> StoreError:
-    """Return why there is no connection; libpq gives no SQLSTATE then, so its message decides between the causes."""
+    """Return why there is no connection."""
     message = str(error)
     if (found := translated(error)) is not None and error.sqlstate is not None:
         return found
     if "does not exist" in message and f'"{address.name}"' in message and "database" in message:
         return DatabaseMissingError(database=address.name)
-    if any(each in message for each in ("authentication failed", "pg_hba.conf", "no password supplied", "role ")):
-        return SignInRefusedError()
-    return ServerUnreachableError()
+    cause = next((cause for text, cause in _REFUSALS if text in message), ServerUnreachableError)
+    client = re.search('no pg_hba.conf entry for host "([^"]+)"', message)
+    return cause(server=address.server, client=client[1] if client is not None else "")
 
 
 _BY_CLASS: tuple[tuple[type[psycopg.Error], type[StoreError]], ...] = (
     (errors.DiskFull, StoreFullError),
+    (errors.DivisionByZero, StoreNewerError),  # of LOCK
     (errors.ReadOnlySqlTransaction, StandbyError),
     (errors.InsufficientPrivilege, RightsMissingError),
     (errors.InvalidPassword, SignInRefusedError),
@@ -243,7 +384,7 @@ def translate_errors(address: Address | None = None) -> Iterator[None]:
         found = translated(error)
         if found is None:
             raise
-        _log.warning("the shared store %s: %s", address.url if address else "", error.sqlstate or type(error).__name__)
+        _log.info("the shared store %s: %s", address.url if address else "", error.sqlstate or type(error).__name__)
         raise found from error
 
 
@@ -265,6 +406,15 @@ def execute(
     return connection.execute(sql.encode(), values)
 
 
+def shared(connection: Connection) -> Execute:
+    """Return `execute` for the statements that the kinds of store share: they bind values as `:name`."""
+
+    def run(sql: str, values: Mapping[str, object] | None = None) -> psycopg.Cursor[Any]:
+        return execute(connection, _NAMED.sub(r"%(\1)s", sql), values)
+
+    return run
+
+
 @dataclass
 class Transaction:
     """An open transaction, which holds the lock on `state`, and what it will have changed."""
@@ -272,6 +422,7 @@ class Transaction:
     connection: Connection
     last_seq: int
     last_change: int
+    desk: str
     #: By how many plants the store grows.
     plants: int = 0
     tokens: int = 0

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import psycopg
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.store.postgres.connections import connect
+from plantdesk.store.postgres.desks import note_desk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection
 
@@ -30,29 +30,28 @@ _POLL_INTERVAL, _RETRY_DELAY = 30, 1
 class CommitListener:
     """A thread with a connection of its own, which calls `poll` when another process of the server has committed."""
 
-    def __init__(self, address: Address, poll: Callable[[], None], own_backend: Callable[[], int]) -> None:
+    def __init__(self, address: Address, desk: str, poll: Callable[[], None], own_backend: Callable[[], int]) -> None:
         """Start the thread. `own_backend` is the process of the server whose commits are known."""
-        self._address, self._poll, self._own_backend = address, poll, own_backend
+        self._address, self._desk, self._poll, self._own_backend = address, desk, poll, own_backend
         self._closing = threading.Event()
         self._connection: Connection | None = None
         self._thread = threading.Thread(target=self._run, name="store-listener", daemon=True)
         self._thread.start()
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether commits of other desks are noticed at once."""
-        return self._connection is not None
-
     def drop(self) -> None:
         """Connect anew, as after a sleep of the computer: the server may have forgotten the connection."""
         if (connection := self._connection) is not None:
-            threading.Thread(target=_end, args=(connection,), name="store-listener-end", daemon=True).start()
+            threading.Thread(target=connection.abandon, name="store-listener-end", daemon=True).start()
+
+    def end(self) -> None:
+        """Let the thread end soon."""
+        self._closing.set()
+        if (connection := self._connection) is not None:
+            connection.abandon()
 
     def close(self) -> None:
         """End the thread."""
-        self._closing.set()
-        if (connection := self._connection) is not None:
-            _end(connection)
+        self.end()
         self._thread.join()
 
     def _run(self) -> None:
@@ -70,6 +69,7 @@ class CommitListener:
             try:
                 while not self._closing.is_set():
                     self._poll()
+                    note_desk(connection, self._desk)
                     for note in connection.notifies(timeout=_POLL_INTERVAL):
                         if self._closing.is_set():
                             return
@@ -77,15 +77,3 @@ class CommitListener:
                             self._poll()
             finally:
                 self._connection = None
-
-
-def _end(connection: Connection) -> None:
-    """Let the thread that waits for notifications notice the end: it may be the only one to close the connection."""
-    import socket
-    from contextlib import suppress
-
-    with suppress(OSError, psycopg.Error), socket.socket(fileno=connection.fileno()) as end:
-        try:
-            end.shutdown(socket.SHUT_RDWR)
-        finally:
-            end.detach()

@@ -2,32 +2,82 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from plantdesk.store.postgres.address import Address
+from plantdesk.domain.errors import SignInNeededError, StoreUnreachableError, Text
+from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
+    from plantdesk.domain.backups import StoreBackups
+    from plantdesk.domain.copies import Copied, Progress, StoreRows
+    from plantdesk.domain.desks import TablesUpdate
     from plantdesk.domain.locations import ReadOnlyPlants
     from plantdesk.domain.protocols import PlantStore
 
 
+#: Bytes of a desk file that are read.
+_MAX_SIZE = 10_000
+
+
+class DeskFileError(StoreUnreachableError):
+    """A desk file is missing, or something else."""
+
+    text = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
+
+
+class UserUnknownError(SignInNeededError):
+    """A desk file names no user, and nobody has been signed in here yet."""
+
+    text = Text(
+        "The file names no user. Sign in to “{database}” on {server} in the window first, or write the user into the "
+        "address: postgresql://user@host/database."
+    )
+
+
 @dataclass(frozen=True)
 class PostgresLocation:
-    """A StoreLocation: a database on a server, of which PlantDesk makes no backups."""
+    """A StoreLocation: a database on a server."""
 
     address: Address
+    #: Whether somebody must say first who signs in: libpq would try the user of the system, again and again.
+    needs_user: bool = False
 
     is_own = False
     folder = None
-    backups = None
 
     @classmethod
     def parse(cls, url: str) -> PostgresLocation:
         """Return the location that a URL of libpq names. Raises AddressSyntaxError."""
         return cls(Address.parse(url))
+
+    @classmethod
+    def of_file(cls, file: Path) -> PostgresLocation:
+        """Return the location in a desk file, which names no user. Raises DeskFileError."""
+        try:
+            if not file.is_file():  # a pipe would be read for ever
+                raise DeskFileError(file=file.name)
+            content = json.loads(file.read_bytes()[:_MAX_SIZE])
+            address = Address.parse(content["address"])
+        except (OSError, ValueError, TypeError, KeyError, AddressSyntaxError) as error:
+            raise DeskFileError(file=file.name) from error
+        found = replace(address, secrets=())
+        return cls(found, needs_user=not found.user and "service" not in dict(found.parameters))
+
+    def with_user(self, user: str) -> PostgresLocation:
+        """Return the location for this user."""
+        return type(self)(replace(self.address, user=user))
+
+    def desk_file(self) -> str:
+        """Return the content of a file with which other desks open the store: without user and password."""
+        address = replace(self.address, user="", secrets=())
+        return json.dumps({"format": "PlantDesk store", "version": 1, "address": address.url}, indent=2) + "\n"
 
     @property
     def url(self) -> str:
@@ -40,9 +90,21 @@ class PostgresLocation:
         return self.address.name
 
     @property
+    def server(self) -> str:
+        """The first host."""
+        return self.address.server
+
+    @property
     def key(self) -> str:
         """Server and database, whoever connects and however."""
         return self.address.key
+
+    @property
+    def backups(self) -> StoreBackups:
+        """The backups on this computer."""
+        from plantdesk.store.postgres.backups import SharedBackups
+
+        return SharedBackups(self.address)
 
     def exists(self) -> bool:
         """Whether there may be a store: only opening it tells, and creates nothing unless asked."""
@@ -61,6 +123,7 @@ class PostgresLocation:
         """Open the store; only `create` makes its tables, in a database that has none."""
         from plantdesk.store.postgres.store import PostgresStore
 
+        self._check_user()
         return PostgresStore(self.address, create=create)
 
     def open_read_only(
@@ -70,8 +133,43 @@ class PostgresLocation:
         """Open the store without a writer."""
         from plantdesk.store.postgres.store import ReadOnlyPostgresStore
 
+        self._check_user()
         return ReadOnlyPostgresStore(self.address)
+
+    def _check_user(self) -> None:
+        if self.needs_user and "PGUSER" not in os.environ:
+            raise UserUnknownError(database=self.name, server=self.server)
 
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return nothing: a shell must not wait for a server."""
         return [], []
+
+    def roles_sql(self) -> str | None:
+        """Return SQL for an administrator; opens no connection."""
+        from plantdesk.store.postgres.roles import roles_sql
+
+        return roles_sql(self.address)
+
+    def needed_update(self) -> TablesUpdate | None:
+        """Return the update of the tables that this PlantDesk needs."""
+        from plantdesk.store.postgres.migration import needed_update
+
+        return needed_update(self.address)
+
+    def update(self) -> None:
+        """Update the tables for all desks."""
+        from plantdesk.store.postgres.migration import update_tables
+
+        update_tables(self.address)
+
+    def all_rows(self) -> AbstractContextManager[StoreRows]:
+        """Read all rows of the store in one snapshot."""
+        from plantdesk.store.postgres.copies import all_rows
+
+        return all_rows(self.address)
+
+    def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
+        """Fill a store without plants, history and tokens; make its tables where there are none."""
+        from plantdesk.store.postgres.copies import fill_database
+
+        return fill_database(self.address, source, progress)

@@ -48,7 +48,7 @@ def prune(connection: Connection) -> bool:
         "key_age": _KEY_AGE,
     }
     with connection.transaction():
-        connection.execute(LOCK)
+        execute(connection, LOCK)
         (outdated,) = execute(connection, _OUTDATED, values).fetchone() or (0,)
         execute(connection, "UPDATE change SET size = NULL WHERE number <= %s AND size IS NOT NULL", (outdated,))
         removed = [execute(connection, sql, values).rowcount for sql in (_REMOVE, _REMOVE_KEYS)]

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,15 +23,14 @@ from plantdesk.domain.protocols import FindsRows, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import KnownName, View, find_insertion_points
+from plantdesk.store.history import newest_changes
 from plantdesk.store.postgres.conditions import INDEXED, condition_of, name_begins, ordering
-from plantdesk.store.postgres.connections import READER, connect, execute, storable, translate_errors
+from plantdesk.store.postgres.connections import READER, connect, execute, shared, storable, translate_errors
 from plantdesk.store.postgres.counts import count_plants
-from plantdesk.store.postgres.history import history_entries, history_summary, newest_changes, plant_history
+from plantdesk.store.postgres.history import history_entries, history_summary, plant_history
 from plantdesk.store.postgres.rows import PAGE, SELECT, next_free_id, row_of, rows_by_id, rows_cut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary
     from plantdesk.domain.records import PlantRow
@@ -106,6 +106,12 @@ class ReadConnection:
                 self._connection.close()
         finally:
             self._using.release()
+
+    def abandon(self) -> None:
+        """Wait no longer for the server, now and later. Any thread."""
+        self._is_closed = True
+        if (connection := self._connection) is not None:
+            connection.abandon()
 
     def drop(self) -> None:
         """Connect anew with the next query, as after a sleep of the computer."""
@@ -263,7 +269,7 @@ class PostgresReader(PlantReader, FindsRows):
 
     @override
     def history(self, limit: int = 100) -> list[Change]:
-        return self._ask(lambda connection: newest_changes(connection, limit))
+        return self._ask(lambda connection: newest_changes(shared(connection), limit))
 
     @override
     def history_entries(
@@ -271,7 +277,7 @@ class PostgresReader(PlantReader, FindsRows):
         limit: int = 100,
         before: int | None = None,
         text: str = "",
-        source: Source | None = None,
+        source: Source | str | None = None,
         shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
         arguments = (limit, before, text, source, shown or _english)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.records import LARGEST_ID, PlantRow, Source, SourceKind
 from plantdesk.store.postgres.connections import execute
+from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from plantdesk.store.postgres.connections import Connection
 
 #: Plants that are read together.
 PAGE = 5_000
 
-#: The version of a plant: the last change that touched it, or its negative sequence number.
-VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"
 _FROM = "FROM plant JOIN source ON source.id = plant.source_id"
 #: What `row_of` needs.
 COLUMNS = (

@@ -10,9 +10,17 @@ Identical strings sort as in SQLite: by bytes (COLLATE "C").
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import NoStoreError, StoreError, StoreTooNewError, Text
+from plantdesk.domain.errors import (
+    NoStoreError,
+    StoreError,
+    StoreNewerError,
+    StoreOutdatedError,
+    StoreReadOnlyError,
+    StoreTooNewError,
+    Text,
+)
 from plantdesk.domain.folding import CONFUSABLES
 
 if TYPE_CHECKING:
@@ -120,10 +128,22 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITH (fillfactor = 50)""",
         "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
     ),
+    (
+        # `reads_from`: the oldest version whose PlantDesk can read these tables.
+        "ALTER TABLE state ADD COLUMN reads_from integer NOT NULL DEFAULT 1",
+        """CREATE TABLE desk (
+            name text PRIMARY KEY COLLATE "C",
+            version text NOT NULL,
+            tables integer NOT NULL,
+            last_seen bigint NOT NULL
+        ) WITH (fillfactor = 50)""",
+    ),
 )
 
 #: The version that this PlantDesk writes and reads.
 SCHEMA_VERSION = len(MIGRATIONS)
+#: The oldest version whose PlantDesk can read these tables: what was added since, it does not ask for.
+_READS_FROM = 1
 
 #: Finds parts of words without reading all plants. Extensions are an administrator's: it works without.
 _INDEX = "CREATE INDEX IF NOT EXISTS plant_searched ON plant USING gin (searched {schema}.gin_trgm_ops)"
@@ -137,51 +157,90 @@ class NoSharedStoreError(NoStoreError):
     def __init__(self, database: str, server: str) -> None:
         text = Text(
             "The database “{database}” on {server} has no plant store yet, and nothing was created in it. "
-            "Open it in the window to start there without plants."
+            "Open it in the window, or type `plantdesk migrate --create`, to start there without plants."
         )
         StoreError.__init__(self, text, database=database, server=server)
 
 
-class OutdatedSharedStoreError(StoreError):
-    """The tables are those of an older PlantDesk; all desks must be updated together."""
+class UpdateRightsError(StoreReadOnlyError):
+    """The server's user does not own the tables."""
 
-    text = Text("The shared store was made by an older PlantDesk and has to be updated first. Nothing was changed.")
+    text = Text(
+        "Your user may not update this shared store. Members of “{owner}” may; ask one of them, or who administrates "
+        "the server."
+    )
+
+    def __init__(self, owner: str) -> None:
+        StoreError.__init__(self, owner=owner)
 
 
-def version_of(connection: Connection[Any]) -> int | None:
+class TablesVersion(NamedTuple):
+    """The version of the tables, and the oldest one whose PlantDesk can read them."""
+
+    version: int
+    reads_from: int
+
+
+#: `reads_from` is not in the tables of version 1.
+VERSION_COLUMNS = "version, coalesce((to_jsonb(state) ->> 'reads_from')::integer, version)"
+
+
+def version_of(connection: Connection[Any]) -> TablesVersion | None:
     """Return the version of the store's tables; None where there are none. Raises psycopg.Error."""
     (oid,) = connection.execute("SELECT to_regclass('plantdesk.state')").fetchone() or (None,)
     if oid is None:
         return None
-    (version,) = connection.execute("SELECT version FROM plantdesk.state").fetchone() or (0,)
-    return int(version)
+    row = connection.execute(f"SELECT {VERSION_COLUMNS} FROM plantdesk.state".encode()).fetchone()
+    return TablesVersion(*(row or (0, 0)))
 
 
-def check_version(version: int | None, database: str, server: str) -> None:
-    """Raise NoSharedStoreError, OutdatedSharedStoreError or StoreTooNewError unless this PlantDesk can use it."""
-    if version is None:
-        raise NoSharedStoreError(database, server)
-    if version > SCHEMA_VERSION:
-        raise StoreTooNewError(
+def write_refusal(found: TablesVersion) -> StoreError | None:
+    """Return why this PlantDesk must not write to the tables of a version, None where it may."""
+    if found.reads_from > SCHEMA_VERSION:
+        return StoreTooNewError(
             Text("The shared store was updated by a newer PlantDesk. Update PlantDesk on this computer.")
         )
-    if version < SCHEMA_VERSION:
-        raise OutdatedSharedStoreError
+    if found.version > SCHEMA_VERSION:
+        return StoreNewerError()
+    return StoreOutdatedError() if found.version < SCHEMA_VERSION else None
+
+
+def check_readable(found: TablesVersion | None, database: str, server: str) -> TablesVersion:
+    """Raise NoSharedStoreError or StoreTooNewError unless this PlantDesk can read the tables; return their version."""
+    if found is None:
+        raise NoSharedStoreError(database, server)
+    if isinstance(refusal := write_refusal(found), StoreTooNewError):
+        raise refusal
+    return found
 
 
 def migrate(connection: Connection[Any]) -> None:
     """Create the tables, or bring them up to date. Raises psycopg.Error; then nothing has changed."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-        version = version_of(connection) or 0
+        found = version_of(connection)
+        version = found.version if found is not None else 0
+        if found is not None:
+            _become_owner(connection)
         for statement in (statement for step in MIGRATIONS[version:] for statement in step):
             connection.execute(statement.encode())
         if version < SCHEMA_VERSION:
-            connection.execute("UPDATE state SET version = %s", (SCHEMA_VERSION,))
-    _add_index(connection)
+            connection.execute("UPDATE state SET version = %s, reads_from = %s", (SCHEMA_VERSION, _READS_FROM))
+            connection.execute("NOTIFY plantdesk")
+    add_index(connection)
 
 
-def _add_index(connection: Connection[Any]) -> None:
+def _become_owner(connection: Connection[Any]) -> None:
+    """Let the tables that a migration makes belong to the owner of the others. Raises UpdateRightsError."""
+    sql = """SELECT quote_ident(rolname), rolname, pg_has_role(oid, 'MEMBER') FROM pg_roles
+             WHERE oid = (SELECT relowner FROM pg_class WHERE oid = 'plantdesk.state'::regclass)"""
+    name, plain_name, is_member = connection.execute(sql).fetchone() or ("", "", False)
+    if not is_member:
+        raise UpdateRightsError(plain_name)
+    connection.execute(f"SET LOCAL ROLE {name}".encode())
+
+
+def add_index(connection: Connection[Any]) -> None:
     """Make the index for searches where that is allowed."""
     from psycopg.errors import Error
 

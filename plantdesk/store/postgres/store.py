@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -12,25 +12,34 @@ from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
 from plantdesk.store.postgres.changes import apply, redo, undo
-from plantdesk.store.postgres.connections import connect, translate_errors
+from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.imports import PostgresImport
 from plantdesk.store.postgres.listening import CommitListener
+from plantdesk.store.postgres.migration import create_tables
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
-from plantdesk.store.postgres.schema import check_version, migrate, version_of
+from plantdesk.store.postgres.schema import check_readable, version_of
 from plantdesk.store.postgres.tokens import Tokens
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.postgres.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
     from plantdesk.domain.edits import Applied, Edit, Undone
+    from plantdesk.domain.errors import StoreError
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.validation import PlantFields
     from plantdesk.store.postgres.address import Address
+
+
+#: Seconds after the opening, at which a window reads what it shows.
+_FIRST_BACKUP = 60.0
+
+
+#: Seconds after which closing waits no longer for the server.
+_CLOSE_TIMEOUT = 3.0
 
 
 class PostgresStore(WrittenStore):
@@ -42,16 +51,32 @@ class PostgresStore(WrittenStore):
         """Open the store; `create` makes its tables where the database has none. Raises StoreError."""
         super().__init__()
         self._address = address
+        self._desk = desk_name(address)
         if create:
             create_tables(address)
         self._reads = ReadConnection(address)
-        self._transactions = Transactions(address, platform.node())
-        self._writer = Writer(
-            self._transactions, self._listeners.notify, self._health_listeners.notify, self._reconnect
-        )
+        self._transactions = Transactions(address, self._desk)
         self._lock = threading.Lock()
-        self._listener: CommitListener | None = None  # commands need none
+        self._giving_up: threading.Timer | None = None
+        self._listener: CommitListener | None = None  # commands need none, and wait for no lost answer
+        self._writer = Writer(
+            self._transactions,
+            self._listeners.notify,
+            self._health_listeners.notify,
+            self._reconnect,
+            lambda: self._listener is not None,
+        )
         self._tokens = Tokens(self._writer, self._reads, self.subscribe)
+
+    @property
+    @override
+    def desk(self) -> str:
+        return self._desk
+
+    @property
+    @override
+    def change_error(self) -> StoreError | None:
+        return self.write_error or self._transactions.missing_rights
 
     @property
     @override
@@ -76,13 +101,15 @@ class PostgresStore(WrittenStore):
 
     @override
     def new_import(self) -> PostgresImport:
-        return PostgresImport(Transactions(self._address, platform.node(), reconnects=False), self._writer)
+        return PostgresImport(Transactions(self._address, self._desk, reconnects=False), self._writer)
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
         with self._lock:
             if self._listener is None:
-                self._listener = CommitListener(self._address, self._writer.poll, lambda: self._transactions.backend)
+                self._listener = CommitListener(
+                    self._address, self._desk, self._writer.poll, lambda: self._transactions.backend
+                )
         return super().subscribe(listener)
 
     @override
@@ -94,12 +121,36 @@ class PostgresStore(WrittenStore):
         """The indexes are the server's."""
 
     @override
+    def begin_backups(self) -> Callable[[], None]:
+        from plantdesk.store.postgres.backups import SharedBackups
+        from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
+
+        return AutomaticBackups(SharedBackups(self._address).make_if_due, first=_FIRST_BACKUP).close
+
+    @override
+    def begin_closing(self) -> None:
+        with self._lock:
+            if self._giving_up is None:
+                self._giving_up = threading.Timer(_CLOSE_TIMEOUT, self._give_up)
+                self._giving_up.daemon = True
+                self._giving_up.start()
+
+    @override
     def close(self) -> None:
-        self._writer.close()
+        self.begin_closing()
         with self._lock:
             if self._listener is not None:
-                self._listener.close()
+                self._listener.end()
+        self._writer.close()
+        if self._listener is not None:
+            self._listener.close()
         self._reads.close()
+        if self._giving_up is not None:
+            self._giving_up.cancel()
+
+    def _give_up(self) -> None:
+        self._transactions.abandon()
+        self._reads.abandon()
 
     def _reconnect(self) -> None:
         if self._listener is not None:
@@ -114,7 +165,7 @@ class ReadOnlyPostgresStore(ReadOnlyPlants):
         """Open the store. Raises StoreError."""
         self._reads = ReadConnection(address)
         try:
-            check_version(self._reads.ask(self, version_of), address.name, address.server)
+            check_readable(self._reads.ask(self, version_of), address.name, address.server)
         except BaseException:
             self._reads.close()
             raise
@@ -130,9 +181,3 @@ class ReadOnlyPostgresStore(ReadOnlyPlants):
     @override
     def close(self) -> None:
         self._reads.close()
-
-
-def create_tables(address: Address) -> None:
-    """Make the tables of a store, or bring them up to date. Raises StoreError."""
-    with connect(address, "migration") as connection, translate_errors(address):
-        migrate(connection)

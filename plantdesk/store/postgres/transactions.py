@@ -10,8 +10,11 @@ Belongs to the writer thread.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import UUID, uuid4
+
+import psycopg
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, Text
 from plantdesk.domain.records import Changes, PlantRow
@@ -26,15 +29,21 @@ from plantdesk.store.postgres.connections import (
     translate_errors,
 )
 from plantdesk.store.postgres.pruning import prune
+from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.rows import COLUMNS, SELECT, row_of
-from plantdesk.store.postgres.schema import check_version, version_of
+from plantdesk.store.postgres.schema import (
+    VERSION_COLUMNS,
+    TablesVersion,
+    check_readable,
+    version_of,
+    write_refusal,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
+    from plantdesk.domain.errors import StoreError
     from plantdesk.store.postgres.adding import Entry
     from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Connection
+    from plantdesk.store.postgres.connections import Connection, RightsMissingError
 
 _Result = TypeVar("_Result")
 
@@ -54,6 +63,7 @@ _FINISH = f"""
     SELECT %(key)s, position, {NOW}, %(desk)s, %(seq)s, %(change)s FROM next"""
 _SETTLE = f"""INSERT INTO commits (key, made_at, desk) VALUES (%(key)s, {NOW}, %(desk)s)
               ON CONFLICT (key) DO NOTHING RETURNING key"""
+_STATE = f"SELECT position, last_seq, last_change, tokens, {VERSION_COLUMNS} FROM state"
 _ADDED = f"{SELECT} WHERE plant.seq > %s ORDER BY plant.seq LIMIT %s"
 _TOUCHED = f"""SELECT x.plant_id, {COLUMNS}
                FROM (SELECT DISTINCT plant_id FROM before_image WHERE change > %s LIMIT %s) AS x
@@ -63,6 +73,9 @@ _TOUCHED = f"""SELECT x.plant_id, {COLUMNS}
 class OutcomeUnknownError(ServerUnreachableError):
     """The connection was lost before the answer, and the server cannot be asked now. The same request again is safe."""
 
+    is_unknown = True
+    #: The key of the commit, and what the write returns where it has happened.
+    pending: tuple[UUID, Any] | None = None
     text = Text(
         "The connection to the shared store was lost, and it is not known yet whether this was saved. "
         "PlantDesk asks the server as soon as it answers."
@@ -98,6 +111,11 @@ class Transactions:
         """
         self._address, self._desk, self._reconnects = address, desk, reconnects
         self._connection: Connection | None = None
+        self._is_abandoned = False
+        #: Why the tables must only be read, as of the last connection or `poll`.
+        self.refusal: StoreError | None = None
+        #: What the user of the server may not do. Any thread may ask.
+        self.missing_rights: RightsMissingError | None = None
         #: Plants whose outcome is unknown, by the key of their commit, and those that proved to be added since.
         self._unknown: dict[UUID, Sequence[Entry]] = {}
         self._late: dict[int, PlantRow] = {}
@@ -111,16 +129,33 @@ class Transactions:
 
     def open(self) -> Connection:
         """Return the connection, a new one where it was lost. Raises StoreError."""
+        if self._is_abandoned:
+            raise ServerUnreachableError
         if self._connection is None or self._connection.closed:
             connection = connect(self._address, "writer", _LONG)
             try:
                 with translate_errors(self._address):
-                    check_version(version_of(connection), self._address.name, self._address.server)
+                    found = check_readable(version_of(connection), self._address.name, self._address.server)
+                    rights = missing_rights(connection)
             except BaseException:
                 connection.close()
                 raise
-            self._connection = connection
+            self._connection, self.refusal = connection, write_refusal(found)
+            self.missing_rights = rights
         return self._connection
+
+    def _open_to_write(self) -> Connection:
+        """Return the connection as `open` does. Raises StoreOutdatedError and StoreNewerError as well."""
+        connection = self.open()
+        if self.refusal is not None:
+            raise self.refusal
+        return connection
+
+    def abandon(self) -> None:
+        """Wait no longer for the server, now and later: what was not answered fails. Any thread."""
+        self._is_abandoned = True
+        if (connection := self._connection) is not None:
+            connection.abandon()
 
     def close(self) -> None:
         """Close the connection; the next write opens another one."""
@@ -159,16 +194,15 @@ class Transactions:
                 raise ServerUnreachableError
 
     def _try_add(self, entries: Sequence[Entry]) -> Outcome:
-        key, connection = uuid4(), self.open()
+        key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address), connection.limited(_QUICK):
                 return add_group(connection, entries, key, self._desk)
         except Exception:
-            if not connection.closed:
-                connection.rollback()
+            if _rolled_back(connection):
                 raise
         try:
-            position = self._settle(key)
+            position = self.settle(key)
         except OutcomeUnknownError:
             self._unknown[key] = entries
             raise
@@ -180,7 +214,7 @@ class Transactions:
     def _find_late(self) -> None:
         """Find out which of the plants whose outcome was unknown were added. Raises StoreError."""
         for key, entries in [*self._unknown.items()]:
-            position = self._settle(key)
+            position = self.settle(key)
             if position is not None:
                 with translate_errors(self._address):
                     self._late.update({row.id: row for row in added_by(self.open(), position, entries).values()})
@@ -213,34 +247,43 @@ class Transactions:
             return step()
 
     def _write(self, action: Callable[[Transaction], _Result]) -> _Result:
-        key, connection = uuid4(), self.open()
+        key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
-                with connection.pipeline():
+                with connection.limited(_QUICK), connection.pipeline():
                     connection.execute("BEGIN")
-                    state = connection.execute(LOCK)
+                    state = execute(connection, LOCK)
                 _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
-                transaction = Transaction(connection, seq, change)
+                transaction = Transaction(connection, seq, change, self._desk)
                 result = action(transaction)
                 if not transaction.has_changed:
                     connection.rollback()
                     return result
         except BaseException:
-            if not connection.closed:
-                connection.rollback()
+            _rolled_back(connection)
             raise
-        self._commit(transaction, key)
+        try:
+            self._commit(transaction, key)
+        except OutcomeUnknownError as error:
+            error.pending = key, result
+            raise
         return result
 
     def check_writable(self) -> None:
         """Raise StoreError unless this user can write to the store now."""
-        with translate_errors(self._address), self.open().transaction() as transaction:
-            transaction.connection.execute(LOCK)
+        connection = self._open_to_write()
+        with translate_errors(self._address):
+            self.missing_rights = missing_rights(connection)
+            if isinstance(self.missing_rights, OnlyReadsError):
+                raise self.missing_rights
+            with connection.transaction():
+                execute(connection, LOCK)
 
     def prune(self) -> bool:
         """Remove some of what is outdated; return whether there may be more. Raises StoreError."""
         with translate_errors(self._address):
-            return prune(self.open())
+            connection = self._open_to_write()
+            return self.missing_rights is None and prune(connection)
 
     def _commit(self, transaction: Transaction, key: UUID) -> None:
         """Finish the transaction and commit it, in one round trip."""
@@ -259,13 +302,11 @@ class Transactions:
                 connection.execute("NOTIFY plantdesk")
                 connection.execute("COMMIT")
         except BaseException as error:  # also KeyboardInterrupt
-            if not connection.closed:
-                connection.rollback()
-            is_over = isinstance(error, Exception) and not connection.closed
-            if is_over or self._settle(key) is None:
+            is_over = _rolled_back(connection) and isinstance(error, Exception)
+            if is_over or self.settle(key) is None:
                 raise
 
-    def _settle(self, key: UUID) -> int | None:
+    def settle(self, key: UUID) -> int | None:
         """Return the position of the commit with this key; None where it has not committed and never will.
 
         Raises OutcomeUnknownError.
@@ -281,7 +322,7 @@ class Transactions:
                     row = execute(connection, "SELECT position FROM commits WHERE key = %s", (key,)).fetchone()
                     return None if row is None or row[0] is None else int(row[0])
             except Exception as error:
-                if time.monotonic() >= deadline:
+                if self._is_abandoned or time.monotonic() >= deadline:
                     raise OutcomeUnknownError from error
             time.sleep(_SETTLE_DELAY)
 
@@ -305,15 +346,16 @@ class Transactions:
         try:
             with translate_errors(self._address), connection.limited(_QUICK), connection.pipeline():
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                state = connection.execute("SELECT position, last_seq, last_change, tokens FROM state")
+                state = execute(connection, _STATE)
                 plants = execute(connection, _ADDED, (known.seq, limit))
                 images = execute(connection, _TOUCHED, (known.change, limit))
                 connection.execute("COMMIT")
         except BaseException:
-            if not connection.closed:
-                connection.rollback()
+            _rolled_back(connection)
             raise
-        self.known = now = Position(*(state.fetchone() or known))
+        *position, version, reads_from = state.fetchone() or (*known, 0, 0)
+        self.known = now = Position(*position)
+        self.refusal = write_refusal(TablesVersion(version, reads_from))
         added, touched = [*map(row_of, plants)], images.fetchall()
         only_flags = Changes(history=now.change > known.change, tokens=now.tokens > known.tokens)
         if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
@@ -327,3 +369,12 @@ class Transactions:
         with translate_errors(self._address):
             row = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state").fetchone()
         return Position(*(row or (0, 0, 0, 0)))
+
+
+def _rolled_back(connection: Connection) -> bool:
+    """End the transaction, and return whether the connection is there still. Does not hide the error that led here."""
+    try:
+        connection.rollback()
+    except psycopg.Error:
+        connection.close()
+    return not connection.closed

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.edits import (
@@ -26,56 +28,42 @@ from plantdesk.domain.edits import (
 )
 from plantdesk.domain.errors import (
     EditConflictError,
-    NothingToUndoError,
     SelectionChangedError,
-    Text,
-    UndoConflictError,
     id_taken,
 )
 from plantdesk.domain.folding import folded
-from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.store.history import (
+    BACK,
+    COLUMNS,
+    IMAGE,
+    KEEP_FIRST,
+    VERSION_BEFORE,
+    bring_back,
+    no_state_before,
+    read_change,
+    redo_target,
+    undo_target,
+)
 from plantdesk.store.sql import sql
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql, ids_of
 from plantdesk.store.sqlite.counts import store_counts
-from plantdesk.store.sqlite.history import last_number, read_change, redo_target, undo_target
-from plantdesk.store.sqlite.row_reads import VERSION, last_seq, rows_by_id
+from plantdesk.store.sqlite.history import last_number
+from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from plantdesk.domain.edits import Edit
+    from plantdesk.domain.history import Change, ChangeKind
 
-#: Ids of skipped plants, and of plants brought back, that an undo lists.
-_MAX_LISTED = 100
-
-_COLUMNS = "name, tag, note, seq, added_at, source_id, folded"
-_IMAGE = f"INSERT INTO before_image (change, plant_id, after, {_COLUMNS}, plant_change)"
-_KEEP_FIRST = "ON CONFLICT (change, plant_id) DO UPDATE SET after = excluded.after"
-_PLANT = f"SELECT :number, plant.id, :after, {_COLUMNS}, change FROM plant"
+_PLANT = f"SELECT :number, plant.id, :after, {COLUMNS}, change FROM plant"
 
 _IS_SELECTED = "id IN (SELECT id FROM temp.selected)"
 
-_EACH = _COLUMNS.split(", ")
-_VERSION_BEFORE = "CASE WHEN x.plant_change > 0 THEN x.plant_change ELSE -x.seq END"
-#: Before-images of the undo: the present state of those plants of a change that nothing has changed since.
-_UNDO_IMAGES = f"""{_IMAGE}
-    SELECT :number, x.plant_id, {_VERSION_BEFORE}, {", ".join(f"plant.{each}" for each in _EACH)}, plant.change
-    FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
-    WHERE x.change = :undone AND {VERSION} IS x.after"""
-_REMOVE_PRESENT = """DELETE FROM plant WHERE id IN (
-    SELECT plant_id FROM before_image WHERE change = :number AND seq IS NOT NULL)"""
-_BACK = """FROM before_image AS x JOIN before_image AS u ON u.plant_id = x.plant_id AND u.change = :number
-           WHERE x.change = :undone AND x.seq IS NOT NULL"""
 _IS_TAKEN = "EXISTS (SELECT 1 FROM plant WHERE plant.seq = x.seq)"
-_BRING_BACK = f"""INSERT INTO plant (id, {_COLUMNS}, change)
-    SELECT x.plant_id, {", ".join(f"x.{each}" for each in _EACH)}, x.plant_change {_BACK}"""
 _MOVE_TO_END = f"""UPDATE before_image SET seq = :last + moved.place FROM (
-        SELECT x.plant_id AS id, row_number() OVER (ORDER BY x.seq) AS place {_BACK} AND {_IS_TAKEN}
+        SELECT x.plant_id AS id, row_number() OVER (ORDER BY x.seq) AS place {BACK} AND {_IS_TAKEN}
     ) AS moved WHERE change = :undone AND plant_id = moved.id"""
-_SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = :undone AND NOT EXISTS (
-    SELECT 1 FROM before_image AS u WHERE u.change = :number AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
 _FIRST_NAME = """SELECT coalesce(x.name, plant.name, '') FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
                  WHERE x.change = ? LIMIT 1"""
 #: Bytes that a before-image takes about, without its texts and with them.
@@ -128,15 +116,12 @@ def undo(connection: sqlite3.Connection, change: Change | int | None, source: So
 
     Raises NothingToUndoError and UndoConflictError.
     """
-    if not isinstance(change, Change):
-        return _undo(connection, undo_target(connection) if change is None else change, source)
-    change.check_same(read_change(connection, change.number))
-    return _undo(connection, change.number, source)
+    return _undo(connection, undo_target(connection.execute, change), source)
 
 
 def redo(connection: sqlite3.Connection, source: Source) -> Undone:
     """Take back the latest undo that is not taken back. Raises NothingToUndoError and UndoConflictError."""
-    return _undo(connection, redo_target(connection), source)
+    return _undo(connection, redo_target(connection.execute), source)
 
 
 def begin(connection: sqlite3.Connection) -> int:
@@ -157,7 +142,7 @@ def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
     values = (number, now_ms(), source.id, kind, json.dumps(parameters), plants, undoes, round(size))
     connection.execute(sql, values)
     store_counts(connection, plants)
-    return read_change(connection, number)
+    return read_change(connection.execute, number)
 
 
 # --- edits ---
@@ -190,7 +175,7 @@ def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: S
     if (owner := _row(connection, plant.id)) is not None:
         raise id_taken(owner, plant.name, plant.tag)
     connection.execute(
-        f"INSERT INTO before_image (change, plant_id, after) VALUES (?, ?, ?) {_KEEP_FIRST}", (number, plant.id, number)
+        f"INSERT INTO before_image (change, plant_id, after) VALUES (?, ?, ?) {KEEP_FIRST}", (number, plant.id, number)
     )
     values = (
         plant.id,
@@ -203,7 +188,7 @@ def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: S
         folded(plant.name, plant.tag),
         number,
     )
-    connection.execute(f"INSERT INTO plant (id, {_COLUMNS}, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    connection.execute(f"INSERT INTO plant (id, {COLUMNS}, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
 def _update(connection: sqlite3.Connection, number: int, edit: Update) -> None:
@@ -282,52 +267,28 @@ def store_images(
     connection: sqlite3.Connection, number: int, after: int | None, condition: str = _IS_SELECTED, **values: int
 ) -> None:
     """Store the before-images of a change of the plants that an SQL condition, with its `values`, selects."""
-    sql = f"{_IMAGE} {_PLANT} WHERE {condition} {_KEEP_FIRST}"
+    sql = f"{IMAGE} {_PLANT} WHERE {condition} {KEEP_FIRST}"
     connection.execute(sql, {"number": number, "after": after, **values})
 
 
 # --- undo ---
 
 
-def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone:
-    undone = read_change(connection, number)
+def _undo(connection: sqlite3.Connection, undone: Change, source: Source) -> Undone:
     kind, parameters = undone.taken_back()
-    values = {"undone": number, "number": begin(connection)}
-    plants = connection.execute(_UNDO_IMAGES, values).rowcount
-    if plants == 0:
-        raise UndoConflictError(undone.plain_title, undone.plants)
+    own = begin(connection)
     try:
-        _bring_back(connection, values)
-    except sqlite3.IntegrityError as error:  # another program wrote to the table
-        reason = Text("“{title}” has no valid state before it.")
-        raise NothingToUndoError(reason, title=undone.title) from error
-    skipped = connection.execute(_SKIPPED, values).fetchall() if plants < undone.plants else []
-    back = connection.execute(f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
-    change = record(connection, ChangeEntry(values["number"], source, kind, parameters, number))
-    _mark(connection, number, is_undone=True)
-    ids = tuple(plant_id for (plant_id,) in back) if len(back) <= _MAX_LISTED else ()
-    return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped), ids)
-
-
-def _bring_back(connection: sqlite3.Connection, values: dict[str, int]) -> None:
-    connection.execute(_REMOVE_PRESENT, values)
-    if connection.execute(f"SELECT EXISTS (SELECT 1 {_BACK} AND {_IS_TAKEN})", values).fetchone() == (1,):
-        _move_to_end(connection, values)
-    connection.execute(_BRING_BACK, values)
+        outcome = bring_back(connection.execute, undone, own, partial(_move_to_end, connection))
+    except sqlite3.IntegrityError as error:
+        raise no_state_before(undone) from error
+    return Undone(record(connection, ChangeEntry(own, source, kind, parameters, undone.number)), *outcome)
 
 
 def _move_to_end(connection: sqlite3.Connection, values: dict[str, int]) -> None:
     """Give plants whose sequence number is taken a new one; a restored backup may bring that about."""
+    if connection.execute(f"SELECT EXISTS (SELECT 1 {BACK} AND {_IS_TAKEN})", values).fetchone() == (0,):
+        return
     connection.execute(_MOVE_TO_END, {**values, "last": last_seq(connection)})
-    sql = f"""UPDATE before_image AS u SET after = {_VERSION_BEFORE} FROM before_image AS x
+    sql = f"""UPDATE before_image AS u SET after = {VERSION_BEFORE} FROM before_image AS x
               WHERE u.change = :number AND x.change = :undone AND x.plant_id = u.plant_id"""
     connection.execute(sql, values)
-
-
-def _mark(connection: sqlite3.Connection, number: int, *, is_undone: bool) -> None:
-    """Mark a change as undone, or as in force again; what it undoes itself is then the opposite."""
-    sql = "UPDATE change SET undone = ? WHERE number = ? RETURNING undoes"
-    row = connection.execute(sql, (is_undone, number)).fetchone()
-    while row is not None and row[0] is not None and row[0] < number:  # else another program wrote it
-        number, is_undone = row[0], not is_undone
-        row = connection.execute(sql, (is_undone, number)).fetchone()

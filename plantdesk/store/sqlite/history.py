@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import math
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import NothingToUndoError, StoreDamagedError, Text
+from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, searched
-from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, texts_of
-from plantdesk.domain.protocols import HistorySummary
-from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.history import Change, HistoryEntry, PlantChange
+from plantdesk.store.history import SELECT, change_of, contains, read_change, undos
 from plantdesk.store.sqlite.row_reads import MAX_NUMBER, row_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
+
+    from plantdesk.domain.records import Source
 
 #: Milliseconds for which before-images are stored.
 _MAX_AGE = 90 * 86_400_000
@@ -30,10 +29,7 @@ _MAX_FRACTION = 0.1
 #: Before-images that one step of the removal deletes, some milliseconds of work.
 _STEP = 10_000
 
-_SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coalesce(label, ''), change.kind, parameters,
-                    plants, undoes, undone, size IS NOT NULL
-             FROM change LEFT JOIN source ON source.id = source_id"""
-_ENTRIES = f"""{_SELECT} WHERE undoes IS NULL AND (:before IS NULL OR number < :before)
+_ENTRIES = f"""{SELECT} WHERE undoes IS NULL AND (:before IS NULL OR number < :before)
                AND (:source IS NULL OR source_id = :source) ORDER BY number DESC"""
 _NAME = f"CASE WHEN p.folded IS NULL THEN lower(p.name) ELSE substr(p.folded, 1, instr(p.folded, '{SEPARATOR}')) END"
 _FIRST = """SELECT x.plant_id, coalesce(x.name, plant.name), CASE WHEN x.name IS NULL THEN plant.tag ELSE x.tag END
@@ -48,48 +44,23 @@ _IMAGE_OF = """SELECT CASE WHEN seq IS NULL THEN -1 ELSE plant_change END, plant
                FROM before_image LEFT JOIN source ON source.id = source_id WHERE change = ? AND plant_id = ?"""
 
 
-def read_change(connection: sqlite3.Connection, number: int) -> Change:
-    """Return the change of this number. Raises NothingToUndoError where there is none, and sqlite3.Error."""
-    row = connection.execute(f"{_SELECT} WHERE number = ?", (number,)).fetchone()
-    if row is None:
-        raise NothingToUndoError(
-            Text("There is no change {number}. `plantdesk history` lists the changes."), number=number
-        )
-    return _change(row)
-
-
-def newest_changes(connection: sqlite3.Connection, limit: int) -> list[Change]:
-    """Return at most `limit` changes, newest first. Raises sqlite3.Error."""
-    return [_change(row) for row in connection.execute(f"{_SELECT} ORDER BY number DESC LIMIT ?", (limit,)).fetchall()]
-
-
 def history_entries(
     connection: sqlite3.Connection,
     limit: int,
     before: int | None,
     text: str,
-    source: Source | None,
+    source: Source | str | None,
     shown: Callable[[Change], str],
 ) -> list[HistoryEntry]:
     """Return at most `limit` changes that match, newest first, each with its latest undo. Raises sqlite3.Error."""
-    sql = "SELECT number, undoes FROM change WHERE undoes IS NOT NULL ORDER BY number"
-    first: dict[int, int] = {}  # of each undo or redo the change
-    last: dict[int, int] = {}  # of that the latest of them
-    for number, undoes in connection.execute(sql):
-        first[number] = first.get(undoes, undoes)
-        last[first[number]] = number
+    first, last = undos(connection.execute)
     images = _changes_of_names(connection, searched(text)) if text else []
     with_plant = {first.get(number, number) for number in images}
-    with closing(connection.execute(_ENTRIES, {"before": before, "source": source and source.id})) as rows:
-        is_found = partial(_contains, searched(text), shown)
-        changes = list(
-            islice((each for each in map(_change, rows) if each.number in with_plant or is_found(each)), limit)
-        )
+    with closing(connection.execute(_ENTRIES, {"before": before, "source": getattr(source, "id", None)})) as rows:
+        is_found = partial(contains, searched(text), shown)
+        of_desk = (each for each in map(change_of, rows) if not isinstance(source, str) or each.desk == source)
+        changes = list(islice((each for each in of_desk if each.number in with_plant or is_found(each)), limit))
     return [_entry(connection, change, last.get(change.number)) for change in changes]
-
-
-def _contains(text: str, shown: Callable[[Change], str], change: Change) -> bool:
-    return not text or any(text in searched(each) for each in (shown(change), *texts_of(change.subject[1])))
 
 
 def _changes_of_names(connection: sqlite3.Connection, text: str) -> list[int]:
@@ -107,26 +78,17 @@ def _changes_of_names(connection: sqlite3.Connection, text: str) -> list[int]:
     return [number for (number,) in connection.execute(sql, {"text": text}).fetchall()]
 
 
-def history_summary(connection: sqlite3.Connection) -> HistorySummary:
-    """Return number, oldest time and sources of all changes but undos and redos. Raises sqlite3.Error."""
-    changes, since = connection.execute("SELECT count(*), min(made_at) FROM change WHERE undoes IS NULL").fetchone()
-    sql = """SELECT id, kind, label FROM source
-             WHERE id IN (SELECT DISTINCT source_id FROM change WHERE undoes IS NULL) ORDER BY id"""
-    sources = (Source(number, SourceKind(kind), label) for number, kind, label in connection.execute(sql).fetchall())
-    return HistorySummary(changes, since, tuple(sources))
-
-
 def plant_history(connection: sqlite3.Connection, plant_id: int, limit: int) -> list[PlantChange]:
     """Return the latest changes of a plant. Each before-image names the change before it. Raises sqlite3.Error."""
     found: list[PlantChange] = []
     row = connection.execute("SELECT change FROM plant WHERE id = ?", (plant_id,)).fetchone()
     while row is not None and row[0] > 0 and len(found) < limit:
         number = row[0]
-        change = connection.execute(f"{_SELECT} WHERE number = ?", (number,)).fetchone()
+        change = connection.execute(f"{SELECT} WHERE number = ?", (number,)).fetchone()
         image = connection.execute(_IMAGE_OF, (number, plant_id)).fetchone()
         if change is None or image is None or image[0] >= number:  # pruned, or written by another program
             break
-        found.append(PlantChange(_change(change), row_of(image[1:]) if image[0] >= 0 else None))
+        found.append(PlantChange(change_of(change), row_of(image[1:]) if image[0] >= 0 else None))
         row = image[:1]
     return found
 
@@ -145,29 +107,6 @@ def changed_since(connection: sqlite3.Connection, number: int, limit: int) -> li
     """Return the ids of at most `limit` plants that changes after `number` have touched. Raises sqlite3.Error."""
     sql = "SELECT DISTINCT plant_id FROM before_image WHERE change > ? LIMIT ?"
     return [plant_id for (plant_id,) in connection.execute(sql, (number, limit)).fetchall()]
-
-
-def undo_target(connection: sqlite3.Connection) -> int:
-    """Return the number of the latest change that is not undone, or of its latest redo where only that can be undone.
-
-    Raises NothingToUndoError.
-    """
-    number = _target(connection, "undoes IS NULL", Text("There is nothing to undo."))
-    if connection.execute("SELECT size IS NOT NULL FROM change WHERE number = ?", (number,)).fetchone() == (1,):
-        return number
-    sql = """SELECT number, undoes, undone = 0 AND size IS NOT NULL FROM change
-             WHERE number > ? AND undoes IS NOT NULL ORDER BY number"""
-    is_redo, latest = {number: True}, number
-    for later, undoes, can_undo in connection.execute(sql, (number,)):
-        if undoes in is_redo:
-            is_redo[later] = not is_redo[undoes]
-            latest = later if is_redo[later] and can_undo else latest
-    return latest
-
-
-def redo_target(connection: sqlite3.Connection) -> int:
-    """Return the number of the latest undo that is in force. Raises NothingToUndoError."""
-    return _target(connection, f"kind = '{ChangeKind.UNDO}'", Text("There is nothing to redo."))
 
 
 def prune(connection: sqlite3.Connection, now: int) -> None:
@@ -218,39 +157,6 @@ def _newest_outdated(connection: sqlite3.Connection, now: int) -> int:
     return int(number)
 
 
-def _target(connection: sqlite3.Connection, condition: str, none: Text) -> int:
-    (number,) = connection.execute(f"SELECT max(number) FROM change WHERE undone = 0 AND {condition}").fetchone()
-    if number is None:
-        raise NothingToUndoError(none)
-    return int(number)
-
-
 def _entry(connection: sqlite3.Connection, change: Change, last: int | None) -> HistoryEntry:
     first = connection.execute(_FIRST, (change.number,)).fetchone()
-    return HistoryEntry(change, change if last is None else read_change(connection, last), first)
-
-
-def _change(row: tuple[int, int, int, str, str, str, str, int, int | None, int, int]) -> Change:
-    number, made_at, source_id, source_kind, label, kind, parameters, plants, undoes, undone, has_images = row
-    source = Source(source_id, SourceKind(source_kind), label)
-    can_undo = bool(has_images) and not undone
-    facts = _object(parameters)
-    return Change(number, made_at, source, ChangeKind(kind), facts, max(0, plants), undoes, bool(undone), can_undo)
-
-
-def _refused(text: str) -> float:
-    raise ValueError(text)
-
-
-def _finite(text: str) -> float:
-    """Return a number that JSON can hold; 1e999 would be written as Infinity. Raises ValueError."""
-    return float(text) if math.isfinite(float(text)) else _refused(text)
-
-
-def _object(text: str) -> dict[str, Any]:
-    """Return a JSON object, an empty one where another program has written something else."""
-    try:
-        value = json.loads(text, parse_constant=_refused, parse_float=_finite)
-    except (ValueError, RecursionError):
-        value = None
-    return value if isinstance(value, dict) else {}
+    return HistoryEntry(change, change if last is None else read_change(connection.execute, last), first)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError
@@ -17,7 +18,6 @@ from plantdesk.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -58,7 +58,13 @@ class Store(WrittenStore):
         except StoreError:
             self.file.close()
             raise
+        self._index.note = self._writer.index_note
         remove_abandoned_temporary_files(self.path)
+
+    @property
+    @override
+    def desk(self) -> str:
+        return ""
 
     @cached_property
     @override
@@ -126,13 +132,20 @@ class Store(WrittenStore):
     @property
     def is_indexed(self) -> bool:
         """Whether searches and sorts use indexes now."""
-        return self._index.indexed is not None
+        return self._index.indexed is not None and bool(self._index.indexed.orders)
 
     @override
     def prepare_views(self) -> None:
         self._index.start()
 
     @override
+    def begin_backups(self) -> Callable[[], None]:
+        from plantdesk.store.sqlite.backups.jobs import HOUR, AutomaticBackups, back_up_if_due
+
+        return AutomaticBackups(partial(back_up_if_due, self.file, HOUR)).close
+
+    @override
     def close(self) -> None:
-        self._index.close()
+        self._index.stop()
         self._writer.close()
+        self._index.close()

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreClosedError, StoreDamagedError, StoreError, StoreReadOnlyError
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.difference import attached
+from plantdesk.store.sqlite.commit_tracker import is_locked
 from plantdesk.store.sqlite.connections import transaction, translate_errors
+from plantdesk.store.sqlite.index_note import IndexNote
 from plantdesk.store.sqlite.write_connection import CurrentConnection, WriteConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -30,28 +32,24 @@ class Health:
 
     def __init__(self, notify: HealthListener) -> None:
         self._notify = notify
-        self._error: StoreError | None = None
-
-    @property
-    def write_error(self) -> StoreError | None:
-        """The error of the last attempt, until one succeeds. May be read by any thread."""
-        return self._error
+        #: The error of the last attempt, until one succeeds. May be read by any thread.
+        self.write_error: StoreError | None = None
 
     @property
     def is_well(self) -> bool:
         """Whether nothing has failed since the last success."""
-        return self._error is None
+        return self.write_error is None
 
     @property
     def is_damaged(self) -> bool:
         """Whether SQLite found the file malformed; a single successful write does not end that."""
-        return isinstance(self._error, StoreDamagedError)
+        return isinstance(self.write_error, StoreDamagedError)
 
     def failed(self, error: StoreError) -> None:
         """Record the error of a write."""
-        known = self._error is not None and str(self._error) == str(error)
+        known = self.write_error is not None and str(self.write_error) == str(error)
         if not known and not isinstance(error, StoreClosedError):
-            self._error = error
+            self.write_error = error
             self._notify(error)
 
     def succeeded(self) -> None:
@@ -61,8 +59,8 @@ class Health:
 
     def recovered(self) -> None:
         """Record that the whole file was checked, or that another one was opened."""
-        if self._error is not None:
-            self._error = None
+        if self.write_error is not None:
+            self.write_error = None
             self._notify(None)
 
 
@@ -80,6 +78,7 @@ class Transactions:
         self._health = health
         self._polled_at = 0.0
         self._current = CurrentConnection(file)
+        self.index_note = IndexNote(file)
         #: The last connection that was used; its file may have been replaced meanwhile.
         self.known: WriteConnection | None = None
         #: The same, None where the last poll or transaction found that it must not be used.
@@ -88,9 +87,14 @@ class Transactions:
             health.failed(StoreReadOnlyError())
         else:
             self.known = self.usable = self._current.get()
+            self.index_note.compare(self.known.tracker.position)
 
     def close(self) -> None:
         """Close the connection; what a file holds that nobody can find any more is saved. Raises nothing."""
+        if self.index_note.is_due:
+            self.checkpoint()
+            self.index_note.wait()
+            self.note_index()
         self._current.close()
 
     def poll_if_due(self) -> None:
@@ -111,6 +115,8 @@ class Transactions:
         if changes != Changes():
             connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
             self.notify(changes)
+            with contextlib.suppress(OSError):
+                self.index_note.drop_outdated()
 
     def notify(self, changes: Changes) -> None:
         """Publish durable changes, unless there are none."""
@@ -175,6 +181,21 @@ class Transactions:
         if is_log_too_long:
             with contextlib.suppress(StoreError), self.without_plants():
                 pass  # it begins a new log, which SQLite cuts
+
+    def note_index(self) -> None:
+        """Note that the indexes fit the present state, unless something is written now. Raises nothing."""
+        known = self.known
+        if known is None or is_locked(known.sqlite):
+            return
+        with contextlib.suppress(StoreError, OSError), translate_errors():
+            known.sqlite.execute("BEGIN IMMEDIATE")  # or a commit could have begun before, and be visible after
+            try:
+                changes = known.tracker.poll()
+                self.notify(changes)
+                if changes == Changes() and self._file.is_current:
+                    self.index_note.write(known.tracker.position, is_whole=self._file.checkpoint())
+            finally:
+                known.sqlite.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def attached(self, file: Path | None) -> Iterator[None]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from concurrent.futures import Future
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from queue import Empty
+from typing import TYPE_CHECKING, TypeVar
 
-from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError, Text
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreError
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import translate_errors
@@ -21,17 +21,20 @@ from plantdesk.store.sqlite.files.disk_space import DiskSpace
 from plantdesk.store.sqlite.idle_work import IdleWork
 from plantdesk.store.sqlite.inserts import Outcome
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Health, Transactions
+from plantdesk.store.write_queue import AddJob, WriteJob, WriteQueue, defect, resolve
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
     from pathlib import Path
 
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.domain.validation import NewPlant
     from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.index_note import IndexNote
     from plantdesk.store.sqlite.transactions import HealthListener
     from plantdesk.store.sqlite.write_connection import WriteConnection
+    from plantdesk.store.write_queue import Job
 
 _log = logging.getLogger(__name__)
 
@@ -41,42 +44,6 @@ Outcomes = list["PlantRow | PlantDeskError"]
 
 #: Commits that a change of very many plants counts for, so that its log is moved at once.
 _LARGE = 1000
-#: Entries in one transaction at most, so that none waits long for those behind it.
-_GROUP_LIMIT = 2000
-
-
-class _AddJob:
-    """Plants of one caller, to share a transaction with those of others."""
-
-    __slots__ = ("done", "entries")
-
-    def __init__(self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[Outcomes], None]) -> None:
-        self.entries, self.done = entries, done
-
-    def fail(self, error: PlantDeskError) -> None:
-        self.resolve([error] * len(self.entries))
-
-    def resolve(self, outcomes: Outcomes) -> None:
-        try:
-            self.done(outcomes)
-        except Exception:  # noqa: BLE001  a defect of the caller must not end the writer thread
-            _log.exception("the outcomes of %d plants could not be passed on", len(outcomes))
-
-
-class _WriteJob(Generic[_Result]):
-    """Any other write, in a transaction of its own; it returns what it changed.
-
-    `attached` is a file of SQLite whose tables the action finds as `other`.
-    """
-
-    def __init__(
-        self, action: Callable[[sqlite3.Connection], tuple[_Result, Changes]], attached: Path | None = None
-    ) -> None:
-        self.action, self.attached = action, attached
-        self.future: Future[_Result] = Future()
-
-    def fail(self, error: Exception) -> None:
-        self.future.set_exception(error)
 
 
 class Writer:
@@ -86,12 +53,11 @@ class Writer:
         """Start the thread; `publish` and `report_health` are called on it. Raises StoreError."""
         self._file = file
         self._health = Health(report_health)
-        self._queue: SimpleQueue[_AddJob | _WriteJob[Any] | None] = SimpleQueue()
-        self._closing = False
-        self._lock = threading.Lock()
+        self._queue = WriteQueue()
         self._disk = DiskSpace(file.path.parent)
         self._transactions = Transactions(file, publish, self._health)
-        self._idle_work = IdleWork(file.path, self._transactions, self._health, self._queue.empty)
+        self._idle_work = IdleWork(file.path, self._transactions, self._health, self._queue.is_empty)
+        self._queue.wake = self._idle_work.wake
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -100,9 +66,14 @@ class Writer:
         """What keeps the store from being written to, as far as is known. Any thread may ask."""
         return self._health.write_error
 
+    @property
+    def index_note(self) -> IndexNote:
+        """The note of the indexes, for the thread that builds them."""
+        return self._transactions.index_note
+
     def add(self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[Outcomes], None]) -> None:
         """Queue plants; `done` gets an outcome for each, on the writer thread or, where it has ended, on this one."""
-        self._put(_AddJob(entries, done))
+        self._queue.put(AddJob(entries, done))
 
     def submit(
         self, action: Callable[[sqlite3.Connection], tuple[_Result, Changes]], *, attached: Path | None = None
@@ -111,59 +82,41 @@ class Writer:
 
         `attached` is a trusted file of SQLite whose tables the action can read as `other`.
         """
-        job = _WriteJob(action, attached)
-        job.future.set_running_or_notify_cancel()  # or setting the result of a cancelled one would end the thread
-        self._put(job)
+        job = WriteJob(action, attached)
+        self._queue.put(job)
         return job.future
 
     def close(self) -> None:
         """Write what is queued, then end the thread and close the file; returns when that is done."""
-        with self._lock:
-            first, self._closing = not self._closing, True
-            if first:
-                self._queue.put(None)
-                self._idle_work.wake()
+        self._queue.close()
         self._thread.join()
-
-    def _put(self, job: _AddJob | _WriteJob[Any]) -> None:
-        with self._lock:
-            if not self._closing:
-                self._queue.put(job)
-                return self._idle_work.wake()
-        return job.fail(StoreClosedError())
 
     # --- on the writer thread ---
 
     def _run(self) -> None:
         try:
             while (job := self._next_job()) is not None:
-                if isinstance(job, _WriteJob):
+                if isinstance(job, AddJob):
+                    self._add_group(self._queue.group(job))
+                elif isinstance(job, WriteJob):
                     self._run_write(job)
-                else:
-                    self._add_with_all_waiting(job)
-                has_waited = isinstance(job, _WriteJob) and not self._queue.empty()  # perhaps for seconds
+                has_waited = isinstance(job, WriteJob) and not self._queue.is_empty()  # perhaps for seconds
                 if not has_waited:
                     self._transactions.checkpoint_if_due()
         finally:
             self._end()
 
     def _end(self) -> None:
-        """Close the file; when a defect ended the thread, nobody must wait for it for ever."""
-        with self._lock:
-            self._closing = True
-        with contextlib.suppress(Empty):
-            while True:
-                if (job := self._queue.get_nowait()) is not None:
-                    job.fail(StoreClosedError())
+        self._queue.end()
         self._idle_work.close()
         self._transactions.close()
         self._file.close()
 
-    def _next_job(self) -> _AddJob | _WriteJob[Any] | None:
+    def _next_job(self) -> Job | None:
         polls = 0
         while True:
             try:
-                return self._queue.get(timeout=POLL_INTERVAL)
+                return self._queue.next_job(POLL_INTERVAL)
             except Empty:
                 polls += 1
             try:
@@ -171,27 +124,10 @@ class Writer:
             except Exception:  # noqa: BLE001  a defect must not end the thread: writers would wait for ever
                 _log.exception("the store could not be polled")
 
-    def _add_with_all_waiting(self, first: _AddJob) -> None:
-        """Write `first` and all plants queued behind it together; another kind of job behind them comes next."""
-        group, size, following = [first], len(first.entries), None
-        while size < _GROUP_LIMIT and not self._queue.empty():
-            job = self._queue.get_nowait()
-            if not isinstance(job, _AddJob):
-                following = (job,)
-                break
-            group.append(job)
-            size += len(job.entries)
+    def _add_group(self, group: Sequence[AddJob]) -> None:
         outcomes, changes = self._add([entry for job in group for entry in job.entries])
-        self._resolve(group, outcomes)
+        resolve(group, outcomes)
         self._transactions.notify(changes)
-        if following is not None:
-            self._run_next(*following)
-
-    def _run_next(self, job: _WriteJob[Any] | None) -> None:
-        if job is None:
-            self._queue.put(None)  # nothing can be queued behind the end, so it is still the last
-        else:
-            self._run_write(job)
 
     def _add(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
         try:
@@ -203,7 +139,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
             _log.exception("adding %d plants failed", len(entries))
             if len(entries) == 1:
-                return Outcome([_defect(error)])
+                return Outcome([defect(error)])
         each = [self._add([entry]) for entry in entries]
         added = tuple(row for one in each for row in one.changes.added)
         return Outcome([outcome for one in each for outcome in one.outcomes], Changes(added))
@@ -239,14 +175,7 @@ class Writer:
                 pass  # it renews the key that ties the log to its file
         return outcome
 
-    def _resolve(self, group: Sequence[_AddJob], outcomes: Outcomes) -> None:
-        start = 0
-        for job in group:
-            end = start + len(job.entries)
-            job.resolve(outcomes[start:end])
-            start = end
-
-    def _run_write(self, job: _WriteJob[Any]) -> None:
+    def _run_write(self, job: WriteJob) -> None:
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
                 token_usage.count(connection.sqlite)
@@ -269,9 +198,3 @@ def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:
     rows = outcome.changes.added
     connection.checkpointer.committed(1 + len(rows) // 20, sum(len(row.name) + len(row.tag or "") for row in rows))
     return outcome
-
-
-def _defect(error: Exception) -> PlantDeskError:
-    failure = PlantDeskError(Text("PlantDesk could not save this because of a defect in it. Its log has the details."))
-    failure.__cause__ = error
-    return failure

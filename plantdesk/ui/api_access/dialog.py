@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity, Answer
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.server_state import ServerState
-    from plantdesk.ui.api_access.server_control import ServerControl
+    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
@@ -61,7 +61,7 @@ class ActivityPanel(QWidget):
     resized = Signal()
     expanded = Signal()
 
-    def __init__(self, theme: Theme, server: ServerControl) -> None:
+    def __init__(self, theme: Theme, server: ApiControl) -> None:
         super().__init__()
         self._theme = theme
         self._server = server
@@ -243,7 +243,7 @@ class ApiDialog(Dialog):
         bridge: Bridge,
         store: PlantStore,
         queries: StoreQueries,
-        server: ServerControl,
+        server: ApiControl,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(self.tr("API access"), parent)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, TokenRow
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.dialog import ApiDialog
-    from plantdesk.ui.api_access.server_control import ServerControl
+    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.feature import OpenStore, WindowContext
 
 
@@ -34,7 +34,7 @@ class ApiAccess(Feature):
 
     plant_requested = Signal(object)
 
-    def __init__(self, context: WindowContext, server: ServerControl) -> None:
+    def __init__(self, context: WindowContext, server: ApiControl) -> None:
         super().__init__(context)
         self._server = server
         self._opened: OpenStore | None = None

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, ServerFailedError, Starting
+from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, ServerFailedError, Starting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import ServedStore
     from plantdesk.domain.server_state import ServerError, ServerState
+    from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.preferences import Preferences
-
-
-class ServerControl(Protocol):
-    """Turns the API on and off. Changes of its state are signalled by `Bridge.server_changed`."""
-
-    @property
-    def state(self) -> ServerState:
-        """What the server is doing now."""
-
-    @property
-    def port(self) -> int:
-        """The port of the next start, and of the server that is on (0: any free one)."""
-
-    @property
-    def activity(self) -> Activity | None:
-        """The requests of the present server, on or off; None while there is none."""
-
-    def turn_on(self) -> None:
-        """Start the server, without waiting; the API stays on at the next start of the program."""
-
-    def turn_off(self) -> None:
-        """Stop the server, without waiting; the API stays off at the next start of the program."""
-
-    def set_port(self, port: int) -> None:
-        """Serve on `port`, if the API is enabled; saved for the next start of the program."""
 
 
 class StoreServer(Protocol):
@@ -66,16 +41,17 @@ class StoreServer(Protocol):
 
 
 class ApiControl(QObject):
-    """A `ServerControl` for one store after the other. Lives on the GUI thread.
+    """Turns the API on and off, for one store after the other. Lives on the GUI thread.
 
     Starting and stopping may take seconds: they run on a thread of their own, in the order of the calls.
+    `Bridge.server_changed` signals changes of the state.
     """
 
     #: The server was created, or could not be.
     settled = Signal()
 
     def __init__(
-        self, bridge: Bridge, preferences: Preferences, port: int, make_server: Callable[[PlantStore], StoreServer]
+        self, bridge: Bridge, preferences: Preferences, port: int, make_server: Callable[[ServedStore], StoreServer]
     ) -> None:
         super().__init__()
         self._bridge = bridge
@@ -83,7 +59,7 @@ class ApiControl(QObject):
         #: The port of the next start, and of the server that is on (0: any free one).
         self.port = port
         self._make_server = make_server
-        self._store: PlantStore | None = None
+        self._store: ServedStore | None = None
         self._server: StoreServer | None = None
         self._failure: ServerError | None = None
         self._worker = bridge.worker("server-control")
@@ -128,12 +104,23 @@ class ApiControl(QObject):
         self._failure = NoOpenStoreError()
         self._signal_state()
 
-    def serve(self, store: PlantStore) -> None:
-        """Create the server of `store`, and start it if the API is enabled."""
+    def serve(self, store: ServedStore) -> None:
+        """Create the server of `store` in place of another one, and start it if the API is enabled."""
+        before, self._server = self._server, None
+        if before is not None and isinstance(before.state, On):
+            self.port = before.state.port  # scripts know it
+        if self._unsubscribe is not None:
+            self._unsubscribe()
         self._store = store
         self._failure = None
         self._signal_state()
-        self._worker.ask(self, lambda _task: self._make_server(store), self._on_made, self._on_not_made)
+
+        def make(_task: Task) -> StoreServer:
+            if before is not None:
+                before.stop()
+            return self._make_server(store)
+
+        self._worker.ask(self, make, self._on_made, self._on_not_made)
 
     def close(self) -> None:
         """Stop the server; returns when it has answered what it accepted."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.records import Changes
     from plantdesk.domain.server_state import ServerState
-    from plantdesk.ui.api_access.server_control import ServerControl
+    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import MessageAction
 
@@ -195,7 +195,7 @@ class ServerNotice(QObject):
 
     port_requested = Signal()
 
-    def __init__(self, bar: InfoBar, server: ServerControl, parent: QObject | None = None) -> None:
+    def __init__(self, bar: InfoBar, server: ApiControl, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bar = bar
         self._server = server

@@ -14,6 +14,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
+from plantdesk.ui.questions import ask_if_of_other_desk
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -135,7 +136,7 @@ class Card(Feature):
         if self._count > 1:
             self._finish_note()
             self._several.show_count(self._count)
-            self._set_editable(editable=not isinstance(self._opened.store.write_error, StoreReadOnlyError))
+            self._set_editable(editable=not isinstance(self._opened.store.change_error, StoreReadOnlyError))
             self._stack.setCurrentWidget(self._several)
             if self._ids:
                 summarize = partial(_summary, ids=self._ids)
@@ -155,7 +156,7 @@ class Card(Feature):
         else:
             self._draft.follow(read.row)
         self._one.note_edit.set_text(self._draft.text)
-        self._set_editable(editable=not isinstance(self._opened.store.write_error, StoreReadOnlyError))
+        self._set_editable(editable=not isinstance(self._opened.store.change_error, StoreReadOnlyError))
         self._stack.setCurrentWidget(self._one)
 
     # --- the note ---
@@ -204,7 +205,15 @@ class Card(Feature):
 
     @Slot(object)
     def _undo(self, line: HistoryLine) -> None:
-        """Take back a change for this plant alone; a change of other plants as well is edited back."""
+        """Take back a change for this plant alone, after a question where another desk has made it."""
+        if line.change is None:
+            self._undo_now(line)
+        elif self._opened is not None:
+            undo = partial(self._undo_now, line)
+            ask_if_of_other_desk(self.context, self._opened.store, line.change, self.context.page, undo)
+
+    def _undo_now(self, line: HistoryLine) -> None:
+        """Take back a change; one of other plants as well is edited back."""
         from plantdesk.domain.edits import Delete, edited
 
         row = self._shown
@@ -246,8 +255,8 @@ class Card(Feature):
 
     @Slot(object)
     def _on_health_changed(self, error: Exception | None) -> None:
-        if self._pane.isVisible():
-            self._set_editable(editable=not isinstance(error, StoreReadOnlyError))
+        if self._pane.isVisible() and self._opened is not None:
+            self._set_editable(editable=not isinstance(error or self._opened.store.change_error, StoreReadOnlyError))
 
     @Slot()
     def _on_pane_changed(self) -> None:

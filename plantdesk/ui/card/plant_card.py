@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,8 +21,6 @@ from plantdesk.ui.widgets.painting import Icon, TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from plantdesk.domain.history import Change, PlantChange
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.ui.theme.theme import Theme
@@ -97,7 +96,8 @@ def _joined(row: PlantRow, changes: Sequence[PlantChange]) -> list[_Step]:
 
 def _is_same_writing(newer: _Step, older: _Step) -> bool:
     close = newer.change.made_at - older.change.made_at < _SAME_WRITING
-    return close and newer.changed == older.changed == ["note"] and newer.change.source == older.change.source
+    by = {(each.change.source, each.change.desk) for each in (newer, older)}
+    return close and newer.changed == older.changed == ["note"] and len(by) == 1
 
 
 def _line(row: PlantRow, step: _Step) -> HistoryLine:
@@ -105,6 +105,8 @@ def _line(row: PlantRow, step: _Step) -> HistoryLine:
     made = [short_time(step.change.made_at)]
     if step.change.source.kind is not SourceKind.FORM:
         made.append(added_text(step.change.source))
+    if step.change.desk:
+        made.append(one_line(step.change.desk))
     was = [text for each in changed if (text := _was(each, before))]
     undoable = changed and all(getattr(row, each) == getattr(step.after, each) for each in changed)
     restored = {each: getattr(before, each) for each in changed} if undoable else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,8 +34,6 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
     from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
@@ -76,13 +75,13 @@ class HistoryModel(QAbstractListModel):
         self._rows: list[HistoryEntry | str] = []
         self._last: HistoryEntry | None = None
         self._text = ""
-        self._source: Source | None = None
+        self._source: Source | str | None = None
         #: Whether there are changes to be shown that are not read yet.
         self.has_more = False
         self._task: Task | None = None
 
-    def show(self, text: str, source: Source | None) -> None:
-        """Show the changes that contain `text` and were made by `source`; None: by any."""
+    def show(self, text: str, source: Source | str | None) -> None:
+        """Show the changes that contain `text` and were made by `source`, or on the desk of this name; None: by any."""
         self._text, self._source = text, source
         self.reload()
 
@@ -188,9 +187,11 @@ def _title(change: Change) -> str:
 
 
 def detail_text(entry: HistoryEntry) -> str:
-    """Return who made a change, its plants, when it was undone, and why it cannot be."""
+    """Return where and by whom a change was made, its plants, when it was undone, and why it cannot be."""
     change, last, _ = entry
-    parts = [] if change.source.kind is SourceKind.FORM else [source_text(change.source)]
+    parts = [one_line(change.desk)] if change.desk else []
+    if change.source.kind is not SourceKind.FORM:
+        parts.append(source_text(change.source))
     parts.append(_plants(entry))
     if change.is_undone:
         parts.append(translate("History", "undone {time}").format(time=short_time(last.made_at)))
@@ -249,7 +250,12 @@ def _day_text(entry: HistoryEntry) -> str:
 
 
 def _read(
-    reader: PlantReader, _task: Task, before: int | None, limit: int, text: str, source: Source | None
+    reader: PlantReader,
+    _task: Task,
+    before: int | None,
+    limit: int,
+    text: str,
+    source: Source | str | None,
 ) -> HistoryPage:
     entries = reader.history_entries(limit, before, text, source, _title)
     return HistoryPage(entries, reader.history_summary() if before is None else None)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 from plantdesk.domain.errors import Text
 from plantdesk.ui.history.change_list import ChangeList, HistoryModel
 from plantdesk.ui.qt import fill
-from plantdesk.ui.texts import error_text, long_date, shown, source_text
+from plantdesk.ui.texts import error_text, long_date, one_line, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -39,7 +39,8 @@ class HistoryDialog(Dialog):
 
     def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
         super().__init__(self.tr("History"), parent)
-        self._sources: tuple[Source, ...] = ()
+        self._own_desk = opened.store.desk
+        self._filters: list[Source | str | None] = [None]
         self._summary: HistorySummary | None = None
         self._current: int | None = None
         self._scrolled = 0
@@ -83,8 +84,8 @@ class HistoryDialog(Dialog):
 
     @Slot()
     def _on_filter_changed(self) -> None:
-        place = self._source_box.currentIndex() - 1
-        self._model.show(self._search_edit.text().strip(), self._sources[place] if place >= 0 else None)
+        chosen = self._filters[max(self._source_box.currentIndex(), 0)]
+        self._model.show(self._search_edit.text().strip(), chosen)
 
     @Slot()
     def _on_about_to_reset(self) -> None:
@@ -118,14 +119,22 @@ class HistoryDialog(Dialog):
         none = self.tr("No changes yet. Edits, deletions, imports and restores are listed here, each with its undo.")
         self._empty_label.setText(self.tr("No changes match.") if self._is_filtered and summary.changes else none)
         self._show_count()
-        if summary.sources != self._sources:
-            self._sources = summary.sources
+        desks = sorted(summary.desks, key=lambda desk: desk != self._own_desk)
+        filters = [None, *desks, *summary.sources]
+        if filters != self._filters:
+            self._filters = filters
             chosen = self._source_box.currentText()
             with QSignalBlocker(self._source_box):
                 self._source_box.clear()
-                self._source_box.addItem(self.tr("All changes"))
-                self._source_box.addItems([source_text(each) for each in summary.sources])
+                self._source_box.addItems([self._filter_text(each) for each in filters])
                 self._source_box.setCurrentIndex(max(self._source_box.findText(chosen), 0))
+
+    def _filter_text(self, chosen: Source | str | None) -> str:
+        if chosen is None:
+            return self.tr("All changes")
+        if isinstance(chosen, str):
+            return self.tr("This computer") if chosen == self._own_desk else one_line(chosen)
+        return source_text(chosen)
 
     @property
     def _is_filtered(self) -> bool:

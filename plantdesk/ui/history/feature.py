@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
@@ -10,8 +11,10 @@ from shiboken6 import isValid
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import override
+from plantdesk.ui.questions import ask_if_of_other_desk
 
 if TYPE_CHECKING:
+    from plantdesk.domain.history import Change
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.history.dialog import HistoryDialog
 
@@ -49,10 +52,16 @@ class History(Feature):
             from plantdesk.ui.history.dialog import HistoryDialog
 
             self._dialog = HistoryDialog(self.context, self._opened, self.context.page)
-            self._dialog.action_requested.connect(self.context.undo_stack.take_back)
+            self._dialog.action_requested.connect(self._take_back)
             self._dialog.ready.connect(self._dialog.show, Qt.ConnectionType.SingleShotConnection)
         self._dialog.raise_()
         self._dialog.activateWindow()
+
+    @Slot(object)
+    def _take_back(self, change: Change) -> None:
+        if self._opened is not None and self._dialog is not None:
+            take_back = partial(self.context.undo_stack.take_back, change)
+            ask_if_of_other_desk(self.context, self._opened.store, change, self._dialog, take_back)
 
     def _close(self) -> None:
         if self._dialog is not None and isValid(self._dialog):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
@@ -93,7 +92,7 @@ class AddPlantController(QObject):
     def show_no_store(self) -> None:
         """Stop waiting for a store that could not be opened; what is typed stays."""
         self._is_opening = False
-        self._form.message.set_hint(self.tr("Typed plants wait until the file can be opened."))
+        self._form.message.set_hint(self.tr("Typed plants wait until the store can be opened."))
         self.queue.show_no_store()
 
     def forget_store(self) -> None:

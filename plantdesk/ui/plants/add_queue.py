@@ -6,6 +6,7 @@ that is refused waits here until the user corrects or discards it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -15,12 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError
+from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError, Text
 from plantdesk.ui.background import next_free_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
@@ -34,6 +33,13 @@ _MAX_ATTEMPTS = 5
 _RETRY_DELAY = 1000
 #: Seconds for which closing waits for the writer, which has a timeout of its own for each lock.
 _CLOSE_TIMEOUT = 60
+
+
+class _UnansweredError(StoreError):
+    """The window was closed before the store had answered."""
+
+    is_unknown = True
+    text = Text("PlantDesk was closed before it was known whether this was saved.")
 
 
 class EnteredPlant(NamedTuple):
@@ -68,19 +74,29 @@ class Submission:
     error: Exception | None = None
     saving: Future[Any] | None = field(default=None, repr=False)
     is_sent: bool = False
+    #: Whether the settings have it as one that is sent at the next start.
+    is_remembered: bool = False
     number: int = field(default_factory=count().__next__)
+
+    @property
+    def can_be_sent(self) -> bool:
+        """Whether it is known not to be in the store, and only waits for that: it may be sent by itself."""
+        is_unknown = isinstance(self.error, StoreError) and self.error.is_unknown
+        return self.state in {State.SAVING, State.WAITING} and not self.is_sent and not is_unknown
 
 
 class AddQueue(QObject):
     """Saves submissions in their order. Lives on the GUI thread.
 
     `added(submission, result)`: it is saved; the result is a PlantRow, or Applied for several plants.
-    `refused(submission)`: it is not. `changed`: other submissions are saving or unsaved.
+    `refused(submission)`: it is not. `changed`: other submissions are saving or unsaved. `sending`: some that are
+    remembered for the next start are sent next, and must not be remembered as such any more.
     """
 
     added = Signal(object, object)
     refused = Signal(object)
     changed = Signal()
+    sending = Signal()
 
     def __init__(self, bridge: Bridge, parent: QObject) -> None:
         super().__init__(parent)
@@ -134,10 +150,13 @@ class AddQueue(QObject):
 
     def _settle(self, submission: Submission) -> None:
         future = submission.saving
-        if future is not None and future.done() and (error := future.exception()) is not None:
-            self._keep(submission, error)
-        elif future is not None:
+        if future is None:
+            return
+        error = future.exception() if future.done() else _UnansweredError()
+        if error is None:
             self._submissions.remove(submission)
+        else:
+            self._keep(submission, error)
 
     def submit(self, submission: Submission) -> None:
         """Save it behind what was submitted before."""
@@ -177,7 +196,12 @@ class AddQueue(QObject):
             for submission in pending:
                 submission.state = self._without_store
         elif not any(each.is_sent for each in pending):
-            for submission in list(takewhile(_is_single, pending)) or pending[:1]:
+            next_ones = list(takewhile(_is_single, pending)) or pending[:1]
+            for submission in next_ones:
+                submission.is_sent = True
+            if any(each.is_remembered for each in next_ones):
+                self.sending.emit()
+            for submission in next_ones:
                 self._send(submission, self._store)
         self.changed.emit()
 

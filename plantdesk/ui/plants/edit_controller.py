@@ -110,8 +110,8 @@ class EditController(QObject):
             return
         if self._draft is not None:
             self._next_column = Column(column) if self._is_saving else None
-        elif isinstance(self._store.write_error, StoreReadOnlyError):
-            self._toast.show_error(self._store.write_error)
+        elif isinstance(error := self._store.change_error, StoreReadOnlyError):
+            self._toast.show_error(error)
         else:
             self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, Column(column)))
 

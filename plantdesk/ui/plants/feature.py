@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,10 @@ from plantdesk.ui.plants.table.columns import TableContents, TableLayout, from_j
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import source_text
 from plantdesk.ui.widgets.messages import Tone
+from plantdesk.ui.widgets.plain_text import set_tool_tip
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Sequence
 
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.locations import StoreLocation
@@ -170,6 +171,7 @@ class Plants(Feature):
         self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
         self._remembered.show_form(context.location)
         self._add_controller.unsaved.shown.connect(self._on_unsaved_shown)
+        self._add_controller.queue.sending.connect(self._remembered.save_unsaved)
         self._add_controller.unsaved.settled.connect(self._on_unsaved_settled)
         self._add_controller.unsaved.discarded.connect(self._on_discarded)
         self._pasted = PastedPlants(self._form, self)
@@ -239,6 +241,12 @@ class Plants(Feature):
         if not self._browser.search_bar.clear():
             self._form.focus_name()
         return True
+
+    def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
+        """Allow searches and sorting, or not, for a reason."""
+        for widget in (self._browser.search_bar.field, self._browser.table.horizontalHeader()):
+            widget.setEnabled(is_reachable)
+            set_tool_tip(widget, "" if is_reachable else reason)
 
     @property
     def search_text(self) -> str:
@@ -467,7 +475,7 @@ class Plants(Feature):
 
     def _show_hint(self, error: StoreError | None) -> None:
         """Report under the form that plants wait for a store that is read-only; the bar shows why."""
-        hint = self.tr("Plants are added as soon as the file can be written to.")
+        hint = self.tr("Plants are added as soon as the store can be written to.")
         if isinstance(error, StoreReadOnlyError):
             self._message.show_message(Tone.HINT, hint)
         elif self._message.text == hint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import InvalidPlantError, Text
+from plantdesk.domain.errors import InvalidPlantError, StoreReadOnlyError, Text
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
@@ -29,8 +30,6 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtCore import QStringListModel
     from PySide6.QtWidgets import QMenu
 
@@ -106,7 +105,10 @@ class SelectionCommands(QObject):
         number = max(count, 1)
         self._edit_tag.setText(shown(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
         self._delete.setText(shown(Text("&Delete {count:,} plants", one="&Delete plant", count=number)))
-        for action in (self._edit_name, self._edit_tag, self._delete, *self._copies):
+        may_change = self._store is None or not isinstance(self._store.change_error, StoreReadOnlyError)
+        for action in (self._edit_name, self._edit_tag, self._delete):
+            action.setEnabled(count > 0 and may_change)
+        for action in self._copies:
             action.setEnabled(count > 0)
 
     @Slot()

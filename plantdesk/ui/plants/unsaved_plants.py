@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import IdTakenError, PlantDeskError, Text, id_taken
+from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreUnreachableError, Text, id_taken
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.texts import error_text, one_line, shown
@@ -20,8 +21,6 @@ from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
     from plantdesk.ui.plants.form import PlantForm
@@ -85,18 +84,24 @@ class UnsavedPlants(QObject):
     def as_json(self) -> list[dict[str, object]]:
         """Return what is not saved, or may not be, as `restore` takes it: also what is being saved and corrected."""
         edited = [] if self.edited is None else [self.edited]
+        for each in (every := [*edited, *self._queue.submissions]):
+            each.is_remembered = bool(each.entries) and each.can_be_sent
         return [
             {
+                "waits": each.is_remembered,
                 "texts": list(each.texts),
                 "plants": [list(entry) for entry in each.entries],
                 "reason": "" if each.error is None else self._reason(each),
                 "owner": _owner(each.error),
             }
-            for each in [*edited, *self._queue.submissions]
+            for each in every
         ]
 
     def restore(self, values: object) -> None:
-        """List again what an earlier window could not save; the user adds it, as it may be saved by now."""
+        """List again what an earlier window could not save.
+
+        What only waited is sent; the user adds the rest, as it may be saved by now.
+        """
         found = map(_submission, values if isinstance(values, list) else [])
         self._queue.add_unsaved([each for each in found if each is not None])
 
@@ -113,7 +118,8 @@ class UnsavedPlants(QObject):
 
     def _line(self, submission: Submission) -> Line:
         is_refused = submission.state is State.REFUSED
-        icon, tone = ("circle-alert", "error") if is_refused else ("history", "muted")
+        icon = "circle-alert" if is_refused else "clock" if _waits_for_server(submission) else "history"
+        tone = "error" if is_refused else "muted"
         actions = self._cures(submission)
         if submission.texts:
             actions.append((self.tr("Edit"), partial(self._edit, submission)))
@@ -122,7 +128,7 @@ class UnsavedPlants(QObject):
 
     def _cures(self, submission: Submission) -> list[MessageAction]:
         """Return the actions that may save it as it is."""
-        if submission.state is State.POSTPONED or submission.error is None:
+        if submission.state is State.POSTPONED or submission.error is None or _waits_for_server(submission):
             return []
         if isinstance(submission.error, IdTakenError):
             return [(self.free_id_label, partial(self._queue.send_again, [submission], with_free_ids=True))]
@@ -132,7 +138,7 @@ class UnsavedPlants(QObject):
         """Return what can be done with all lines at once, where there are several for it."""
         unsaved = self._queue.unsaved
         taken = [each for each in unsaved if isinstance(each.error, IdTakenError)]
-        failed = [each for each in unsaved if each.error is not None and each not in taken]
+        failed = [each for each in unsaved if each.error and each not in taken and not _waits_for_server(each)]
         use_free_ids = partial(self._queue.send_again, taken, with_free_ids=True)
         actions = (
             (taken, self.tr("Use free IDs for all"), use_free_ids),
@@ -150,8 +156,10 @@ class UnsavedPlants(QObject):
     def _reason(self, submission: Submission) -> str:
         if submission.state is State.POSTPONED:
             return self.tr("put aside")
+        if _waits_for_server(submission):
+            return self.tr("waits for the server")
         if submission.error is None:
-            return self.tr("waits until the file can be opened")
+            return self.tr("waits until the store can be opened")
         return error_text(submission.error)
 
     def _edit(self, submission: Submission) -> None:
@@ -190,6 +198,8 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
         return None
     if not entries:
         return Submission((), tuple(texts), State.POSTPONED)
+    if value.get("waits") is True:
+        return Submission(entries, tuple(texts), State.WAITING)
     is_taken = owner is not None and _is_entry(EnteredPlant(owner.name, owner.tag, owner.id))
     if owner is not None and is_taken:
         error: PlantDeskError = id_taken(owner, *entries[0][:2])
@@ -198,6 +208,12 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
     else:
         error = PlantDeskError(Text("PlantDesk was closed before it could be saved."))
     return Submission(entries, tuple(texts), State.REFUSED, error)
+
+
+def _waits_for_server(submission: Submission) -> bool:
+    """Whether it is sent as soon as the server answers."""
+    error = submission.error
+    return submission.can_be_sent and isinstance(error, StoreUnreachableError) and error.retry_after is not None
 
 
 def _plants(submissions: Sequence[Submission]) -> int:

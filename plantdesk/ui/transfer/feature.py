@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QLineEdit
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import StoreReadOnlyError, Text
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy
 from plantdesk.ui.feature import Feature
@@ -20,8 +21,6 @@ from plantdesk.ui.widgets.messages import BarKind
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from PySide6.QtCore import QMimeData
     from PySide6.QtGui import QDropEvent
 
@@ -192,8 +191,11 @@ class Transfer(Feature):
             self._exports.open_dialog(self._plants)
 
     def _allow(self, *, allowed: bool) -> None:
-        for command in self._commands:
-            command.setEnabled(allowed)
+        """Offer import and export; no import to a user who may not change plants: it is a change of the history."""
+        may_change = self._store is None or not isinstance(self._store.change_error, StoreReadOnlyError)
+        importing, exporting = self._commands
+        importing.setEnabled(allowed and may_change)
+        exporting.setEnabled(allowed)
 
     # --- the running import ---
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,6 @@ from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from PySide6.QtCore import SignalInstance
     from PySide6.QtGui import QKeyEvent, QShowEvent
 
@@ -40,7 +39,7 @@ class TabOrder(QObject):
 
     def __init__(self, window: QWidget, focus_moving: SignalInstance, *parts: QWidget) -> None:
         """Order what is in `parts`, one after the other, each time `focus_moving` is emitted."""
-        super().__init__(window)
+        super().__init__(parts[0] if parts else window)  # a window may get other parts
         self._parts = parts
         self._order: list[QWidget] = []
         focus_moving.connect(self._set_order)

@@ -6,12 +6,21 @@ import time
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QLocale, QTime, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from plantdesk import __version__
-from plantdesk.domain.errors import NoStoreError, StoreDamagedError, StoreGoneError, StoreMovedError
+from plantdesk.domain.errors import (
+    NoStoreError,
+    SignInNeededError,
+    StoreDamagedError,
+    StoreGoneError,
+    StoreMovedError,
+    StoreNewerError,
+    StoreOutdatedError,
+    StoreUnreachableError,
+)
 from plantdesk.platform import paths, updates
 from plantdesk.platform.logs import bug_report
 from plantdesk.ui.feature import Feature
@@ -22,6 +31,7 @@ from plantdesk.ui.widgets.messages import BarKind
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.platform.updates import Release
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.widgets.messages import InfoBar, MessageAction
@@ -74,27 +84,60 @@ class StoreNotice(Feature):
     try_again_requested = Signal()
     restore_requested = Signal()
     new_store_requested = Signal()
+    update_requested = Signal()
     file_chosen = Signal(str)
+    address_requested = Signal()
+    own_store_requested = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
+        self._store: PlantStore | None = None
         self._bar = context.page.add_bar()
         context.bridge.health_changed.connect(self._show_health)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self._bar.hide()
+        self._store = opened.store
+        self._show_rights()
+
+    def _show_rights(self) -> None:
+        """Show which right to change plants is missing, where plants can be added."""
+        reason = None if self._store is None or self._store.write_error is not None else self._store.change_error
+        if reason is None:
+            self._bar.hide()
+        else:
+            title = self.tr("You can add plants here, but not change them")
+            self._show(title, error_text(reason), kind=BarKind.INFO)
 
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:
         actions = [self._restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
         if isinstance(reason, StoreGoneError | NoStoreError):
             actions.append((self.tr("Start without plants"), self.new_store_requested.emit))
-        actions += [
-            (self.tr("Try again"), self.try_again_requested.emit),
-            (self.tr("Choose another file…"), self.choose_file),
-        ]
+        actions.append((self.tr("Try again"), self.try_again_requested.emit))
+        if self.context.location.server is not None:
+            self._show_no_server(self.context.location.server, reason, actions)
+            return
+        actions.append((self.tr("Choose another file…"), self.choose_file))
         self._show(self.tr("Your plants could not be opened"), error_text(reason), *actions)
+
+    def _show_no_server(self, server: str, reason: PlantDeskError, actions: list[MessageAction]) -> None:
+        """Show why a shared store is not open; it is tried again where that may help."""
+        own = self.tr("My own plants"), self.own_store_requested.emit
+        if isinstance(reason, SignInNeededError):
+            sign_in = self.tr("Sign in…"), self.address_requested.emit
+            self._show(self.tr("Sign in to the shared store"), error_text(reason), sign_in, own, kind=BarKind.WARNING)
+            return
+        actions += [(self.tr("Change the address…"), self.address_requested.emit), own]
+        if reason.retry_after is None:
+            self._show(self.tr("The shared store could not be opened"), error_text(reason), *actions)
+            return
+        title = self.tr("{server} does not answer").format(server=server)
+        text = self.tr(
+            "Nothing was lost and nothing is created in its place. PlantDesk goes on trying by itself; "
+            "plants that you type wait on this computer."
+        )
+        self._show(title, text, *actions, kind=BarKind.WARNING)
 
     def show_opening(self) -> None:
         """Hide the bar while the file is being opened again."""
@@ -117,7 +160,15 @@ class StoreNotice(Feature):
     def _show_health(self, error: StoreError | None) -> None:
         """Show what keeps the open store from saving plants; None: it saves them again."""
         if error is None:
-            self._bar.hide()
+            self._show_rights()
+            return
+        if self.context.location.server is not None and isinstance(error, StoreUnreachableError):
+            self._show_lost_server(error)
+            return
+        if isinstance(error, StoreOutdatedError | StoreNewerError):
+            title = self.tr("You can read this shared store, but not change it")
+            updates = [(self.tr("Update…"), self.update_requested.emit)] * isinstance(error, StoreOutdatedError)
+            self._show(title, error_text(error), *updates, kind=BarKind.INFO)
             return
         text, actions = error_text(error), []
         if isinstance(error, StoreDamagedError | StoreMovedError):
@@ -126,10 +177,27 @@ class StoreNotice(Feature):
             text += " " + self.tr("PlantDesk continues by itself when it can.")
         self._show(self.tr("Plants cannot be saved"), text, *actions)
 
-    def _show(self, title: str, text: str, *actions: MessageAction) -> None:
+    def _show_lost_server(self, error: StoreError) -> None:
+        """Show since when the server of the open store does not answer, or that it refuses the user."""
+        if error.retry_after is None:
+            actions = ((self.tr("Sign in again…"), self.address_requested.emit),)
+            self._show(self.tr("The server lets this desk in no longer"), error_text(error), *actions)
+            return
+        now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
+        text = self.tr(
+            "What is on the screen can be read and copied. New plants wait on this computer. "
+            "Changing, deleting and searching wait for the server."
+        )
+        if self._bar.isHidden() or self._bar.text != text:  # else the time would change
+            title = self.tr("The server has not answered since {time}").format(time=now)
+            other = self.tr("Other store…"), self.address_requested.emit
+            own = self.tr("My own plants"), self.own_store_requested.emit
+            self._show(title, text, other, own, kind=BarKind.WARNING)
+
+    def _show(self, title: str, text: str, *actions: MessageAction, kind: BarKind = BarKind.ERROR) -> None:
         """Show a state, unless it is shown already: its buttons would lose the focus."""
         if self._bar.isHidden() or (self._bar.title, self._bar.text) != (title, text):
-            self._bar.show_state(BarKind.ERROR, title, text, *actions, persistent=True)
+            self._bar.show_state(kind, title, text, *actions, persistent=True)
 
     def _restore_action(self) -> MessageAction:
         return self.tr("Restore a backup…"), self.restore_requested.emit

@@ -176,14 +176,16 @@ class RestoreDialog(Dialog):
         }[kind]
 
     def _lay_out(self) -> None:
-        about = PlainLabel(
-            self.tr(
-                "Your plants become those of the backup. The present state is backed up first, "
-                "so that this can be taken back."
-            ),
-            tone="muted",
-            wrapped=True,
+        text = self.tr(
+            "Your plants become those of the backup. The present state is backed up first, "
+            "so that this can be taken back."
         )
+        if self._backups.is_shared:
+            text = self.tr(
+                "The plants of all desks become those of the backup, also what others have changed since. "
+                "The present state is backed up first, and the history can take this back."
+            )
+        about = PlainLabel(text, tone="" if self._backups.is_shared else "muted", wrapped=True)
         fill(
             QVBoxLayout(self),
             about,

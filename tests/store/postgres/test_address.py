@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from plantdesk.cli.main import main
 from plantdesk.store import location_of
 from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
@@ -46,11 +47,33 @@ def test_a_password_is_used_and_never_shown(url: str) -> None:
         assert "cret" not in shown
 
 
-@pytest.mark.parametrize("url", ["postgresql://a@b@c/plants", "postgresql://u:secret@h/pl#ants", "postgresql://h/p\0"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://a@b@c/plants",
+        "postgresql://u:secret@h/pl#ants",
+        "postgresql://u:sec/ret@h/plants",
+        "postgresql:/u:secret@h/plants",
+        "host=h user=u password=secret dbname=plants",
+        "postgresql://h/p\0",
+    ],
+)
 def test_a_malformed_address_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(AddressSyntaxError) as refused:
         location_of(url)
     assert "secret" not in str(refused.value)
+
+
+def test_an_unknown_parameter_is_refused_and_a_misspelt_password_not_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for parameter in ("foo=bar", "PASSWORD=secret"):
+        url = f"postgresql://u@127.0.0.1:1/plants?{parameter}"
+        assert main(["list", "--database", url]) == 1
+        main(["info", "--database", url])
+    shown = "".join(capsys.readouterr())
+    assert "Traceback" not in shown
+    assert "secret" not in shown
 
 
 def test_the_key_is_the_same_for_each_way_to_write_it() -> None:

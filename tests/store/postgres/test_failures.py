@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -17,16 +18,15 @@ from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store import location_of
-from plantdesk.store.postgres import transactions, writer
-from plantdesk.store.postgres.connections import ServerUnreachableError
+from plantdesk.store.postgres import listening, transactions, writer
+from plantdesk.store.postgres import store as postgres_store
+from plantdesk.store.postgres.connections import Connection, ServerUnreachableError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.support.adding import add_each
 from tests.support.postgres_server import running_server
 from tests.support.tcp_proxy import TcpProxy, proxy_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.validation import NewPlant
     from plantdesk.store.postgres.location import PostgresLocation
@@ -372,3 +372,74 @@ def test_missing_rights_make_a_store_read_only(postgres: PostgresServer, locatio
     finally:
         postgres.execute("DROP OWNED BY guest", name)
         postgres.execute("DROP ROLE guest")
+
+
+def test_a_write_whose_answer_is_lost_is_answered_when_the_server_can_be_asked(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation
+) -> None:
+    healthy: SimpleQueue[StoreError | None] = SimpleQueue()
+    store.subscribe(lambda _changes: None)
+    store.subscribe_health(healthy.put)
+    for reaches_server, name in ((True, "Fern"), (False, "Ivy")):
+        proxy.is_off = True
+        proxy.lose_answer(b"COMMIT", reaches_server=reaches_server)
+        added = store.add_as_next(plant_fields({"name": name}), FORM)
+        assert isinstance(healthy.get(timeout=SECONDS), OutcomeUnknownError)
+        assert not added.done()
+        proxy.is_off = False
+        if reaches_server:
+            assert added.result(SECONDS).name == name
+        else:
+            assert isinstance(added.exception(SECONDS), ServerUnreachableError)
+        assert healthy.get(timeout=SECONDS) is None
+    assert stored(location) == [1]
+
+
+def fails(query: Callable[[], object]) -> None:
+    with pytest.raises(StoreError):
+        query()
+
+
+@pytest.mark.parametrize("busy", ["writer", "reader", "nothing"])
+def test_closing_does_not_wait_for_a_server_that_hangs(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation, busy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "_CLOSE_TIMEOUT", 0.2)
+    monkeypatch.setattr(transactions, "_SETTLE_TIMEOUT", 0.2)
+    store.subscribe(lambda _changes: None)
+    assert store.add(plant(1), COMMAND).result(SECONDS).id == 1
+    with closing(store.reader()) as reader:
+        reader.count()
+        proxy.freeze()
+        threads: list[threading.Thread] = []
+        waiting = None
+        if busy == "writer":
+            waiting = store.apply([DeleteAll(Selection())], FORM)
+        elif busy == "reader":
+            threads.append(threading.Thread(target=fails, args=(reader.count,), daemon=True))
+            threads[0].start()
+        began = time.monotonic()
+        store.close()
+        assert time.monotonic() - began < Connection.limit
+        for each in threads:
+            each.join(SECONDS)
+            assert not each.is_alive()
+    if waiting is not None:
+        assert isinstance(waiting.exception(SECONDS), StoreError)
+    proxy.thaw()
+    assert stored(location) == [1]
+
+
+def test_a_notification_before_the_next_attempt_does_not_end_the_writer(
+    store: PlantStore, proxy: TcpProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "_RETRY_DELAY", 0.01)  # it polls as soon as it is connected again
+    monkeypatch.setattr(writer, "_RETRY_DELAY", 1.0)
+    store.subscribe(lambda _changes: None)
+    proxy.is_off = True
+    proxy.cut()
+    with pytest.raises(ServerUnreachableError):
+        store.add(plant(1), FORM).result(SECONDS)
+    proxy.is_off = False
+    until(lambda: store.write_error is None)
+    assert store.add(plant(1), FORM).result(SECONDS).id == 1

@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import BigInteger, Integer, LargeBinary, Text
 from sqlmodel import SQLModel
 
-from plantdesk.domain.errors import StoreError, StoreTooNewError
 from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of, tables
@@ -23,11 +22,12 @@ from plantdesk.store.postgres.connections import (
     StandbyError,
     connect,
 )
-from plantdesk.store.postgres.schema import NoSharedStoreError, OutdatedSharedStoreError
-from plantdesk.store.postgres.store import create_tables
+from plantdesk.store.postgres.migration import create_tables
+from plantdesk.store.postgres.schema import NoSharedStoreError
 from tests.support.postgres_server import running_server
 
 if TYPE_CHECKING:
+    from plantdesk.domain.errors import StoreError
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
@@ -48,14 +48,6 @@ def test_only_create_makes_tables_and_only_where_there_are_none(postgres: Postgr
         store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     with closing(location.open(create=True)) as store, closing(store.reader()) as reader:
         assert reader.count() == 1
-
-
-def test_a_store_of_another_version_is_left_as_it_is(postgres: PostgresServer, location: PostgresLocation) -> None:
-    for version, error in ((99, StoreTooNewError), (0, OutdatedSharedStoreError)):
-        postgres.execute(f"UPDATE plantdesk.state SET version = {version}", location.name)
-        for opened in (location.open, location.open_read_only):
-            with pytest.raises(error):
-                opened()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import os
 import threading
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from PySide6.QtCore import QSize, Qt, QTimer
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.server_state import ServerState
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
@@ -125,7 +126,7 @@ def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: Stor
     switch = Switch(bridge)
     window = QWidget()
     qtbot.addWidget(window)
-    dialog = ApiDialog(theme, bridge, store, queries, switch, window)
+    dialog = ApiDialog(theme, bridge, store, queries, cast("ApiControl", switch), window)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
     with qtbot.waitExposed(dialog):
         dialog.show()

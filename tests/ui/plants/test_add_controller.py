@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,6 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
@@ -386,8 +385,8 @@ def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
     desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.adds("Early bird")
     entry.show_no_store()
-    assert desk.message.text == "Typed plants wait until the file can be opened."
-    desk.lists(**{"Early bird": "until the file can be opened"})
+    assert desk.message.text == "Typed plants wait until the store can be opened."
+    desk.lists(**{"Early bird": "until the store can be opened"})
     desk.adds("Late bird")
     desk.lists(**{"Early bird": "until", "Late bird": "until"})
     desk.press_in_box("Discard")  # the last one

@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.backups import Backup, BackupKind
-from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, Text
+from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
@@ -25,7 +26,6 @@ from plantdesk.store.sqlite.files.atomic_file import (
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 
@@ -75,12 +75,16 @@ class Backups:
 
         Raises StoreError; then there is no backup.
         """
+        return self.make_by(lambda path: copy_database(connection, path, revoke_tokens=True), kind)
+
+    def make_by(self, write: Callable[[Path], object], kind: BackupKind) -> Backup:
+        """Let `write` make the new file of a backup. Raises StoreError; then there is no backup."""
         try:
             make_private_folder(self._own_folder())
             while True:
                 with contextlib.suppress(FileExistsError):  # another process made one in the same millisecond
                     path = self._free_name(kind, self.folder)
-                    copy_database(connection, path, revoke_tokens=True)
+                    write(path)
                     return self._backup(path)
         except OSError as error:
             raise unusable(self.folder, error) from error
@@ -240,6 +244,12 @@ def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[
 
 def _order(backup: Backup) -> tuple[int, int, str]:
     return backup.number, backup.made_at, backup.path.name
+
+
+def check_is_new(file: Path) -> None:
+    """Raise StoreUnreachableError where a copy of a store would replace something."""
+    if file.exists() or file.is_symlink():
+        raise StoreUnreachableError(Text("“{file}” is there already. Name a new file."), file=file.name)
 
 
 def unusable(place: Path, error: OSError) -> StoreError:

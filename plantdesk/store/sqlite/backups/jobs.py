@@ -6,13 +6,14 @@ import contextlib
 import logging
 import sqlite3
 import threading
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite.backups.difference import attached, same
-from plantdesk.store.sqlite.backups.folder import Backups, copy_database, unusable
+from plantdesk.store.sqlite.backups.folder import Backups, check_is_new, copy_database, unusable
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
@@ -20,13 +21,10 @@ from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from plantdesk.domain.backups import Restored, RestorePreview
-    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Source
-    from plantdesk.store.sqlite.store import Store
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +43,7 @@ def back_up(path: Path, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
 def copy_store(path: Path, target: Path) -> None:
     """Copy the store at `path` to the new file `target`; no token is valid in it. Raises StoreError."""
     try:
-        if target.exists() or target.is_symlink():
-            raise StoreUnreachableError(Text("“{file}” is there already. Name a new file."), file=target.name)
+        check_is_new(target)
         with _connected(path) as (_, connection):
             copy_database(connection, target, revoke_tokens=True)
     except OSError as error:
@@ -66,14 +63,14 @@ def _connected(path: Path) -> Iterator[tuple[StoreFile, sqlite3.Connection]]:
 
 
 class AutomaticBackups:
-    """Makes a backup soon after the start and every hour, when there is something new, and thins out the old ones.
+    """Makes a backup soon after the start and every hour, where one is due.
 
     A failure is logged and tried again an hour later: no backup may prevent plants from being added.
     """
 
-    def __init__(self, file: StoreFile, *, first: float = _FIRST, every: float = HOUR) -> None:
+    def __init__(self, back_up_if_due: Callable[[], object], *, first: float = _FIRST, every: float = HOUR) -> None:
         """Start the thread; times are in seconds."""
-        self._file = file
+        self._back_up_if_due = back_up_if_due
         self._first, self._every = first, every
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store-backups", daemon=True)
@@ -88,7 +85,7 @@ class AutomaticBackups:
         wait = self._first
         while not self._ended.wait(wait):
             try:
-                back_up_if_due(self._file, self._every)
+                self._back_up_if_due()
             except StoreError as error:
                 _log.warning("No automatic backup was made: %s", error)
             except Exception:  # noqa: BLE001  the top of a thread: a defect must not end the backups silently
@@ -134,10 +131,11 @@ class FileBackups(Backups):
     """The backups of the store in a file, see `StoreBackups`."""
 
     suffix = ".db"
+    is_shared = False
 
-    def make(self) -> Backup:
+    def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
         """Back up what is committed."""
-        return back_up(self._path)
+        return back_up(self._path, kind)
 
     def copy_to(self, file: Path) -> None:
         """Copy the store to a new file."""
@@ -154,7 +152,3 @@ class FileBackups(Backups):
         from plantdesk.store.sqlite.backups.restoring import restore
 
         return restore(self._path, backup, source)
-
-    def begin(self, store: PlantStore) -> Callable[[], None]:
-        """Back up an open store by time; return the function that ends it."""
-        return AutomaticBackups(cast("Store", store).file).close

@@ -1,0 +1,93 @@
+"""`plantdesk copy`, `migrate` and `roles`."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from plantdesk.cli.commands.stores import open_read_only, shown_progress
+from plantdesk.cli.commands.terminal import (
+    cleaned_up_when_terminated,
+    confirm,
+    local_time,
+    print_json,
+    print_table,
+    reported_when_interrupted,
+)
+from plantdesk.domain.errors import Text
+from plantdesk.domain.locations import copy_store, update_store
+from plantdesk.platform import output, paths, settings
+from plantdesk.store import location_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from plantdesk.domain.desks import Desk, TablesUpdate
+    from plantdesk.domain.locations import StoreLocation
+
+
+def copy(options: argparse.Namespace) -> int:
+    """Copy a store to a new or empty one and print what was copied. Raises StoreError, NulInStoreError."""
+    source, target = location_of(options.source), location_of(options.target)
+    with (
+        cleaned_up_when_terminated(),
+        reported_when_interrupted("Nothing was copied."),
+        shown_progress(f"Copying to {target.name}") as progress,
+    ):
+        copied = copy_store(source, target, progress)
+    _copy_settings(source, target)
+    rows = copied.rows
+    if options.json:
+        counts = {"plants": rows["plant"], "changes": rows["change"], "tokens": rows["token"]}
+        print_json({"from": source.url, "to": target.url, **counts, "sha256": copied.digest})
+    else:
+        names = (("plant", "plants"), ("change", "changes"), ("token", "tokens"))
+        plants, changes, tokens = (f"{rows[one]:,} {one if rows[one] == 1 else many}" for one, many in names)
+        output.write(f"Copied {plants}, {changes} of the history and {tokens} to {target.url}")
+    return 0
+
+
+def migrate(options: argparse.Namespace) -> int:
+    """Update the tables of a shared store after a question and a backup, or make them. Raises StoreError."""
+    database: StoreLocation = options.database
+    if options.create and database.folder is None:  # opening a file makes it anyway
+        database.open(create=True).close()
+    else:
+        open_read_only(database).close()
+    update = database.needed_update()
+    if update is None:
+        output.write(f"{database.url} is up to date.")
+        return 0
+    output.report(f"Update the shared store from version {update.before} to {update.after}, for all computers.")
+    if update.desks:
+        rows = [_desk_cells(desk, update) for desk in update.desks]
+        print_table(("COMPUTER", "VERSION", "LAST SEEN", "AFTERWARDS"), rows)
+    if not options.yes:
+        confirm("It cannot be undone. Back up and update?", Text("Nothing was changed"))
+    saved = update_store(database)
+    output.write(f"Updated. The state before is in {saved.path}" if saved is not None else "Updated.")
+    return 0
+
+
+def print_roles(options: argparse.Namespace) -> int:
+    """Print the SQL of three roles for an administrator. Raises StoreUnreachableError."""
+    sql = location_of(options.url).roles_sql()
+    if sql is not None:
+        output.write(sql)
+        return 0
+    raise options.parser.error(Text("URL is the address of a shared store: postgresql://host/database"))
+
+
+def _desk_cells(desk: Desk, update: TablesUpdate) -> tuple[str, ...]:
+    afterwards = "works on" if update.goes_on(desk) else "only reads, until updated"
+    return desk.name, desk.version or "unknown", local_time(desk.last_seen), afterwards
+
+
+def _copy_settings(source: StoreLocation, target: StoreLocation) -> None:
+    """Copy colours of tags and saved searches, where there are any."""
+    file = paths.settings_file()
+    known = settings.load(file)
+    copied = settings.copied_of(settings.of_store(known, source.key))
+    if copied:
+        with contextlib.suppress(OSError):  # the plants are copied
+            settings.update(file, lambda each: settings.with_store(each, target.key, copied), known)

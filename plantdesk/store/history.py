@@ -1,0 +1,216 @@
+"""What the kinds of store do alike with the history: its entries, and how a change is taken back.
+
+The tables have the same columns in each kind, and these statements are SQL of both. `execute` binds values by name, as
+`:name`, and returns a cursor of its kind, whose errors it raises.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
+from plantdesk.domain.folding import searched
+from plantdesk.domain.history import Change, ChangeKind, texts_of
+from plantdesk.domain.protocols import HistorySummary
+from plantdesk.domain.records import Source, SourceKind
+from plantdesk.store.sql import VERSION
+
+if TYPE_CHECKING:
+    Execute = Callable[..., Any]
+
+#: Ids of skipped plants, and of plants brought back, that an undo lists.
+_MAX_LISTED = 100
+
+#: The member of the stored parameters with the name of the desk; so a copy in a file has it as well.
+DESK = "desk"
+#: What `change_of` needs.
+SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coalesce(label, ''), change.kind, parameters,
+                   plants, undoes, undone, size IS NOT NULL
+            FROM change LEFT JOIN source ON source.id = source_id"""
+
+#: The version of a plant that a before-image has.
+VERSION_BEFORE = "CASE WHEN x.plant_change > 0 THEN x.plant_change ELSE -x.seq END"
+#: The columns that a plant and its before-images have in common.
+EACH = ("name", "tag", "note", "seq", "added_at", "source_id", "folded")
+COLUMNS = ", ".join(EACH)
+PLANT = ", ".join(f"plant.{each}" for each in EACH)
+IMAGE = f"INSERT INTO before_image (change, plant_id, after, {COLUMNS}, plant_change)"
+KEEP_FIRST = "ON CONFLICT (change, plant_id) DO UPDATE SET after = excluded.after"
+#: Before-images of the undo: the present state of those plants of a change that nothing has changed since.
+_UNDO_IMAGES = f"""{IMAGE}
+    SELECT :number, x.plant_id, {VERSION_BEFORE}, {PLANT}, plant.change
+    FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
+    WHERE x.change = :undone AND coalesce({VERSION} = x.after, {VERSION} IS NULL AND x.after IS NULL)"""
+_REMOVE_PRESENT = """DELETE FROM plant WHERE id IN (
+    SELECT plant_id FROM before_image WHERE change = :number AND seq IS NOT NULL)"""
+#: The before-images that an undo brings back.
+BACK = """FROM before_image AS x JOIN before_image AS u ON u.plant_id = x.plant_id AND u.change = :number
+          WHERE x.change = :undone AND x.seq IS NOT NULL"""
+_BRING_BACK = f"""INSERT INTO plant (id, {COLUMNS}, change)
+    SELECT x.plant_id, {", ".join(f"x.{each}" for each in EACH)}, x.plant_change {BACK}"""
+_SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = :undone AND NOT EXISTS (
+    SELECT 1 FROM before_image AS u WHERE u.change = :number AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
+
+
+# --- entries ---
+
+
+def read_change(execute: Execute, number: int) -> Change:
+    """Return the change of this number. Raises NothingToUndoError where there is none."""
+    row = execute(f"{SELECT} WHERE number = :number", {"number": number}).fetchone()
+    if row is None:
+        reason = Text("There is no change {number}. `plantdesk history` lists the changes.")
+        raise NothingToUndoError(reason, number=number)
+    return change_of(row)
+
+
+def newest_changes(execute: Execute, limit: int) -> list[Change]:
+    """Return at most `limit` changes, newest first."""
+    rows = execute(f"{SELECT} ORDER BY number DESC LIMIT :limit", {"limit": limit}).fetchall()
+    return [change_of(row) for row in rows]
+
+
+def history_summary(execute: Execute) -> HistorySummary:
+    """Return number, oldest time and sources of all changes but undos and redos."""
+    changes, since = execute("SELECT count(*), min(made_at) FROM change WHERE undoes IS NULL").fetchone()
+    sql = """SELECT id, kind, label FROM source
+             WHERE id IN (SELECT DISTINCT source_id FROM change WHERE undoes IS NULL) ORDER BY id"""
+    sources = (Source(number, SourceKind(kind), label) for number, kind, label in execute(sql).fetchall())
+    return HistorySummary(changes, since, tuple(sources))
+
+
+def undos(execute: Execute) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the change that each undo or redo began with, and of each such change the latest of them."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for number, undoes in execute("SELECT number, undoes FROM change WHERE undoes IS NOT NULL ORDER BY number"):
+        first[number] = first.get(undoes, undoes)
+        last[first[number]] = number
+    return first, last
+
+
+def contains(text: str, shown: Callable[[Change], str], change: Change) -> bool:
+    """Whether a change has the text of a search in its title, as it is shown, or in its parameters."""
+    return not text or any(text in searched(each) for each in (shown(change), *texts_of(change.subject[1])))
+
+
+def change_of(row: Sequence[Any]) -> Change:
+    """Return a change of what `SELECT` gives."""
+    number, made_at, source_id, source_kind, label, kind, parameters, plants, undoes, undone, has_images = row
+    source = Source(source_id, SourceKind(source_kind), label)
+    can_undo = bool(has_images) and not undone
+    facts = _object(parameters)
+    desk = facts.pop(DESK, "")
+    return Change(
+        number,
+        made_at,
+        source,
+        ChangeKind(kind),
+        facts,
+        max(0, plants),
+        undoes,
+        bool(undone),
+        can_undo,
+        desk if isinstance(desk, str) else "",
+    )
+
+
+def _refused(text: str) -> float:
+    raise ValueError(text)
+
+
+def _finite(text: str) -> float:
+    """Return a number that JSON can hold; 1e999 would be written as Infinity. Raises ValueError."""
+    return float(text) if math.isfinite(float(text)) else _refused(text)
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return a JSON object, an empty one where another program has written something else."""
+    try:
+        value = json.loads(text, parse_constant=_refused, parse_float=_finite)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {}
+
+
+# --- undo ---
+
+
+def undo_target(execute: Execute, change: Change | int | None) -> Change:
+    """Return a change as it is stored, or that of a number. Raises NothingToUndoError where it is another one.
+
+    None: the latest that is not undone, or its latest redo where only that can be undone.
+    """
+    if not isinstance(change, Change):
+        return read_change(execute, _latest(execute) if change is None else change)
+    found = read_change(execute, change.number)
+    change.check_same(found)
+    return found
+
+
+def _latest(execute: Execute) -> int:
+    number = _target(execute, "undoes IS NULL", Text("There is nothing to undo."))
+    if execute("SELECT size FROM change WHERE number = :number", {"number": number}).fetchone() != (None,):
+        return number
+    sql = """SELECT number, undoes, undone = 0 AND size IS NOT NULL FROM change
+             WHERE number > :number AND undoes IS NOT NULL ORDER BY number"""
+    is_redo, latest = {number: True}, number
+    for later, undoes, can_undo in execute(sql, {"number": number}):
+        if undoes in is_redo:
+            is_redo[later] = not is_redo[undoes]
+            latest = later if is_redo[later] and can_undo else latest
+    return latest
+
+
+def redo_target(execute: Execute) -> Change:
+    """Return the latest undo that is in force. Raises NothingToUndoError."""
+    return read_change(execute, _target(execute, f"kind = '{ChangeKind.UNDO}'", Text("There is nothing to redo.")))
+
+
+def bring_back(
+    execute: Execute,
+    undone: Change,
+    number: int,
+    before_return: Callable[[dict[str, int]], None] = lambda _values: None,
+) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    """Bring the plants of a change back as they were, as the change of `number`, and mark the former as undone.
+
+    Return how many had been changed since and were skipped, the first ids of those, and the ids brought back unless
+    they are many. `before_return` is called when the present plants are away. Raises UndoConflictError.
+    """
+    values = {"undone": undone.number, "number": number}
+    plants = execute(_UNDO_IMAGES, values).rowcount
+    if plants == 0:
+        raise UndoConflictError(undone.plain_title, undone.plants)
+    execute(_REMOVE_PRESENT, values)
+    before_return(values)
+    execute(_BRING_BACK, values)
+    skipped = execute(_SKIPPED, values).fetchall() if plants < undone.plants else ()
+    back = execute(f"SELECT x.plant_id {BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
+    _mark(execute, undone.number)
+    ids = (tuple(plant_id for (plant_id,) in rows) for rows in (skipped, back if len(back) <= _MAX_LISTED else ()))
+    return max(0, undone.plants - plants), *ids
+
+
+def no_state_before(change: Change) -> NothingToUndoError:
+    """Return the error of a change whose before-images break a rule of the tables: another program wrote them."""
+    return NothingToUndoError(Text("“{title}” has no valid state before it."), title=change.title)
+
+
+def _mark(execute: Execute, number: int) -> None:
+    """Mark a change as undone; what it undoes itself is in force again, and so on."""
+    sql = "UPDATE change SET undone = :undone WHERE number = :number RETURNING undoes"
+    row, is_undone = execute(sql, {"undone": 1, "number": number}).fetchone(), True
+    while row is not None and row[0] is not None and row[0] < number:  # else another program wrote it
+        number, is_undone = row[0], not is_undone
+        row = execute(sql, {"undone": int(is_undone), "number": number}).fetchone()
+
+
+def _target(execute: Execute, condition: str, none: Text) -> int:
+    (number,) = execute(f"SELECT max(number) FROM change WHERE undone = 0 AND {condition}").fetchone()
+    if number is None:
+        raise NothingToUndoError(none)
+    return int(number)

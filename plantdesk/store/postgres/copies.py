@@ -1,0 +1,150 @@
+"""Reads all rows of a shared store, and fills an empty one, by the COPY protocol in its binary format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from psycopg import errors
+from typing_extensions import override
+
+from plantdesk.domain.copies import (
+    Copied,
+    CopyRefusedError,
+    EmptyTables,
+    NulInStoreError,
+    StoreRows,
+    Table,
+    TargetNotEmptyError,
+    transfer,
+)
+from plantdesk.domain.folding import searched
+from plantdesk.store.postgres.connections import LONG, READER, connect, execute, translate_errors
+from plantdesk.store.postgres.desks import desk_name
+from plantdesk.store.postgres.migration import create_tables
+from plantdesk.store.postgres.schema import add_index, check_readable, version_of
+from plantdesk.store.postgres.transactions import Transactions
+
+if TYPE_CHECKING:
+    from plantdesk.domain.copies import Progress, Row
+    from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.connections import Connection, Transaction
+
+#: The server may need longer than two seconds to take what is sent. A parameter of the address wins.
+_PATIENT = ("tcp_user_timeout", "60000")
+_COUNTS = """SELECT plants + last_change + (SELECT count(*) FROM before_image) FROM state"""
+_IS_USED = "SELECT last_seq > 0 OR last_change > 0 OR EXISTS (SELECT FROM token) FROM state"
+_NEXT_ID = "SELECT setval(pg_get_serial_sequence('plantdesk.{0}', 'id'), max(id)) FROM {0} HAVING max(id) > 0"
+
+
+class PostgresRows(StoreRows):
+    """The rows of a connection in a transaction of one snapshot."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Raises psycopg.Error."""
+        self._connection = connection
+        row = execute(connection, "SELECT identity, last_seq, last_change FROM state").fetchone() or ("", 0, 0)
+        self.identity, self.last_seq, self.last_change = str(row[0]), int(row[1]), int(row[2])
+
+    @override
+    def count(self) -> int:
+        (count,) = execute(self._connection, _COUNTS).fetchone() or (0,)
+        return int(count)
+
+    @override
+    def rows(self, table: Table) -> Iterator[Row]:
+        return _rows(self._connection, table)
+
+    @override
+    def with_nul(self) -> tuple[list[int], list[int]]:
+        return [], []
+
+
+class _Tables(EmptyTables):
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @override
+    def insert(self, table: Table, rows: Iterator[Row]) -> None:
+        columns, types = table.columns, table.types
+        if table.name == "source":
+            columns, types = (*columns, "searched"), [*types, "text"]
+            rows = ((*row, searched(row[2])) for row in rows)
+        copy_in(self._connection, table.name, columns, types, rows)
+
+    @override
+    def rows(self, table: Table) -> Iterator[Row]:
+        return _rows(self._connection, table)
+
+
+@contextmanager
+def all_rows(address: Address) -> Iterator[StoreRows]:
+    """Read a store in one snapshot. Raises StoreError."""
+    with translate_errors(address), closing(connect(patient(address), READER, LONG)) as connection:
+        check_readable(version_of(connection), address.name, address.server)
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        yield PostgresRows(connection)  # closing ends the transaction: a rollback would wait for rows that nobody reads
+
+
+def fill_database(address: Address, source: StoreRows, progress: Progress | None = None) -> Copied:
+    """Copy all rows to the empty tables of a database. Raises NulInStoreError and StoreError; then all is as before."""
+    with_nul = source.with_nul()
+    if any(with_nul):
+        raise NulInStoreError(*with_nul)
+    address = patient(address)
+    create_tables(address)
+    with closing(Transactions(address, desk_name(address), reconnects=False)) as transactions:
+        copied = transactions.write(partial(_fill, address, source, progress))
+        with translate_errors(address):
+            connection = transactions.open()
+            add_index(connection)
+            connection.execute("ANALYZE")
+        return copied
+
+
+def _fill(address: Address, source: StoreRows, progress: Progress | None, transaction: Transaction) -> Copied:
+    connection = transaction.connection
+    if execute(connection, _IS_USED).fetchone() != (False,):
+        raise TargetNotEmptyError(target=address.name)
+    connection.execute(f"SET LOCAL statement_timeout = '{LONG}s'".encode())
+    connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+    connection.execute("DROP INDEX IF EXISTS plant_searched")  # `add_index` takes a fraction of the time for all rows
+    connection.execute("DELETE FROM source")
+    with connection.limited(LONG):
+        try:
+            copied = transfer(source, _Tables(connection), progress)
+        except errors.IntegrityError as error:
+            raise CopyRefusedError from error
+    for table in ("source", "token"):
+        execute(connection, _NEXT_ID.format(table))
+    transaction.last_seq, transaction.last_change = source.last_seq, source.last_change
+    transaction.plants, transaction.tokens = copied.rows["plant"], copied.rows["token"]
+    transaction.has_changed = True
+    return copied
+
+
+def copy_in(
+    connection: Connection, table: str, columns: Sequence[str], types: Sequence[str], rows: Iterator[Row]
+) -> None:
+    """Copy rows into a table. Raises psycopg.Error."""
+    sql = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+        copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)
+
+
+def patient(address: Address) -> Address:
+    """Return the address with timeouts for much data."""
+    return replace(address, parameters=(_PATIENT, *address.parameters))
+
+
+def _rows(connection: Connection, table: Table) -> Iterator[Row]:
+    sql = f"COPY (SELECT {', '.join(table.columns)} FROM {table.name} ORDER BY {table.order}) TO STDOUT (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+        copy.set_types(table.types)
+        yield from copy.rows()

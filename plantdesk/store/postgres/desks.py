@@ -1,0 +1,57 @@
+"""The desks of a shared store: the computers that work on it, each by the name that others see in the history.
+
+A desk that listens notes its name and version every 30 s, on the connection that only waits: no change costs more for
+it. Commits name the desk as well, so that commands count.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from plantdesk import __version__
+from plantdesk.domain.desks import Desk
+from plantdesk.store.postgres.connections import NOW, execute
+from plantdesk.store.postgres.schema import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.connections import Connection
+
+#: Characters of a desk's name.
+_MAX_NAME = 60
+#: Milliseconds for which a desk counts.
+_LATELY = 30 * 86_400_000
+_NOTE = f"""INSERT INTO desk (name, version, tables, last_seen) VALUES (%s, %s, %s, {NOW})
+            ON CONFLICT (name) DO UPDATE SET version = excluded.version, tables = excluded.tables,
+                                             last_seen = excluded.last_seen"""
+_COMMITTED = f"""SELECT desk AS name, '' AS version, 0 AS tables, max(made_at) AS last_seen FROM commits
+                 WHERE made_at > {NOW} - %(lately)s GROUP BY desk"""
+_LISTED = f"""SELECT DISTINCT ON (name) name, version, tables, last_seen
+              FROM ({{found}}) AS found WHERE last_seen > {NOW} - %(lately)s ORDER BY name, tables DESC"""
+_NOTED = "SELECT name, version, tables, last_seen FROM desk"
+
+
+def desk_name(address: Address) -> str:
+    """Return the name of this desk: `application_name` of the address, by default that of the computer."""
+    given = dict(address.parameters).get("application_name", "").strip()
+    return (given or platform.node() or "PlantDesk")[:_MAX_NAME]
+
+
+def note_desk(connection: Connection, name: str) -> None:
+    """Note that this desk works on the store now, where its user may; a failure matters to nobody."""
+    try:
+        execute(connection, _NOTE, (name, __version__, SCHEMA_VERSION))
+    except psycopg.Error:
+        if connection.closed:
+            raise
+
+
+def desks(connection: Connection, own: str) -> list[Desk]:
+    """Return the desks of the last 30 days, also of the first version, which notes none. Raises psycopg.Error."""
+    has_table = connection.execute("SELECT to_regclass('plantdesk.desk') IS NOT NULL").fetchone() == (True,)
+    found = f"{_NOTED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
+    rows = execute(connection, _LISTED.format(found=found), {"lately": _LATELY})
+    return [Desk(name, version, tables, last_seen, name == own) for name, version, tables, last_seen in rows]

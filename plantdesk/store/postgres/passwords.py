@@ -1,0 +1,161 @@
+"""Passwords of shared stores in the system's keyring: the Secret Service of a Linux desktop, or what `keyring` uses.
+
+A keyring may be missing, locked, or never answer: each question has a thread of its own and a deadline. Passwords go
+nowhere else. Imported only when a server asks for a password that nothing else gives, or when one is to be kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import threading
+from importlib import import_module
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from plantdesk.domain.errors import PlantDeskError, Text
+
+if TYPE_CHECKING:
+    from typing import Self
+
+_log = logging.getLogger(__name__)
+
+#: Under which the keyring lists the passwords.
+_SERVICE = "PlantDesk"
+#: Seconds within which the keyring must have answered.
+_TIMEOUT = 3.0
+#: The classes of the library `keyring`; that finds them by metadata, which a frozen program has not.
+_BACKENDS = {"win32": ("keyring.backends.Windows", "WinVaultKeyring"), "darwin": ("keyring.backends.macOS", "Keyring")}
+
+
+class KeyringUnusableError(PlantDeskError):
+    """There is no keyring, it is locked, or it does not answer."""
+
+    text = Text(
+        "The password was not remembered: there is no keyring here, or it is locked. PlantDesk asks for the password "
+        "at each start, or reads it from .pgpass."
+    )
+
+
+def kept_password(account: str) -> str | None:
+    """Return the password of an account; None where the keyring has none, or does not answer in 3 s."""
+    try:
+        found = _answer("get_password", account)
+    except KeyringUnusableError:
+        return None
+    return found if isinstance(found, str) else None
+
+
+def keep_password(account: str, password: str) -> None:
+    """Keep the password of an account. Raises KeyringUnusableError."""
+    _answer("set_password", account, password)
+
+
+def forget_password(account: str) -> None:
+    """Remove the password of an account, if there is one. Raises KeyringUnusableError."""
+    _answer("delete_password", account)
+
+
+def _answer(method: str, *args: str) -> Any:  # noqa: ANN401  of any keyring
+    """Return what the keyring answers. Raises KeyringUnusableError."""
+    answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put((getattr(_keyring(), method)(_SERVICE, *args), None))
+        except Exception as error:  # noqa: BLE001  each keyring has errors of its own
+            answers.put((None, error))
+
+    threading.Thread(target=run, name="keyring", daemon=True).start()
+    with contextlib.suppress(Empty):
+        answer, error = answers.get(timeout=_TIMEOUT)
+        if error is None:
+            return answer
+        _log.info("the keyring did not answer: %s", type(error).__name__)
+    raise KeyringUnusableError
+
+
+def _keyring() -> Any:  # noqa: ANN401  of a library that is not on each system, or the class below
+    if sys.platform not in _BACKENDS:
+        return _SecretService
+    module, name = _BACKENDS[sys.platform]
+    return getattr(import_module(module), name)()
+
+
+class _LockedError(Exception):
+    """The keyring would ask the user first."""
+
+
+class _SecretService:
+    """The keyring of a Linux desktop, on D-Bus, with the functions of the library `keyring`.
+
+    That would need cryptography, a tenth of all packages, to encrypt what crosses the user's own bus.
+    """
+
+    _COLLECTION = "/org/freedesktop/secrets/aliases/default"
+    _ITEM = "org.freedesktop.Secret.Item"
+
+    @classmethod
+    def get_password(cls, service: str, account: str) -> str | None:
+        """Return the password of an account."""
+        with cls() as keyring:
+            found = keyring._items(service, account)
+            if not found:
+                return None
+            (secrets,) = keyring._call("Service", "GetSecrets", "aoo", found[:1], keyring._session)
+            return bytes(secrets[found[0]][2]).decode()
+
+    @classmethod
+    def set_password(cls, service: str, account: str, password: str) -> None:
+        """Keep the password of an account instead of the one before."""
+        with cls() as keyring:
+            properties = {
+                f"{cls._ITEM}.Label": ("s", f"{service}: {account}"),
+                f"{cls._ITEM}.Attributes": ("a{ss}", {"service": service, "username": account}),
+            }
+            secret = (keyring._session, b"", password.encode(), "text/plain; charset=utf8")
+            item, _ = keyring._call(
+                "Collection", "CreateItem", "a{sv}(oayays)b", properties, secret, True, path=cls._COLLECTION
+            )
+            if item == "/":
+                raise _LockedError
+
+    @classmethod
+    def delete_password(cls, service: str, account: str) -> None:
+        """Remove the password of an account."""
+        with cls() as keyring:
+            for item in keyring._items(service, account):
+                keyring._call("Item", "Delete", "", path=item)
+
+    def __enter__(self) -> Self:
+        from jeepney.io.blocking import open_dbus_connection
+
+        self._connection = open_dbus_connection("SESSION")
+        try:
+            self._session = self._call("Service", "OpenSession", "sv", "plain", ("s", ""))[1]
+        except BaseException:
+            self._connection.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def _items(self, service: str, account: str) -> list[str]:
+        """Return the items of an account. Raises _LockedError."""
+        attributes = {"service": service, "username": account}
+        unlocked, locked = self._call("Service", "SearchItems", "a{ss}", attributes)
+        if locked and not unlocked:
+            raise _LockedError
+        return list(unlocked)
+
+    def _call(
+        self, interface: str, method: str, signature: str, *args: object, path: str = "/org/freedesktop/secrets"
+    ) -> Any:  # noqa: ANN401  values of D-Bus
+        from jeepney import DBusAddress, new_method_call
+        from jeepney.wrappers import unwrap_msg
+
+        address = DBusAddress(path, "org.freedesktop.secrets", f"org.freedesktop.Secret.{interface}")
+        message = new_method_call(address, method, signature, args)
+        return unwrap_msg(self._connection.send_and_get_reply(message, timeout=_TIMEOUT))

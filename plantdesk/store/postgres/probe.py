@@ -1,0 +1,161 @@
+"""Tests the address of a shared store for the dialog, and writes what an administrator runs to make one."""
+
+from __future__ import annotations
+
+import re
+import time
+from enum import Enum, auto
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
+from plantdesk.store.postgres.connections import (
+    CertificateRefusedError,
+    ConnectionFileError,
+    DatabaseMissingError,
+    EncodingRefusedError,
+    EncryptionMissingError,
+    NotListedError,
+    OtherServerError,
+    RightsMissingError,
+    ServerUnreachableError,
+    SignInRefusedError,
+    connect,
+    translate_errors,
+)
+from plantdesk.store.postgres.encryption import is_loopback
+from plantdesk.store.postgres.schema import check_readable, version_of, write_refusal
+
+if TYPE_CHECKING:
+    from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.connections import Connection
+
+
+class NothingAnswersError(StoreUnreachableError):
+    """Nobody listens at the address, or the way there is closed."""
+
+    text = Text("Nothing answers at {server}, port {port}. Check both, and whether the server runs.")
+
+
+#: Seconds that each statement of a test may take.
+_TIMEOUT = 5
+_SIMPLE_NAME = re.compile("[a-z_][a-z0-9_]*")
+_MAY_WRITE = "SELECT has_table_privilege('plant', 'INSERT') AND has_table_privilege('state', 'UPDATE')"
+_MAY_CREATE = "SELECT has_database_privilege(current_database(), 'CREATE')"
+_DESKS = """SELECT desk FROM commits
+            WHERE desk <> '' AND made_at > extract(epoch FROM date_trunc('day', now())) * 1000
+            GROUP BY desk ORDER BY max(made_at) DESC LIMIT 3"""
+
+
+class Stage(Enum):
+    """What is tested, one after the other."""
+
+    SERVER = auto()
+    ENCRYPTION = auto()
+    SIGN_IN = auto()
+    PLANTS = auto()
+
+
+class Probe(NamedTuple):
+    """The result of a test. `failed` is the first stage that did, by `error`; nothing is known of later ones."""
+
+    failed: Stage | None = None
+    error: StoreError | None = None
+    #: The server's version, and the milliseconds of a round trip.
+    server: str = ""
+    milliseconds: float = 0
+    is_encrypted: bool = False
+    #: None: there are no tables, and the user may make them.
+    plants: int | None = None
+    can_write: bool = True
+    #: Why this PlantDesk can only read: the tables are of another version.
+    refusal: StoreError | None = None
+    #: The desks that have changed something today, the last one first.
+    desks: tuple[str, ...] = ()
+
+
+_STAGES: tuple[tuple[type[StoreError], Stage], ...] = (
+    (EncryptionMissingError, Stage.ENCRYPTION),
+    (CertificateRefusedError, Stage.ENCRYPTION),
+    (OtherServerError, Stage.ENCRYPTION),
+    (ConnectionFileError, Stage.ENCRYPTION),
+    (SignInRefusedError, Stage.SIGN_IN),
+    (DatabaseMissingError, Stage.PLANTS),
+    (EncodingRefusedError, Stage.PLANTS),
+)
+
+
+def probe(address: Address) -> Probe:
+    """Test an address with one attempt to sign in. Changes nothing."""
+    try:
+        connection = connect(address, "test", _TIMEOUT)
+    except StoreError as error:
+        stage = next((stage for cause, stage in _STAGES if isinstance(error, cause)), Stage.SERVER)
+        if type(error) is ServerUnreachableError:
+            port = address.conninfo.get("port", "").split(",")[0] or "5432"
+            error = NothingAnswersError(server=address.server, port=port)
+        return Probe(stage, error)
+    with connection:
+        found = Probe(
+            server=connection.info.parameter_status("server_version") or "",
+            is_encrypted=bool(connection.pgconn.ssl_in_use),
+        )
+        try:
+            with translate_errors(address):
+                return _with_plants(connection, address, found)
+        except StoreError as error:
+            return found._replace(failed=Stage.PLANTS, error=error)
+
+
+def _with_plants(connection: Connection, address: Address, found: Probe) -> Probe:
+    """Look into the store. Raises StoreError and psycopg.Error."""
+    began = time.monotonic()
+    version = version_of(connection)
+    found = found._replace(milliseconds=(time.monotonic() - began) * 1000)
+    if version is None:
+        if not _is_true(connection, _MAY_CREATE):
+            raise RightsMissingError
+        return found
+    check_readable(version, address.name, address.server)
+    (plants,) = connection.execute("SELECT plants FROM state").fetchone() or (0,)
+    desks = tuple(str(name) for (name,) in connection.execute(_DESKS))
+    found = found._replace(plants=int(plants), refusal=write_refusal(version), desks=desks)
+    return found._replace(can_write=found.refusal is None and _is_true(connection, _MAY_WRITE))
+
+
+def _is_true(connection: Connection, query: str) -> bool:
+    return connection.execute(query.encode()).fetchone() == (True,)
+
+
+def needs_administrator(error: StoreError) -> bool:
+    """Return whether what `setup_sql` and `hba_line` return is the remedy."""
+    return isinstance(error, NotListedError | DatabaseMissingError | RightsMissingError)
+
+
+def setup_sql(address: Address) -> str:
+    """Return the SQL with which an administrator makes user and database; the password is left out."""
+    user, database = map(_identifier, (address.user, address.name))
+    return (
+        f"CREATE ROLE {user} LOGIN PASSWORD '…';\n"
+        f"CREATE DATABASE {database} OWNER {user} ENCODING 'UTF8' TEMPLATE template0;"
+    )
+
+
+def hba_line(address: Address, client: str = "") -> str:
+    """Return the line of pg_hba.conf that lets a user in from a client, by default from the whole network of it."""
+    kind = "hostssl" if is_encrypted(address) else "host"
+    network = f"{client}/{128 if ':' in client else 32}" if client else "samenet"
+    return f"{kind}  {_hba_name(address.name)}  {_hba_name(address.user)}  {network}  scram-sha-256"
+
+
+def is_encrypted(address: Address) -> bool:
+    """Return whether every connection to the address is encrypted, as far as the address says."""
+    mode = dict(address.parameters).get("sslmode", "prefer" if is_loopback(address.server) else "verify-full")
+    return mode not in {"disable", "allow", "prefer"}
+
+
+def _identifier(name: str) -> str:
+    return name if _SIMPLE_NAME.fullmatch(name) else '"{}"'.format(name.replace('"', '""'))
+
+
+def _hba_name(name: str) -> str:
+    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'

@@ -1,0 +1,153 @@
+"""Reads all rows of the store in a file, and fills a new or empty one, for a copy to or from any kind of store."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from plantdesk.domain.copies import (
+    BEFORE_IMAGE,
+    PLANT,
+    TABLES,
+    Copied,
+    CopyRefusedError,
+    EmptyTables,
+    StoreRows,
+    Table,
+    TargetNotEmptyError,
+    transfer,
+)
+from plantdesk.domain.errors import NoStoreError
+from plantdesk.domain.overrides import override
+from plantdesk.domain.records import now_ms
+from plantdesk.store.sqlite import commit_key, token_usage
+from plantdesk.store.sqlite.connections import connect, snapshot, transaction, translate_errors
+from plantdesk.store.sqlite.files.atomic_file import new_file
+from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
+from plantdesk.store.sqlite.files.opening import naming
+from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.migrations import migrate
+from plantdesk.store.sqlite.row_reads import LAST_SEQ
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.domain.copies import Progress, Row
+
+_HAS_NUL = " OR ".join(f"instr(CAST({each} AS BLOB), x'00')" for each in ("name", "tag", "note", "folded"))
+_IS_USED = "SELECT EXISTS (SELECT 1 FROM plant) OR EXISTS (SELECT 1 FROM change) OR EXISTS (SELECT 1 FROM token)"
+
+
+class SqliteRows(StoreRows):
+    """The rows of a connection in a read transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Raises sqlite3.Error."""
+        self._connection = connection
+        (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
+        (self.last_seq,) = connection.execute(LAST_SEQ).fetchone()
+        (self.last_change,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
+        self._uncounted = token_usage.uncounted(connection)
+
+    @override
+    def count(self) -> int:
+        counts = (self._connection.execute(f"SELECT count(*) FROM {table.name}").fetchone() for table in TABLES)
+        return sum(count for (count,) in counts)
+
+    @override
+    def rows(self, table: Table) -> Iterator[Row]:
+        rows = _rows(self._connection, table)
+        return rows if table.name != "token" else map(self._counted, rows)
+
+    @override
+    def with_nul(self) -> tuple[list[int], list[int]]:
+        plants = self._connection.execute(f"SELECT id FROM {PLANT.name} WHERE {_HAS_NUL}")
+        changes = self._connection.execute(f"SELECT DISTINCT change FROM {BEFORE_IMAGE.name} WHERE {_HAS_NUL}")
+        return [number for (number,) in plants], [number for (number,) in changes]
+
+    def _counted(self, token: Row) -> Row:
+        """Return the row of a token with the plants that wait for `token_usage.count`."""
+        *start, source_id, created_at, expires_at, revoked_at, used_at, added, limit = token
+        later = self._uncounted.get(source_id)
+        if later is not None:
+            used_at, added = later.used_at, added + later.plants
+        return (*start, source_id, created_at, expires_at, revoked_at, used_at, added, limit)
+
+
+class _Tables(EmptyTables):
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @override
+    def insert(self, table: Table, rows: Iterator[Row]) -> None:
+        columns, values = ", ".join(table.columns), ", ".join("?" * len(table.columns))
+        self._connection.executemany(f"INSERT INTO {table.name} ({columns}) VALUES ({values})", rows)
+
+    @override
+    def rows(self, table: Table) -> Iterator[Row]:
+        return _rows(self._connection, table)
+
+
+@contextmanager
+def all_rows(path: Path) -> Iterator[StoreRows]:
+    """Read the store at `path` in one snapshot. Raises NoStoreError and StoreError."""
+    with naming(path):
+        if is_absent(resolved(path)):
+            raise NoStoreError(path.name)
+    with closing(StoreFile(path)) as file, translate_errors(), closing(file.connect()) as connection:
+        file.refuse_outdated()
+        with snapshot(connection):
+            yield SqliteRows(connection)
+
+
+def fill_file(path: Path, source: StoreRows, progress: Progress | None = None) -> Copied:
+    """Copy all rows to a new file, or to the empty store at `path`. Raises StoreError; then nothing has changed."""
+    with naming(path):
+        target = resolved(path)
+        is_new = is_absent(target) and not os.path.lexists(f"{target}-wal")
+    if is_new:
+        return new_copy(target, source, progress)
+    with (
+        closing(StoreFile(path)) as file,
+        translate_errors(),
+        closing(file.connect()) as connection,
+        transaction(connection),
+    ):
+        if connection.execute(_IS_USED).fetchone() != (0,):
+            raise TargetNotEmptyError(target=path.name)
+        return _fill(connection, source, progress)
+
+
+def new_copy(path: Path, source: StoreRows, progress: Progress | None = None, *, is_backup: bool = False) -> Copied:
+    """Copy all rows to a new file, which is there only when it is complete and durable. Raises StoreError.
+
+    `is_backup`: it keeps the identity of the store, and no token is valid in it.
+    """
+    with naming(path), new_file(path) as temporary, translate_errors(), closing(connect(temporary)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
+        migrate(connection)
+        with transaction(connection):
+            copied = _fill(connection, source, progress)
+            if is_backup:
+                connection.execute("UPDATE store SET identity = ?", (source.identity,))
+                connection.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
+        return copied
+
+
+def _fill(connection: sqlite3.Connection, source: StoreRows, progress: Progress | None) -> Copied:
+    """Fill empty tables within the caller's transaction. Raises StoreError and sqlite3.Error."""
+    connection.execute("DELETE FROM source")
+    try:
+        copied = transfer(source, _Tables(connection), progress)
+    except sqlite3.IntegrityError as error:
+        raise CopyRefusedError from error
+    connection.execute("UPDATE store SET last_seq = ?, counted_seq = ?", (source.last_seq, source.last_seq))
+    commit_key.renew(connection)
+    return copied
+
+
+def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
+    return connection.execute(f"SELECT {', '.join(table.columns)} FROM {table.name} ORDER BY {table.order}")

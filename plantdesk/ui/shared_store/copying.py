@@ -1,0 +1,140 @@
+"""The dialog that copies the whole store to a new file or an empty database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout
+
+from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.locations import copy_store
+from plantdesk.platform.paths import home_folder
+from plantdesk.platform.settings import copied_of
+from plantdesk.store import location_of
+from plantdesk.ui.qt import fill
+from plantdesk.ui.texts import error_text, one_line, shown
+from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
+from plantdesk.ui.widgets.fields import LineEdit
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from plantdesk.domain.copies import Copied
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import WindowContext
+
+#: For text of 13 px.
+_WIDTH = 560
+_MAX_LENGTH = 2000
+
+
+class CopyDialog(Dialog):
+    """Copies in the background while it is open; closing it cancels the copying, and nothing is there."""
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(self.tr("Copy store"), context.page)
+        self._context = context
+        self._source = context.location
+        self._task: Task | None = None
+        self._target_edit = LineEdit(max_length=_MAX_LENGTH)
+        self._target_edit.setAccessibleName(self.tr("Copy to"))
+        self._target_edit.setPlaceholderText("postgresql://user@host/database")
+        self._file_button = QPushButton(self.tr("&New file…"))
+        self._message = MessageLine(context.theme)
+        self._copy_button = self.buttons.addButton(self.tr("&Copy"), ButtonRole.AcceptRole)
+        self._copy_button.setProperty("variant", "primary")
+        self._close_button = self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self._lay_out()
+        self._target_edit.textChanged.connect(self._on_edited)
+        self._target_edit.returnPressed.connect(self._copy)
+        self._file_button.clicked.connect(self._choose_file)
+        self._copy_button.clicked.connect(self._copy)
+        self.finished.connect(self._on_finished)
+        self._on_edited()
+
+    def _lay_out(self) -> None:
+        about = self.tr(
+            "Copies all plants with notes, tags, history and tokens, and compares both at the end. The copy is a new "
+            "file, or an empty database on a PostgreSQL server."
+        )
+        label = PlainLabel(self.tr("Copy “{name}” to").format(name=one_line(self._source.name)), role="strong")
+        row = fill(QHBoxLayout(), (self._target_edit, 1), self._file_button, spacing=M)
+        texts = PlainLabel(about, tone="muted", wrapped=True)
+        margins = (EDGE, L, EDGE, L)
+        fill(QVBoxLayout(self), texts, label, row, self._message, self.buttons, margins=margins, spacing=M)
+        self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
+
+    @Slot()
+    def _on_edited(self) -> None:
+        self._copy_button.setEnabled(bool(self._target_edit.text().strip()) and self._task is None)
+        self._message.clear()
+
+    @Slot()
+    def _choose_file(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(
+            self,
+            self.tr("Name a new file"),
+            str((self._source.folder or home_folder()) / self.tr("copy.db")),
+            self.tr("Plant stores (*.db)"),
+            options=QFileDialog.Option.DontConfirmOverwrite,
+        )
+        if name:
+            self._target_edit.setText(name)
+
+    @Slot()
+    def _copy(self) -> None:
+        text = self._target_edit.text().strip()
+        if not text or self._task is not None:
+            return
+        try:
+            target = location_of(text)
+        except PlantDeskError as error:
+            self._message.show_message(Tone.ERROR, error_text(error))
+            return
+
+        def copy(task: Task) -> tuple[StoreLocation, Copied]:
+            def report(fraction: float) -> None:
+                if task.cancelled:
+                    raise InterruptedError
+                task.report(fraction)
+
+            return target, copy_store(self._source, target, report)
+
+        self._task = self._context.bridge.long_tasks.ask(
+            self, copy, self._on_copied, self._on_failed, progress=self._on_progress
+        )
+        self._set_busy(busy=True)
+        self._on_progress(0.0)
+
+    def _on_progress(self, fraction: float) -> None:
+        self._message.show_message(Tone.HINT, self.tr("Copying… {percent} %").format(percent=int(fraction * 100)))
+
+    def _on_copied(self, result: tuple[StoreLocation, Copied]) -> None:
+        target, copied = result
+        preferences = self._context.preferences
+        preferences.change_store(target.key, **copied_of(preferences.of_store(self._source.key)))
+        template = Text("Copied {count:,} plants to {target}.", one="Copied 1 plant to {target}.")
+        text = shown(template.filled(count=copied.rows["plant"], target=one_line(target.url)))
+        self._context.page.toast.show_message(text)
+        self.accept()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._set_busy(busy=False)
+        self._message.show_message(Tone.ERROR, error_text(error))
+        self.fit_height(self.width())
+
+    def _set_busy(self, *, busy: bool) -> None:
+        if not busy:
+            self._task = None
+        self._target_edit.setReadOnly(busy)
+        self._target_edit.setFocus()  # else the focus goes from the disabled button to Cancel, under a held Enter
+        self._file_button.setEnabled(not busy)
+        self._copy_button.setEnabled(not busy)
+
+    @Slot()
+    def _on_finished(self) -> None:
+        if self._task is not None:
+            self._task.cancel()

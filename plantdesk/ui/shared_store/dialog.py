@@ -1,0 +1,378 @@
+"""The dialog of a shared store: address and user, a test with four outcomes, what an administrator runs, desk files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale, QRegularExpression, QSize, Qt, QTime, Signal, Slot
+from PySide6.QtGui import QRegularExpressionValidator
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
+from plantdesk.platform.atomic_replace import write_private
+from plantdesk.store import (
+    DESK_FILE_SUFFIX,
+    Address,
+    PostgresLocation,
+    Stage,
+    is_loopback,
+    keep_password,
+    needs_administrator,
+    probe,
+)
+from plantdesk.ui.qt import STRETCH, documents_folder, fill, override
+from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, labelled, row
+from plantdesk.ui.texts import error_text
+from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog, needed_height
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, OneClickButton
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
+    from plantdesk.store import Probe
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.theme.theme import Theme
+
+#: For text of 13 px.
+_WIDTH, _PORT_WIDTH = 640, 96
+#: Of one server, or of several.
+_PORTS = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
+#: The values of `sslmode` in the order of the choices.
+_MODES = ("verify-full", "require", "disable")
+#: Parameters that have a field of their own.
+_SHOWN = {"sslmode", "host", "port", "user", "dbname"}
+
+
+class SharedStoreDialog(Dialog):
+    """Asks for an address and tests it. Nothing is opened or made before the user presses the button for it.
+
+    `open_requested(location, create)`: open this store; `create`: make its tables, as there are none.
+    """
+
+    open_requested = Signal(object, bool)
+
+    def __init__(self, theme: Theme, bridge: Bridge, location: PostgresLocation | None, parent: QWidget | None) -> None:
+        """Show the fields, filled with an address."""
+        super().__init__(self.tr("Shared store"), parent)
+        self._theme, self._bridge = theme, bridge
+        self._task: Task | None = None
+        self._tested: Probe | None = None
+        self._parameters: tuple[tuple[str, str], ...] = ()
+        self._is_mode_chosen = False
+        self._make_fields(theme)
+        self._test_button = self._button(self.tr("&Test"), self._test)
+        self._tested_label = PlainLabel(tone="muted")
+        self._outcomes = Outcomes(theme)
+        self._setup = Setup(theme)
+        self._setup_header = CollapsibleHeader(theme, self.tr("For the administrator"), self._setup)
+        self._setup_header.set_remark(self.tr("what to run once on the server"))
+        self._message = MessageLine(theme)
+        self._file_button = self.buttons.addButton(self.tr("&Save a file for the other desks…"), START_ROLE)
+        self._open_button = self.buttons.addButton(self.tr("&Open this store"), ButtonRole.AcceptRole)
+        self._open_button.setProperty("variant", "primary")
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self._lay_out()
+        self._connect()
+        if location is not None:
+            self._fill(location.address)
+        self._forget()
+        self._focus(self._host if not self._host.text() else self._password if self._user.text() else self._user)
+
+    # --- the fields ---
+
+    def _make_fields(self, theme: Theme) -> None:
+        self._host, self._port, self._database, self._user = (LineEdit(self, max_length=1000) for _ in range(4))
+        self._password = PasswordField(theme, self)
+        self._port.setPlaceholderText("5432")
+        self._port.setValidator(QRegularExpressionValidator(_PORTS, self))
+        self._password.setPlaceholderText(self.tr("From .pgpass or the keyring"))
+        self._mode = ComboBox(self.tr("Encryption"))
+        encrypted = self.tr("Encrypted, certificate checked"), self.tr("Encrypted, certificate not checked")
+        self._mode.addItems([*encrypted, self.tr("Not encrypted")])
+        self._keep = QCheckBox(self.tr("&Keep the password in the keyring of the system"))
+        self._keep.setChecked(True)
+        self._warning = PlainLabel(
+            self.tr("Names and the password can be read on the network."), tone="warning", wrapped=True
+        )
+
+    def _fill(self, address: Address) -> None:
+        """Show an address; what has no field of its own is kept."""
+        given = address.conninfo
+        self._password.setText(dict(address.secrets).get("password", ""))
+        self._parameters = tuple(each for each in address.parameters if each[0] not in _SHOWN)
+        for field, name in ((self._host, "host"), (self._port, "port"), (self._user, "user")):
+            field.setText(given.get(name, ""))
+        self._database.setText(given.get("dbname", ""))
+        mode = dict(address.parameters).get("sslmode", "")
+        self._is_mode_chosen = mode in _MODES
+        self._mode.setCurrentIndex(_MODES.index(mode) if mode in _MODES else self._default_mode())
+
+    def _focus(self, field: QLineEdit) -> None:
+        """Let the next letter replace the text of a field."""
+        field.setFocus()
+        field.selectAll()
+
+    def _default_mode(self) -> int:
+        return 2 if is_loopback(self._host.text()) and self._host.text() else 0
+
+    @property
+    def _location(self) -> PostgresLocation:
+        """The location in the fields, with the password. Raises StoreUnreachableError."""
+        hosts, port = self._host.text().strip(), self._port.text().strip()
+        named = [("host", hosts), ("port", port)] if "/" in hosts or "," in hosts else []
+        chosen = _MODES[self._mode.currentIndex()]
+        parameters = [(name, value) for name, value in named if value]
+        if self._mode.currentIndex() != self._default_mode():
+            parameters.append(("sslmode", chosen))
+        host = "" if named else f"[{hosts}]" if hosts.count(":") > 1 else hosts
+        place = f"{host}:{port}" if port and not named else host
+        address = Address(
+            self._user.text().strip(), place, self._database.text().strip(), (*parameters, *self._parameters)
+        )
+        return PostgresLocation(address.with_password(self._password.text()))
+
+    @Slot()
+    def _on_host_edited(self) -> None:
+        """Propose the encryption that fits the host."""
+        if not self._is_mode_chosen:
+            self._mode.setCurrentIndex(self._default_mode())
+
+    @Slot()
+    def _divide_address(self) -> bool:
+        """Fill all fields with a whole address that was typed or pasted; return False for one that cannot be read."""
+        text = self._host.text().strip()
+        if "://" not in text and "@" not in text:
+            return True
+        try:
+            self._fill(Address.parse(text))
+        except StoreUnreachableError as error:
+            self._message.show_message(Tone.ERROR, error_text(error))
+            return False
+        return True
+
+    @Slot()
+    def _on_mode_chosen(self) -> None:
+        self._is_mode_chosen = True
+
+    @Slot()
+    def _forget(self) -> None:
+        """Show nothing as tried: a field has changed."""
+        if self._task is not None:
+            self._stop()
+        self._tested = None
+        self._tested_label.clear()
+        self._message.show_message(Tone.HINT, "")
+        self._outcomes.show_untried()
+        address = self._location.address
+        self._setup.show_address(address, "")
+        is_open = self._mode.currentIndex() == len(_MODES) - 1
+        self._warning.setVisible(is_open and not is_loopback(self._host.text().strip()))
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        found = self._tested
+        is_good = found is not None and found.failed is None
+        self._open_button.setEnabled(is_good)
+        self._file_button.setEnabled(is_good)
+        if self._task is not None:
+            self._test_button.setText(self.tr("Stop"))
+        else:
+            self._test_button.setText(self.tr("&Test") if found is None else self.tr("&Test again"))
+        self._test_button.setEnabled(bool(self._host.text().strip() or self._parameters))
+
+    # --- the test ---
+
+    @Slot()
+    def _test(self) -> None:
+        """Sign in once, or stop waiting for that."""
+        if self._task is not None:
+            self._stop()
+            self._forget()
+            return
+        if not self._divide_address():
+            return
+        self._forget()
+        location = self._location
+        self._tested_label.setText(self.tr("Testing…"))
+        self._task = self._bridge.long_tasks.ask(
+            self, lambda _task: probe(location.address), partial(self._on_tested, location), self._on_failed
+        )
+        self._show_buttons()
+
+    def _stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def _on_tested(self, location: PostgresLocation, found: Probe) -> None:
+        self._task, self._tested = None, found
+        now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
+        self._tested_label.setText(self.tr("Tested at {time}").format(time=now))
+        self._outcomes.show_probe(found, location)
+        if found.error is not None:
+            client = str(found.error.text.values.get("client", ""))
+            self._setup.show_address(location.address, client)
+            if needs_administrator(found.error):
+                self._setup_header.set_open(is_open=True)
+            announce(self, error_text(found.error))
+        self._show_buttons()
+        if found.failed is Stage.SIGN_IN:
+            self._focus(self._password)
+        else:
+            (self._open_button if found.failed is None else self._test_button).setFocus()
+        self._area.ensureWidgetVisible(self._outcomes)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._task = None
+        self._forget()
+        self._message.show_message(Tone.ERROR, error_text(error))
+
+    # --- the buttons ---
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Enter in a field test the address, or open the store that was tested."""
+        if event.key() in ENTER_KEYS and isinstance(self.focusWidget(), QLineEdit | ComboBox):
+            (self._open_button if self._open_button.isEnabled() else self._test_button).click()
+        else:
+            super().keyPressEvent(event)
+
+    @Slot()
+    def _open(self) -> None:
+        """Keep the password where that is wanted, then open the store."""
+        location = self._location
+        password = self._password.text()
+        if not password or not self._keep.isChecked():
+            self._request(location)
+            return
+        self.setEnabled(False)
+        account = location.address.account
+        self._bridge.long_tasks.ask(
+            self,
+            lambda _task: keep_password(account, password),
+            lambda _none: self._request(location),
+            self._on_not_kept,
+        )
+
+    def _on_not_kept(self, error: Exception) -> None:
+        self.setEnabled(True)
+        self._keep.setChecked(False)
+        self._message.show_message(Tone.WARNING, error_text(error))
+        self._fit()
+        self._open_button.setFocus()
+
+    def _request(self, location: PostgresLocation) -> None:
+        found = self._tested
+        self.accept()
+        self.open_requested.emit(location, found is not None and found.plants is None)
+
+    @Slot()
+    def _save_file(self) -> None:
+        """Save a file that opens the store on other desks. It holds no user and no password."""
+        location = self._location
+        start = str(documents_folder() / f"{location.name}{DESK_FILE_SUFFIX}")
+        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save a file for the other desks"), start, self._filter())
+        if not name:
+            return
+        file = Path(name) if name.endswith(DESK_FILE_SUFFIX) else Path(f"{name}{DESK_FILE_SUFFIX}")
+        try:
+            write_private(file, location.desk_file())
+        except OSError as error:
+            text = self.tr("The file could not be saved: {reason}").format(reason=error.strerror or "")
+            self._message.show_message(Tone.ERROR, text)
+        else:
+            text = self.tr("Saved “{file}”. It holds no user and no password.").format(file=file.name)
+            self._message.show_message(Tone.OK, text)
+
+    @Slot()
+    def _open_file(self) -> None:
+        """Fill the fields with what a desk file has."""
+        name, _ = QFileDialog.getOpenFileName(
+            self, self.tr("Open the file of a shared store"), str(documents_folder()), self._filter()
+        )
+        if name:
+            self.use_file(Path(name))
+
+    def use_file(self, file: Path) -> None:
+        """Fill the fields with what a desk file has; the user stays."""
+        try:
+            location = PostgresLocation.of_file(file)
+        except PlantDeskError as error:
+            self._message.show_message(Tone.ERROR, error_text(error))
+            return
+        user = location.address.user or self._user.text()
+        self._fill(location.with_user(user).address)
+        self._user.setFocus()
+
+    def _filter(self) -> str:
+        return self.tr("Shared stores (*{suffix})").format(suffix=DESK_FILE_SUFFIX)
+
+    # --- inside ---
+
+    def _connect(self) -> None:
+        self._host.textEdited.connect(self._on_host_edited)
+        self._host.editingFinished.connect(self._divide_address)
+        for field in (self._host, self._port, self._database, self._user, self._password):
+            field.textChanged.connect(self._forget)
+        self._mode.activated.connect(self._on_mode_chosen)
+        self._mode.currentIndexChanged.connect(self._forget)
+        self._outcomes.resized.connect(self._fit)
+        self._setup_header.toggled.connect(self._fit)
+        self._file_button.clicked.connect(self._save_file)
+        self._open_button.clicked.connect(self._open)
+
+    def _button(self, text: str, slot: Callable[[], object]) -> OneClickButton:
+        button = OneClickButton(text)
+        button.clicked.connect(slot)
+        return button
+
+    def _lay_out(self) -> None:
+        about = PlainLabel(
+            self.tr(
+                "Several desks keep the same plants in one PostgreSQL database. "
+                "Its administrator knows what to enter here."
+            ),
+            tone="muted",
+            wrapped=True,
+        )
+        from_file = self._button(self.tr("Open a desk’s &file…"), self._open_file)
+        test = fill(QHBoxLayout(), self._test_button, self._tested_label, STRETCH, spacing=M)
+        content = QWidget()
+        intro = fill(QHBoxLayout(), (about, 1), (from_file, Qt.AlignmentFlag.AlignTop), spacing=L)
+        parts = (self._outcomes, self._setup_header, self._setup, STRETCH)
+        fill(QVBoxLayout(content), intro, self._grid(), test, *parts, margins=(EDGE, L, EDGE, S), spacing=M)
+        self._content = content
+        foot = fill(QVBoxLayout(), self._message, self.buttons, margins=(EDGE, 0, EDGE, L), spacing=S)
+        self._area = ScrollArea(content, horizontal=False)
+        fill(QVBoxLayout(self), (self._area, 1), foot, margins=0, spacing=0)
+
+    def _grid(self) -> QWidget:
+        """Return the fields, two in a row, each under its label."""
+        self._port.setFixedWidth(self._theme.metrics.scaled(_PORT_WIDTH))
+        address = row(labelled(self.tr("&Address"), self._host), labelled(self.tr("Po&rt"), self._port), wide=True)
+        names = row(labelled(self.tr("&Database"), self._database), labelled(self.tr("&User"), self._user))
+        connection = labelled(self.tr("&Encryption"), self._mode)
+        secret = row(labelled(self.tr("Pass&word"), self._password), connection)
+        grid = QWidget()
+        fill(QVBoxLayout(grid), address, names, secret, self._keep, self._warning, margins=0, spacing=M)
+        return grid
+
+    @Slot()
+    def _fit(self) -> None:
+        """Be as high as the content, as far as the screen has room for it."""
+        width = self._theme.metrics.scaled(_WIDTH)
+        layout, foot = self._content.layout(), self.layout()
+        if layout is not None and foot is not None:
+            layout.activate()
+            foot.activate()
+            self._area.setMinimumHeight(0)
+            height = needed_height(layout, width) + foot.sizeHint().height() - self._area.sizeHint().height()
+            self.resize_to_fit(QSize(width, height))

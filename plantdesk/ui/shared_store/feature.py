@@ -1,0 +1,156 @@
+"""The commands for a shared store and for the user's own plants, and what else names a store: a desk file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.store import location_of
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import fill, override, set_properties
+from plantdesk.ui.theme.metrics import L, S
+from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.painting import Icon
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.theme.theme import Theme
+
+
+#: Remembered for a store: its file stays where it is.
+_STAYS = "stays_in_folder"
+
+
+class _ServerState(QWidget):
+    """Whether a server is reached, and its name."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._icon = Icon(theme)
+        self._word = PlainLabel(role="strong")
+        self._server = PlainLabel()
+        fill(QHBoxLayout(self), self._icon, self._word, self._server, margins=(0, 0, L, 0), spacing=S)
+
+    def show_server(self, server: str, *, is_reached: bool) -> None:
+        """Show whether a server is reached."""
+        self._icon.show_icon("circle-check" if is_reached else "triangle-alert", "ok" if is_reached else "warning")
+        self._word.setText(self.tr("Connected") if is_reached else self.tr("Not connected"))
+        set_properties(self._word, tone="ok" if is_reached else "warning")
+        self._server.setText(server)
+
+
+class SharedStore(Feature):
+    """Shows in the status bar whether the server is reached.
+
+    `store_requested(location, create)`: this store shall be shown instead, and made where `create` is true.
+    `reached(is_reached)`: the server answers, or does not any more.
+    """
+
+    store_requested = Signal(object, bool)
+    reached = Signal(bool)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        add = context.menus.add
+        add(Section.FILE_STORE, self.tr("Shared s&tore…"), self.open_dialog, icon="database")
+        self._own = add(Section.FILE_STORE, self.tr("&My own plants"), self.use_own_store)
+        self._copy = add(Section.FILE_STORE, self.tr("Cop&y store…"), self.open_copy_dialog)
+        self._copy.setEnabled(False)
+        self._own.setVisible(not context.location.is_own)
+        self._state: _ServerState | None = None
+        context.bridge.health_changed.connect(self._on_health_changed)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._copy.setEnabled(True)
+        self._own.setVisible(not self.context.location.is_own)
+        self._show(opened.store.write_error)
+        self._check_folder()
+
+    # --- a file that several computers may write to ---
+
+    def _check_folder(self) -> None:
+        """Look whether the file is where other computers may change it, unless the user has said that it stays."""
+        from plantdesk.ui.shared_store.folders import cloud_of, is_remote
+
+        location = self.context.location
+        folder = location.folder
+        if folder is None or self.context.preferences.of_store(location.key).get(_STAYS) is True:
+            return
+        check = self.context.bridge.long_tasks.ask
+        check(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda found: self._show_folder(*found))
+
+    def _show_folder(self, cloud: str, is_remote: bool) -> None:
+        """Offer a shared store for a file in a folder of a cloud or of another computer."""
+        if not cloud and not is_remote:
+            return
+        bar = self.context.page.add_bar()
+        title = self.tr("Your plants are in a folder of {cloud}").format(cloud=cloud)
+        text = self.tr(
+            "A file that several computers change there can be damaged, or lose plants. "
+            "A shared store is made for that."
+        )
+
+        def stay() -> None:
+            self.context.preferences.change_store(self.context.location.key, **{_STAYS: True})
+            bar.hide()
+
+        actions = (self.tr("Shared store…"), self.open_dialog), (self.tr("Keep it here"), stay)
+        title = title if cloud else self.tr("Your plants are on a network drive")
+        bar.show_state(BarKind.INFO, title, text, *actions)
+
+    @override
+    def show_no_store(self, reason: PlantDeskError) -> None:
+        self._own.setVisible(not self.context.location.is_own)
+        self._show(reason)
+
+    @Slot(object)
+    def _on_health_changed(self, error: PlantDeskError | None) -> None:
+        self._show(error)
+
+    def _show(self, error: PlantDeskError | None) -> None:
+        """Show whether the server is reached; stores in files have no server."""
+        server = self.context.location.server
+        if server is None:
+            return
+        if self._state is None:
+            self._state = _ServerState(self.context.theme)
+            self.context.status_bar.insertWidget(0, self._state)
+        is_reached = not isinstance(error, StoreUnreachableError)
+        self._state.show_server(server, is_reached=is_reached)
+        self.reached.emit(is_reached)
+
+    @Slot()
+    def open_dialog(self) -> None:
+        """Ask for a shared store, beginning with the one that is shown, or was shown last."""
+        from plantdesk.store import PostgresLocation
+        from plantdesk.ui.shared_store.dialog import SharedStoreDialog
+
+        context = self.context
+        shown: StoreLocation | None = context.location
+        if not isinstance(shown, PostgresLocation):
+            last = context.preferences.settings.shared_store
+            shown = location_of(last) if last else None
+        location = shown if isinstance(shown, PostgresLocation) else None
+        dialog = SharedStoreDialog(context.theme, context.bridge, location, context.page)
+        dialog.open_requested.connect(self.store_requested)
+        dialog.open()
+
+    @Slot()
+    def open_copy_dialog(self) -> None:
+        """Ask where the store is to be copied to."""
+        from plantdesk.ui.shared_store.copying import CopyDialog
+
+        CopyDialog(self.context).open()
+
+    @Slot()
+    def use_own_store(self) -> None:
+        """Show the user's own plants."""
+        self.store_requested.emit(location_of(None), False)

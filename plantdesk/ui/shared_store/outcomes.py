@@ -1,0 +1,180 @@
+"""What the test of a shared store has found, in four lines, and what its administrator runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from plantdesk.domain.errors import Text
+from plantdesk.store import Stage, hba_line, is_encrypted, setup_sql
+from plantdesk.ui.qt import fill, set_properties
+from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.theme.metrics import XS, M, S
+from plantdesk.ui.widgets.fields import ButtonField, CopyButton
+from plantdesk.ui.widgets.painting import Icon
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from plantdesk.store import Address, PostgresLocation, Probe
+    from plantdesk.ui.theme.theme import Theme
+
+
+class Outcomes(QFrame):
+    """Four lines, always all. `resized`: they need another height."""
+
+    resized = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setProperty("card", "true")
+        self._lines = {stage: _Line(theme) for stage in Stage}
+        fill(QVBoxLayout(self), *self._lines.values(), margins=(M + 2, S, M + 2, S), spacing=S)
+
+    def show_untried(self) -> None:
+        """Show that nothing was tested."""
+        for stage, line in self._lines.items():
+            line.show_state("circle", "text_2", self._name(stage), self.tr("not tried"))
+        self.resized.emit()
+
+    def show_probe(self, found: Probe, location: PostgresLocation) -> None:
+        """Show the result of a test."""
+        self.show_untried()
+        for stage, line in self._lines.items():
+            if stage is found.failed and found.error is not None:
+                line.show_state("circle-x", "error", self._name(stage), "", error_text(found.error))
+                break
+            line.show_state("circle-check", "ok", *self._success(stage, found, location))
+        self.resized.emit()
+
+    def _name(self, stage: Stage) -> str:
+        return {
+            Stage.SERVER: self.tr("The server answers"),
+            Stage.ENCRYPTION: self.tr("Encrypted"),
+            Stage.SIGN_IN: self.tr("Signed in"),
+            Stage.PLANTS: self.tr("Plants"),
+        }[stage]
+
+    def _success(self, stage: Stage, found: Probe, location: PostgresLocation) -> tuple[str, str]:
+        """Return the title and the details of a stage that passed."""
+        if stage is Stage.SERVER:
+            return self._name(stage), self._server(found)
+        if stage is Stage.ENCRYPTION:
+            return self._encryption(found, location)
+        if stage is Stage.SIGN_IN:
+            user = self.tr("Signed in as {user}").format(user=location.address.user)
+            return (user if location.address.user else self._name(stage)), self._rights(found)
+        if found.plants is None:
+            return self.tr("The database is empty"), self.tr("Opening makes it a store.")
+        details = self._use(found) if found.refusal is None else error_text(found.refusal)
+        return shown(Text("{count:,} plants", one="1 plant", count=found.plants)), details
+
+    def _server(self, found: Probe) -> str:
+        if not found.server:
+            return ""
+        template = self.tr("PostgreSQL {version}, {milliseconds} ms away")
+        time = QLocale().toString(max(1, round(found.milliseconds)))
+        return template.format(version=found.server.split(" ")[0], milliseconds=time)
+
+    def _encryption(self, found: Probe, location: PostgresLocation) -> tuple[str, str]:
+        if not (found.is_encrypted if found.server else is_encrypted(location.address)):
+            return self.tr("Not encrypted"), self.tr("as chosen, or on this computer")
+        is_checked = dict(location.address.parameters).get("sslmode", "verify-full").startswith("verify")
+        details = self.tr("certificate checked") if is_checked else self.tr("certificate not checked")
+        return self._name(Stage.ENCRYPTION), details
+
+    def _rights(self, found: Probe) -> str:
+        if found.plants is None:
+            return ""
+        return self.tr("may read, add and change") if found.can_write else self.tr("may read, but not add")
+
+    def _use(self, found: Probe) -> str:
+        if not found.desks:
+            return ""
+        return self.tr("used today by {desks}").format(desks=QLocale().createSeparatedList(list(found.desks)))
+
+
+class _Line(QWidget):
+    """An icon, a title, details beside it, and what to do below."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._icon = Icon(theme, "circle", "text_2")
+        self._title = PlainLabel(role="strong")
+        self._details = PlainLabel(tone="muted", wrapped=True)
+        self._cure = PlainLabel(wrapped=True)
+        first = fill(QHBoxLayout(), self._title, (self._details, 1), spacing=M)
+        texts = fill(QVBoxLayout(), first, self._cure, spacing=XS)
+        fill(QHBoxLayout(self), (self._icon, Qt.AlignmentFlag.AlignTop), (texts, 1), margins=0, spacing=S + 2)
+
+    def show_state(self, icon: str, tone: str, title: str, details: str, cure: str = "") -> None:
+        """Show a state; `cure` is why it failed and what to do."""
+        self._icon.show_icon(icon, tone)
+        self._title.setText(title)
+        set_properties(self._title, tone="error" if tone == "error" else "")
+        self._details.setText(details)
+        self._cure.setText(cure)
+        self._cure.setVisible(bool(cure))
+
+
+class Setup(QWidget):
+    """The SQL and the line of pg_hba.conf for an administrator, without a password."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._sql = _Code(theme, "SQL", self.tr("Copy the SQL"))
+        self._line = _Code(theme, "pg_hba.conf", self.tr("Copy the line of pg_hba.conf"))
+        fill(QVBoxLayout(self), self._sql, self._line, margins=0, spacing=S)
+
+    def show_address(self, address: Address, client: str) -> None:
+        """Show what makes user and database, and lets the user in from the address `client` of this computer."""
+        self._sql.show_text(setup_sql(address))
+        self._line.show_text(hba_line(address, client))
+
+
+class _Code(QFrame):
+    def __init__(self, theme: Theme, kind: str, copy: str) -> None:
+        super().__init__()
+        self.setProperty("card", "inset")
+        self._text = PlainLabel(wrapped=True)
+        self._text.setFont(theme.metrics.fixed_font())
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._copy = CopyButton(theme, copy, name=copy)
+        end = (PlainLabel(kind, tone="muted"), Qt.AlignmentFlag.AlignTop), (self._copy, Qt.AlignmentFlag.AlignTop)
+        fill(QHBoxLayout(self), (self._text, 1), *end, margins=(M, S, S, S), spacing=M)
+
+    def show_text(self, text: str) -> None:
+        self._text.setText(text)
+        self._copy.set_content(text)
+
+
+class PasswordField(ButtonField):
+    """Hides what is typed, unless its button is checked."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent, max_length=1000)
+        self.setEchoMode(QLineEdit.EchoMode.Password)
+        self.button.setCheckable(True)
+        self.name_button(self.tr("Show the password"), self.tr("Show the password"))
+        theme.icons.put_on(self.button, "eye", "text_2")
+        self.button.toggled.connect(self._on_toggled)
+
+    @Slot(bool)
+    def _on_toggled(self, is_shown: bool) -> None:
+        self.setEchoMode(QLineEdit.EchoMode.Normal if is_shown else QLineEdit.EchoMode.Password)
+
+
+def labelled(text: str, field: QWidget) -> QWidget:
+    """Return a field under its label, which also names it for screen readers."""
+    field.setAccessibleName(text.replace("&", ""))
+    both = QWidget()
+    fill(QVBoxLayout(both), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)
+    return both
+
+
+def row(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
+    """Return two labelled fields beside each other, equally wide, or the first as `wide` as there is room."""
+    both = QWidget()
+    fill(QHBoxLayout(both), (first, 1), second if wide else (second, 1), margins=0, spacing=M - 2)
+    return both

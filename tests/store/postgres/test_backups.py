@@ -1,0 +1,178 @@
+"""Backups of a shared store: files of their own, and restores as changes."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.cli.main import main
+from plantdesk.domain.backups import BackupKind
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.errors import BackupUnusableError, TokenRefusedError
+from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.locations import copy_store
+from plantdesk.domain.records import FORM
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import location_of
+from plantdesk.store.postgres.backups import SharedBackups
+from plantdesk.store.postgres.connections import NulRefusedError
+from tests.store.contract.test_changes import add, rows, undo
+from tests.store.test_backups import until
+from tests.store.test_copies import fill, state
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.store.postgres.location import PostgresLocation
+    from tests.support.postgres_server import PostgresServer
+
+SECONDS = 60
+
+
+@pytest.fixture
+def backups(location: PostgresLocation) -> SharedBackups:
+    return SharedBackups(location.address)
+
+
+def test_a_backup_opens_as_a_file_of_its_own_without_tokens(store: PlantStore, backups: SharedBackups) -> None:
+    token = fill(store)
+    backup = backups.make()
+    assert [each.kind for each in backups.newest_first()] == [BackupKind.BY_HAND]
+    with closing(location_of(backup.path).open()) as saved:
+        plants, changes, *rest = state(saved)
+        assert (plants, changes, *rest[:-1]) == state(store)[:-1]
+        with closing(saved.tokens.checker()) as tokens, pytest.raises(TokenRefusedError):
+            tokens.source(token)
+
+
+def test_a_backup_goes_to_an_empty_database_with_its_history(
+    store: PlantStore, backups: SharedBackups, postgres: PostgresServer
+) -> None:
+    fill(store)
+    backup = backups.make()
+    other = location_of(postgres.url(postgres.new_database()))
+    copy_store(location_of(backup.path), other)
+    with closing(other.open()) as copied:
+        assert rows(copied) == rows(store)
+        undo(copied)
+        assert rows(copied) != rows(store)
+
+
+def test_a_restore_is_a_change_that_others_see_and_undo(
+    store: PlantStore, backups: SharedBackups, location: StoreLocation
+) -> None:
+    plants = [add(store, 3, "Fern", "kitchen"), add(store, 1, "Aloe", "kitchen"), add(store, 2, "Rose")]
+    backup = backups.make()
+    changed = store.apply([edited(plants[0], note="dry"), DeleteAll(Selection(ids=[1]))], FORM).result(SECONDS)
+    assert changed.change is not None
+    add(store, 7, "New")
+    before = rows(store)
+    preview = backups.preview(backup.path)
+    assert preview.difference is not None
+    assert [(group.size, group.newest) for group in preview.difference] == [
+        (1, ((1, "Aloe"),)),
+        (1, ((7, "New"),)),
+        (1, ((3, "Fern"),)),
+    ]
+    with closing(location.open()) as other:
+        restored = backups.restore(backup.path, FORM)
+        assert restored.change is not None
+        assert (restored.change.kind, restored.change.plants) == (ChangeKind.RESTORE, 3)
+        assert [row[:6] for row in rows(other)] == [row[:6] for row in plants]
+        with closing(other.reader()) as reader:
+            assert reader.count() == 3
+        undo(other)
+        assert rows(other) == before
+    assert restored.saved is not None
+    with closing(location_of(restored.saved).open_read_only()) as saved:
+        assert [row for page in saved.pages(Selection()) for row in page] == before
+    assert backups.restore(restored.saved, FORM).change is None
+
+
+def test_a_file_of_elsewhere_is_restored_with_its_sources(
+    store: PlantStore, backups: SharedBackups, tmp_path: Path
+) -> None:
+    file = location_of(tmp_path / "own.db")
+    with closing(file.open()) as own:
+        fill(own)
+        add(own, 700, "Late")
+        expected = [row._replace(version=0, source=FORM) for row in rows(own)]
+    add(store, 1, "Fern")
+    backups.restore(tmp_path / "own.db", FORM)
+    assert [row._replace(version=0, source=FORM) for row in rows(store)] == expected
+    assert [row.source.label for row in rows(store)][-4:] == ["script", "list.csv", "list.csv", ""]
+    assert add(store, 701, "After").id == 701
+    assert rows(store)[-1].id == 701
+
+
+def test_what_cannot_be_restored_changes_nothing(store: PlantStore, backups: SharedBackups, tmp_path: Path) -> None:
+    add(store, 1, "Fern")
+    with pytest.raises(BackupUnusableError):
+        backups.preview(tmp_path / "nothing.db")
+    with closing(location_of(tmp_path / "own.db").open()) as own:
+        add(own, 1, "a\0b")
+    with pytest.raises(NulRefusedError):
+        backups.restore(tmp_path / "own.db", FORM)
+    assert [row.name for row in rows(store)] == ["Fern"]
+    assert backups.newest_first() == []
+
+
+def test_automatic_backups_are_made_daily_if_something_changed(
+    store: PlantStore, backups: SharedBackups, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_800_000_000_000
+    for module in ("postgres.backups", "sqlite.backups.folder"):
+        monkeypatch.setattr(f"plantdesk.store.{module}.now_ms", lambda: now)
+
+    def later(**span: float) -> bool:
+        nonlocal now
+        now += timedelta(**span) // timedelta(milliseconds=1)
+        return backups.make_if_due()
+
+    assert later()
+    add(store, 1, "Fern")
+    assert not later(hours=23)
+    assert later(hours=2)
+    assert not later(days=2)
+    store.apply([SetTag(Selection(), "hall")], FORM).result(SECONDS)
+    assert later(hours=1)
+    assert {each.kind for each in backups.newest_first()} == {BackupKind.AUTOMATIC}
+
+
+def test_an_open_store_is_backed_up_by_time(
+    store: PlantStore, backups: SharedBackups, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plantdesk.store.postgres.store._FIRST_BACKUP", 0)
+    store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
+    end = store.begin_backups()
+    until(lambda: bool(backups.newest_first()))
+    end()
+    assert [each.kind for each in backups.newest_first()] == [BackupKind.AUTOMATIC]
+
+
+def test_the_commands_back_up_and_restore(
+    store: PlantStore, location: PostgresLocation, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    add(store, 1, "Fern")
+    database = ["--database", location.url]
+    file = tmp_path / "saved.db"
+    assert main(["backup", *database]) == main(["backup", str(file), *database]) == 0
+    made = capfd.readouterr().out.splitlines()
+    assert made[1] == str(file)
+    assert main(["backup", "--list", "--json", *database]) == 0
+    assert [each["file"] for each in json.loads(capfd.readouterr().out)] == [made[0]]
+    add(store, 2, "Aloe")
+    assert main(["restore", str(file), "--yes", *database]) == 0
+    assert "Goes: 1 plant (2 “Aloe”)" in capfd.readouterr().out
+    assert [row.id for row in rows(store)] == [1]
+    assert main(["undo", *database]) == 0
+    assert [row.id for row in rows(store)] == [1, 2]
+    assert main(["backup", str(file), *database]) == 1
+    assert "is there already" in capfd.readouterr().err

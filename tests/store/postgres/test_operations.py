@@ -1,0 +1,95 @@
+"""Three desks at once, whose connections are lost again and again: every answer is true, in one order."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import NewPlant
+from plantdesk.store.postgres.connections import ServerUnreachableError
+from plantdesk.store.postgres.location import PostgresLocation
+from tests.support.operations import SECONDS, Kind, Outcome, User, add_registers, problems
+from tests.support.tcp_proxy import proxy_to
+
+if TYPE_CHECKING:
+    from plantdesk.domain.protocols import PlantStore
+    from tests.support.postgres_server import PostgresServer
+    from tests.support.tcp_proxy import TcpProxy
+
+_DESKS, _LOSSES = 3, 16
+
+
+def test_every_answer_is_true_and_all_happened_in_one_order(postgres: PostgresServer) -> None:
+    database = postgres.new_store().name
+    ended, chosen = threading.Event(), random.Random(1)
+    with ExitStack() as stack:
+        stores: list[PlantStore] = []
+        proxies = [stack.enter_context(proxy_to(postgres.port)) for _ in range(_DESKS)]
+        users = []
+        for seed, proxy in enumerate(proxies):
+            store = PostgresLocation.parse(postgres.url(database, proxy.port)).open()
+            stack.callback(store.close)
+            stores.append(store)
+            users.append(User(store, seed))
+            if seed == 0:
+                add_registers(store)
+        threads = [threading.Thread(target=user.work, args=(ended,), daemon=True) for user in users]
+        stack.callback(ended.set)
+        for thread in threads:
+            thread.start()
+        for _ in range(_LOSSES):
+            _wait_for_more(users, threads)
+            chosen.choice([_cut, _go_away, _lose_commit, _end_sessions])(chosen.choice(proxies), postgres)
+        ended.set()
+        for thread in threads:
+            thread.join()
+        for plant_id, store in enumerate(stores, -_DESKS):
+            _add_in_the_end(store, plant_id)
+    done = [each for user in users for each in user.operations]
+    assert {Outcome.OK} < {each.outcome for each in done}
+    assert {each.kind for each in done if each.outcome is Outcome.OK} == set(Kind)
+    assert problems(postgres.url(database), done) == []
+
+
+def _wait_for_more(users: list[User], threads: list[threading.Thread]) -> None:
+    """Wait until each desk has done something more."""
+    before = [len(user.operations) for user in users]
+    while any(len(user.operations) < count + 3 for user, count in zip(users, before, strict=True)):
+        assert all(thread.is_alive() for thread in threads)
+        time.sleep(0.001)
+
+
+def _add_in_the_end(store: PlantStore, plant_id: int) -> None:
+    """Add a plant as soon as the server is reached again."""
+    while True:
+        try:
+            store.add(NewPlant(plant_id, "Rose"), FORM).result(SECONDS)
+        except ServerUnreachableError:
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _cut(proxy: TcpProxy, _server: PostgresServer) -> None:
+    proxy.cut()
+
+
+def _go_away(proxy: TcpProxy, _server: PostgresServer) -> None:
+    """Let nobody reach the server for longer than a desk waits before it tries again."""
+    proxy.is_off = True
+    proxy.cut()
+    time.sleep(0.7)
+    proxy.is_off = False
+
+
+def _lose_commit(proxy: TcpProxy, _server: PostgresServer) -> None:
+    """Let the server commit, or not, and lose its answer."""
+    proxy.lose_answer(b"COMMIT", reaches_server=bool(proxy.port % 2))
+
+
+def _end_sessions(_proxy: TcpProxy, server: PostgresServer) -> None:
+    server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'PlantDesk%'")

@@ -1,0 +1,106 @@
+"""A proxy that adds TLS to a PostgreSQL server, as the wheel's server is built without it, and its certificates."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import ssl
+import struct
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SIZE = 65_536
+#: The first message of a client that wants TLS: its length, and the number of the request.
+_SSL_REQUEST = struct.pack("!ii", 8, 80877103)
+
+
+def make_certificate(folder: Path, name: str, authority: Path | None = None) -> Path:
+    """Make a certificate of a host or user, beside its key (`.key`), signed by itself or an authority."""
+    program = shutil.which("openssl")
+    if program is None:
+        pytest.skip("there is no program openssl, which makes the certificates")
+    certificate = folder / f"{name}.crt"
+    command = [program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-days", "9"]
+    command += ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]
+    command += ["-keyout", str(certificate.with_suffix(".key")), "-out", str(certificate)]
+    if authority is not None:
+        command += ["-CA", str(authority), "-CAkey", str(authority.with_suffix(".key"))]
+        command += ["-addext", "basicConstraints=critical,CA:FALSE"]
+    subprocess.run(command, check=True, capture_output=True)
+    certificate.with_suffix(".key").chmod(0o600)
+    return certificate
+
+
+class _TlsProxy:
+    """Forwards connections to a port of 127.0.0.1, after the request for TLS."""
+
+    def __init__(self, server: int, context: ssl.SSLContext) -> None:
+        self._server, self._context = server, context
+        self.port = 0
+        self._loop = asyncio.new_event_loop()
+        self._is_listening = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self._is_listening.wait()
+
+    def close(self) -> None:
+        """End everything."""
+        self._loop.call_soon_threadsafe(self._task.cancel)
+        self._thread.join()
+
+    def _run(self) -> None:
+        self._loop.set_exception_handler(lambda _loop, _context: None)  # a client that refuses the certificate
+        self._task = self._loop.create_task(self._listen())
+        with suppress(asyncio.CancelledError):
+            self._loop.run_until_complete(self._task)
+        for each in asyncio.all_tasks(self._loop):
+            each.cancel()
+        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.close()
+
+    async def _listen(self) -> None:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._is_listening.set()
+        async with server:
+            await server.serve_forever()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, asyncio.IncompleteReadError), contextlib.closing(writer):
+            if await reader.readexactly(len(_SSL_REQUEST)) != _SSL_REQUEST:
+                return
+            writer.write(b"S")
+            await writer.start_tls(self._context)
+            to_server = await asyncio.open_connection("127.0.0.1", self._server)
+            await asyncio.gather(_pass_on(reader, to_server[1]), _pass_on(to_server[0], writer))
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(_SIZE):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+@contextmanager
+def tls_proxy_to(server: int, certificate: Path, clients: Path | None = None) -> Iterator[int]:
+    """Run a proxy with a certificate, and return its port; `clients` must have certificates of that authority."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=clients)
+    context.load_cert_chain(certificate, certificate.with_suffix(".key"))
+    if clients is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+    proxy = _TlsProxy(server, context)
+    try:
+        yield proxy.port
+    finally:
+        proxy.close()

@@ -1,0 +1,238 @@
+"""The dialog of a shared store: what its test says about each server, and what it opens, saves and shows."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit
+from shiboken6 import isValid
+
+from plantdesk.store import PostgresLocation, location_of
+from plantdesk.ui.shared_store.dialog import SharedStoreDialog
+from plantdesk.ui.shared_store.outcomes import Outcomes, Setup
+from plantdesk.ui.widgets.fields import ComboBox
+from tests.support.desk import TIMEOUT, Desk
+from tests.support.secret_service import secret_service
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.theme.theme import Theme
+    from tests.support.postgres_server import PostgresServer
+
+
+class StoreDesk(Desk):
+    """The dialog, and what it has asked to open."""
+
+    def __init__(self, qtbot: QtBot, dialog: SharedStoreDialog) -> None:
+        super().__init__(qtbot, dialog)
+        self.opened: list[tuple[PostgresLocation, bool]] = []
+        dialog.open_requested.connect(lambda location, create: self.opened.append((location, create)))
+
+    @property
+    def mode(self) -> str:
+        return self.the(ComboBox).currentText()
+
+    def test(self, url: str = "") -> list[str]:
+        """Type an address and press Enter; return the texts of the outcomes."""
+        if url:
+            self.type(self.field("Address"), url)
+        self.qtbot.keyClick(self.field("Address"), Qt.Key.Key_Return)
+        self.until(lambda: any(text.startswith("Tested at") for text in self.texts()))
+        return Desk(self.qtbot, self.the(Outcomes)).texts()
+
+    def opens(self) -> bool:
+        return self.button("Open this store").isEnabled()
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[StoreDesk]:
+    dialog = SharedStoreDialog(theme, bridge, None, None)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    yield StoreDesk(qtbot, dialog)
+    if isValid(dialog):
+        dialog.close()
+
+
+@pytest.fixture
+def users(postgres: PostgresServer) -> Iterator[PostgresServer]:
+    """The server with `reader`, who may do nothing yet."""
+    postgres.execute("CREATE ROLE reader LOGIN")
+    yield postgres
+    postgres.execute("DROP ROLE reader")
+
+
+def test_an_empty_database_becomes_a_store_and_a_store_is_opened(desk: StoreDesk, postgres: PostgresServer) -> None:
+    name = postgres.new_database()
+    found = desk.test(postgres.url(name))
+    assert found[0] == "The server answers"
+    assert found[1].startswith("PostgreSQL 18")
+    assert found[2:4] == ["Not encrypted", "as chosen, or on this computer"]
+    assert "Signed in as plants" in found
+    assert found[-2:] == ["The database is empty", "Opening makes it a store."]
+    fields = {name: desk.field(name).text() for name in ("Address", "Port", "Database", "User", "Password")}
+    assert fields == {
+        "Address": "127.0.0.1",
+        "Port": str(postgres.port),
+        "Database": name,
+        "User": "plants",
+        "Password": "",
+    }
+    desk.press(Qt.Key.Key_Return)
+    assert [(location.url, create) for location, create in desk.opened] == [(postgres.url(name), True)]
+
+
+def test_a_store_tells_its_plants_and_is_not_made_again(desk: StoreDesk, postgres: PostgresServer) -> None:
+    location = postgres.new_store()
+    assert desk.test(location.url)[-2] == "0 plants"
+    desk.button("Open this store").click()
+    assert [create for _, create in desk.opened] == [False]
+
+
+def test_each_failure_has_its_line_and_its_remedy(desk: StoreDesk, users: PostgresServer) -> None:
+    store = users.new_store()
+    users.execute("UPDATE plantdesk.state SET version = 99, reads_from = 99", store.name)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        closed = free.getsockname()[1]
+    failures = (
+        (
+            f"postgresql://127.0.0.1:{closed}/plants",
+            "The server answers",
+            f"Nothing answers at 127.0.0.1, port {closed}",
+        ),
+        ("postgresql://nowhere.invalid/plants", "The server answers", "There is no computer called “nowhere.invalid”"),
+        (users.url("nothing"), "Plants", "The server has no database “nothing”"),
+        (store.url, "Plants", "was updated by a newer PlantDesk"),
+        (users.url("postgres").replace("plants@", "nobody@"), "Signed in", "refuses this user or password"),
+        (store.url.replace("plants@", "reader@"), "Plants", "may not change this"),
+    )
+    for url, title, reason in failures:
+        found = desk.test(url)
+        assert any(reason in text for text in found), found
+        assert title in found
+        assert not desk.opens()
+    assert not desk.opened
+
+
+def test_a_store_of_a_newer_version_that_can_be_read_is_opened(desk: StoreDesk, postgres: PostgresServer) -> None:
+    location = postgres.new_store()
+    postgres.execute("UPDATE plantdesk.state SET version = 99", location.name)
+    found = desk.test(location.url)
+    assert "may read, but not add" in found
+    assert "newer PlantDesk" in found[-1]
+    assert desk.opens()
+
+
+def test_who_may_only_read_opens_the_store(desk: StoreDesk, users: PostgresServer) -> None:
+    location = users.new_store()
+    for right in ("USAGE ON SCHEMA plantdesk", "SELECT ON ALL TABLES IN SCHEMA plantdesk"):
+        users.execute(f"GRANT {right} TO reader", location.name)
+    try:
+        assert "may read, but not add" in desk.test(location.url.replace("plants@", "reader@"))
+        assert desk.opens()
+    finally:
+        users.execute("DROP OWNED BY reader", location.name)
+
+
+def test_a_change_of_a_field_makes_the_test_worthless(desk: StoreDesk, postgres: PostgresServer) -> None:
+    desk.test(postgres.new_store().url)
+    assert desk.opens()
+    desk.qtbot.keyClicks(desk.field("Database"), "x")
+    assert not desk.opens()
+    assert Desk(desk.qtbot, desk.the(Outcomes)).texts().count("not tried") == 4
+
+
+def test_the_encryption_fits_the_host_until_it_is_chosen(desk: StoreDesk) -> None:
+    warning = "Names and the password can be read on the network."
+    desk.type(desk.field("Address"), "plants.example")
+    assert desk.mode == "Encrypted, certificate checked"
+    desk.type(desk.field("Address"), "localhost")
+    assert desk.mode == "Not encrypted"
+    assert warning not in desk.texts()
+    desk.type(desk.field("Address"), "postgresql://anna@plants.example/garden?sslmode=disable&application_name=x")
+    desk.field("Address").editingFinished.emit()
+    assert desk.mode == "Not encrypted"
+    assert warning in desk.texts()
+    desk.type(desk.field("Address"), "other.example")
+    assert desk.mode == "Not encrypted"
+
+
+def test_an_address_that_cannot_be_read_is_not_tried_nor_shown_with_its_password(desk: StoreDesk) -> None:
+    desk.type(desk.field("Address"), "postgresql://anna:s3cret@plants.example@x/garden")
+    desk.qtbot.keyClick(desk.field("Address"), Qt.Key.Key_Return)
+    assert any("This is no address of a shared store" in text for text in desk.texts())
+    assert not any("s3cret" in text for text in desk.texts())
+
+
+def test_what_an_administrator_runs_names_user_and_database_and_no_password(desk: StoreDesk) -> None:
+    desk.type(desk.field("Address"), "postgresql://Anna:s3cret@plants.example/my garden")
+    desk.field("Address").editingFinished.emit()
+    sql, line = (text for text in Desk(desk.qtbot, desk.the(Setup)).texts() if " " in text)
+    assert 'CREATE ROLE "Anna" LOGIN' in sql
+    assert 'CREATE DATABASE "my garden" OWNER "Anna"' in sql
+    assert line == 'hostssl  "my garden"  Anna  samenet  scram-sha-256'
+    assert "s3cret" not in sql + line
+    assert desk.field("Password").echoMode() is QLineEdit.EchoMode.Password
+    desk.button("Show the password").click()
+    assert desk.field("Password").echoMode() is QLineEdit.EchoMode.Normal
+
+
+def test_a_desk_file_opens_the_same_store_without_user_and_password(
+    desk: StoreDesk, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    location = postgres.new_store()
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "plants"), ""))
+    desk.test(location.url.replace("plants@", "plants:s3cret@"))
+    desk.button("Save a file for the other desks…").click()
+    file = tmp_path / "plants.plantdesk-store"
+    assert file.stat().st_mode & 0o77 == 0
+    assert "s3cret" not in file.read_text()
+    saved = location_of(file)
+    assert saved.key == location.key
+    assert "plants@" not in saved.url
+    desk.type(desk.field("Address"), "elsewhere")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    desk.button("Open a desk’s file…").click()
+    assert (desk.field("Address").text(), desk.field("Database").text()) == ("127.0.0.1", location.name)
+    assert desk.opens() is False
+    assert desk.test()[-2] == "0 plants"
+
+
+def test_a_file_of_something_else_is_refused(desk: StoreDesk, tmp_path: Path) -> None:
+    for number, content in enumerate(("", "[]", '{"address": 7}', '{"address": "http://x"}')):
+        file = tmp_path / f"{number}.plantdesk-store"
+        file.write_text(content)
+        dialog = desk.widget
+        assert isinstance(dialog, SharedStoreDialog)
+        dialog.use_file(file)
+        assert any(f"“{file.name}” is not the file of a shared store" in text for text in desk.texts())
+
+
+def test_the_password_goes_into_the_keyring_or_the_user_is_told(desk: StoreDesk, postgres: PostgresServer) -> None:
+    location = postgres.new_store()
+    with secret_service() as keyring:
+        keyring.is_locked = True
+        desk.test(location.url.replace("plants@", "plants:s3cret@"))
+        desk.button("Open this store").click()
+        desk.until(lambda: any("The password was not remembered" in text for text in desk.texts()))
+        assert not desk.opened
+        assert not desk.the(QCheckBox).isChecked()
+        keyring.is_locked = False
+        desk.the(QCheckBox).click()
+        desk.button("Open this store").click()
+        desk.qtbot.waitUntil(lambda: bool(desk.opened), timeout=TIMEOUT)
+        assert [*keyring.passwords.values()] == ["s3cret"]
+
+
+def test_a_refused_password_is_typed_anew(desk: StoreDesk, postgres: PostgresServer) -> None:
+    desk.test(postgres.url("postgres").replace("plants@", "nobody:old@"))
+    assert desk.focused is desk.field("Password")
+    assert desk.field("Password").hasSelectedText()
