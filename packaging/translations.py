@@ -1,15 +1,17 @@
-"""Collect the texts of the window and of the base, update the translations with them, and compile those.
+"""Collect the texts of the window and of the base, update and compile the translations, and write the help down.
 
     python3 packaging/dev.py texts
 
 Writes resources/languages: `plantdesk.pot` has the texts, LANGUAGE.po the translations, LANGUAGE.mo what the program
-reads. A new language is an empty file LANGUAGE.po. Refuses translations that the program would not show.
+reads. A new language is an empty file LANGUAGE.po. Refuses translations that the program would not show. Writes
+plantdesk/cli/help_text.py from the options of the command line.
 """
 
 from __future__ import annotations
 
 import ast
 import io
+import os
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -20,7 +22,9 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 import project
+from plantdesk.cli.options import parser
 from plantdesk.platform.languages import is_usable
+from plantdesk.platform.output import HELP_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
 FOLDER = project.RESOURCES / "languages"
 TEMPLATE = "plantdesk.pot"
+HELP = project.ROOT / "plantdesk" / "cli" / "help_text.py"
 _WIDTH = 110
 _HEADER = "# Texts of PlantDesk's window. Made by `python3 packaging/dev.py texts`; translations are written by hand."
 #: What a file says of itself and PlantDesk does not use.
@@ -45,6 +50,7 @@ _UNUSED = (
 
 def main() -> int:
     """Write the template, the translations and the compiled ones; return 1 where a translation cannot be used."""
+    HELP.write_text(help_module(), encoding="utf-8")
     template = extracted()
     (FOLDER / TEMPLATE).write_bytes(text_of(template))
     problems = []
@@ -57,6 +63,14 @@ def main() -> int:
         print(f"{file.stem}: {len(catalogue) - missing} of {len(catalogue)} texts")
     print("\n".join(problems), file=sys.stderr)
     return 1 if problems else 0
+
+
+def help_module() -> str:
+    """Return the module that `plantdesk --help` prints: argparse would take half of its time to make that text."""
+    os.environ["COLUMNS"] = str(HELP_COLUMNS)
+    text = parser("--help").format_help().rstrip().replace("\\", "\\\\")
+    says = f"What `plantdesk --help` prints, {HELP_COLUMNS} columns wide. Made by `python3 packaging/dev.py texts`."
+    return f'"""{says}"""\n\nHELP = """\\\n{text}"""\n'
 
 
 def extracted() -> Catalog:

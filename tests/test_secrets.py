@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.cli.commands.program import NOT_RUNNING
+from plantdesk.cli.commands.info import NOT_RUNNING
 from plantdesk.store.sqlite.store import Store
 from tests.support.attackers import Target
 from tests.support.clients import rude_clients

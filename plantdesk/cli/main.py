@@ -1,7 +1,7 @@
 """The entry point: runs a command and reports its failure.
 
-Without arguments, as from a menu, it opens the window without parsing options, since argparse takes time to import; and
-so it prints the version.
+Without arguments, as from a menu, it opens the window without parsing options, since argparse takes time to import. In
+the same way it prints the version, the help of all commands, and what scripts ask most: `info`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code. Wrong usage and --help raise SystemExit, as in argparse."""
+    """Run one command; return its exit code. Wrong usage and the help of a command raise SystemExit, as in argparse."""
     # `desktop` passes Qt's options to Qt.
     _, given = display.split_qt_options(sys.argv[1:] if arguments is None else arguments)
     core_dumps.forbid_core_dumps()
@@ -49,15 +49,34 @@ def _run(given: Sequence[str]) -> int:
 
 
 def _run_command(given: Sequence[str]) -> int:
-    if [*given] in (["-V"], ["--version"]):
-        output.write(f"plantdesk {__version__}")
-        return 0
+    if (code := _run_without_parsing([*given])) is not None:
+        return code
     if len(given) == 1 and given[0].endswith(".plantdesk-store"):  # by a double click
         given = ["--database", *given]
     from plantdesk.cli.options import run
 
     _escape_unencodable()
     return run(given)
+
+
+def _run_without_parsing(given: list[str]) -> int | None:
+    """Run a command that needs no options parsed, and return its exit code; None for the others."""
+    if given in (["-V"], ["--version"]):
+        output.write(f"plantdesk {__version__}")
+        return 0
+    if given in (["-h"], ["--help"]) and output.columns() >= output.HELP_COLUMNS:
+        from plantdesk.cli.help_text import HELP
+
+        _escape_unencodable()
+        output.write(HELP)
+        return 0
+    if given in (["info"], ["info", "--json"]):
+        from plantdesk.cli.commands.info import show
+        from plantdesk.store import location_of
+
+        _escape_unencodable()
+        return show(location_of(None), as_json="--json" in given)
+    return None
 
 
 def _is_out_of_memory(error: Exception) -> bool:

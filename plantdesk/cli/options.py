@@ -173,7 +173,7 @@ def _add_help(commands: Commands) -> None:
 
 def _add_info(commands: Commands) -> None:
     does = "show whether PlantDesk runs, its address and its database"
-    command = add_command(commands, "info", does, "program.info", "database")
+    command = add_command(commands, "info", does, "info.info", "database")
     command.add_argument("--json", action="store_true", help="print JSON, for scripts")
     command.add_argument("--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait up to this time for it")
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.domain.errors import Text, printable
 from plantdesk.domain.overrides import override
+from plantdesk.platform import output
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from plantdesk.domain.locations import StoreLocation
 
 
 _MAX_PORT = 65535
-#: The width of the help where there is no terminal.
-_COLUMNS = 80
 _MAX_WAIT = 86_400
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -53,13 +52,7 @@ class Parser(argparse.ArgumentParser):
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
     """Return a formatter that knows its width: argparse makes one for each option, and would import shutil for it."""
-    columns = os.environ.get("COLUMNS", "")
-    if not (columns.isdecimal() and int(columns)):
-        try:
-            columns = str(os.get_terminal_size(1).columns or _COLUMNS)
-        except OSError:
-            columns = str(_COLUMNS)
-    return argparse.RawDescriptionHelpFormatter(prog, width=int(columns) - 2)
+    return argparse.RawDescriptionHelpFormatter(prog, width=output.columns() - 2)
 
 
 class Unparsed:
@@ -127,6 +120,8 @@ def span(text: str) -> timedelta:
         raise argparse.ArgumentTypeError(
             Text("“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w", text=text)
         )
+    from datetime import timedelta
+
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
@@ -141,6 +136,8 @@ def unicode_text(text: str) -> str:
 
 def time_ago(text: str) -> int:
     """Parse a time: a duration before now, a date or a time of the local time zone. Return milliseconds since 1970."""
+    from datetime import UTC, datetime, timedelta
+
     today = datetime.now(UTC).astimezone().date()
     days = {"today": today, "yesterday": today - timedelta(days=1)}
     try:

@@ -61,6 +61,21 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+#: The width of the help where there is no terminal.
+HELP_COLUMNS = 80
+
+
+def columns() -> int:
+    """Return the width of the terminal: that in COLUMNS, or of standard output, or HELP_COLUMNS."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(1).columns or HELP_COLUMNS
+    except OSError:
+        return HELP_COLUMNS
+
+
 def write_data(data: str | bytes) -> None:
     """Write a piece of a file, text in UTF-8, whatever the system's encoding and line breaks. Raises OutputError.
 

@@ -285,9 +285,10 @@ READING = WRITING | {"concurrent.futures", "hashlib", "logging"}
         ("export plants.jsonl", READING),
         ("export plants.xlsx", READING),
         ("__complete tags", READING),
-        ("info", LIBRARIES),
+        ("info", READING | {"argparse", "datetime", "json", "sqlite3"}),
         ("openapi", READING),
-        ("--help", READING | {"sqlite3"}),
+        ("--help", READING | {"argparse", "sqlite3"}),
+        ("add --help", READING | {"datetime", "sqlite3"}),
         ("--version", READING | {"sqlite3", "json"}),
     ],
 )

@@ -102,13 +102,19 @@ def test_an_empty_file_is_no_database_that_could_be_read(tmp_path: Path, capfd: 
     assert file.stat().st_size == 0
 
 
+@pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("command", ["", "add", "token", "token create"])
-def test_help_prints_what_the_option_prints(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_help_prints_what_the_option_prints(
+    command: str, columns: int, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
     shown = []
     for typed in (["help", *command.split()], [*command.split(), "--help"]):
-        with pytest.raises(SystemExit) as left:
-            main(typed)
-        assert left.value.code == 0
+        try:
+            code: object = main(typed)
+        except SystemExit as left:
+            code = left.code
+        assert code == 0
         shown.append(capfd.readouterr().out)
     assert shown[0].startswith(shown[1])  # and then what the manual says
     assert shown[0].startswith(f"usage: plantdesk {command}".rstrip())

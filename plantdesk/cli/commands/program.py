@@ -1,11 +1,10 @@
-"""`plantdesk help`, `info`, `openapi`, `selfcheck` and `integration`: about the program; none opens a store."""
+"""`plantdesk help`, `openapi`, `selfcheck` and `integration`: about the program; none opens a store."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +15,8 @@ from plantdesk.platform import output, paths
 if TYPE_CHECKING:
     import argparse
 
-    from plantdesk.api.discovery import Runtime
-    from plantdesk.domain.locations import StoreLocation
     from plantdesk.ui.qt import QtDiagnostics
 
-#: The exit code of `info` where no server of the store runs.
-NOT_RUNNING = 3
-_POLL_INTERVAL = 0.1
 _PLATFORMS = {"linux": "xcb", "darwin": "cocoa", "win32": "windows"}
 _IMAGE_FORMATS = {"png", "svg"}
 
@@ -54,52 +48,6 @@ def openapi(_options: argparse.Namespace) -> int:
 
     output.write(json.dumps(description(), indent=2, ensure_ascii=False))
     return 0
-
-
-def info(options: argparse.Namespace) -> int:
-    """Print the state of the store's server, after waiting up to --wait seconds; return 0 or NOT_RUNNING."""
-    database = options.database
-    runtime = _wait_for_server(database, time.monotonic() + options.wait)
-    output.write(json.dumps(_facts(database, runtime), indent=2) if options.json else _text(database, runtime))
-    return NOT_RUNNING if runtime is None else 0
-
-
-def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None:
-    from plantdesk.api import discovery
-
-    while (runtime := discovery.find_server(paths.runtime_folder(), database)) is None:
-        remaining = deadline - time.monotonic()
-        if remaining <= 0:
-            return None
-        time.sleep(min(_POLL_INTERVAL, remaining))
-    return runtime
-
-
-def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object]:
-    """Return the same members whether it runs or not, for scripts."""
-    return {
-        "running": runtime is not None,
-        "url": runtime and runtime.url,
-        "port": runtime and runtime.port,
-        "socket": runtime and _socket(runtime),
-        "pid": runtime and runtime.pid,
-        "database": database.url,
-        "version": runtime.version if runtime else __version__,
-    }
-
-
-def _text(database: StoreLocation, runtime: Runtime | None) -> str:
-    if runtime is None:
-        return f"PlantDesk {__version__} is not running.\nDatabase: {database.url}"
-    lines = [f"PlantDesk {runtime.version} is running (process {runtime.pid}).", f"Address: {runtime.url}/plants"]
-    lines.append(f"Port: {runtime.port}")
-    if _socket(runtime):
-        lines.append(f"Unix socket: {runtime.socket}")
-    return "\n".join([*lines, f"Database: {database.url}"])
-
-
-def _socket(runtime: Runtime) -> str | None:
-    return runtime.socket if runtime.socket and Path(runtime.socket).exists() else None
 
 
 def selfcheck(_options: argparse.Namespace) -> int:

@@ -1,0 +1,83 @@
+"""`plantdesk info`: whether a server of a store runs, and where. Scripts ask it often, so it imports little."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk import __version__
+from plantdesk.platform import output, paths
+
+if TYPE_CHECKING:
+    import argparse
+
+    from plantdesk.api.discovery import Runtime
+    from plantdesk.domain.locations import StoreLocation
+
+#: The exit code where no server of the store runs.
+NOT_RUNNING = 3
+_POLL_INTERVAL = 0.1
+
+
+def info(options: argparse.Namespace) -> int:
+    """Print the state of the store's server, after waiting up to --wait seconds; return 0 or NOT_RUNNING."""
+    return show(options.database, as_json=options.json, wait=options.wait)
+
+
+def show(database: StoreLocation, *, as_json: bool, wait: float = 0.0) -> int:
+    """Print the state of the server of `database`, after waiting up to `wait` seconds; return 0 or NOT_RUNNING."""
+    runtime = _wait_for_server(database, time.monotonic() + wait)
+    output.write(_json(database, runtime) if as_json else _text(database, runtime))
+    return NOT_RUNNING if runtime is None else 0
+
+
+def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None:
+    while (runtime := _server(database)) is None:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            return None
+        time.sleep(min(_POLL_INTERVAL, remaining))
+    return runtime
+
+
+def _server(database: StoreLocation) -> Runtime | None:
+    folder = paths.runtime_folder()
+    if not (folder.is_dir() and any(folder.iterdir())):  # the last server to end removes it
+        return None
+    from plantdesk.api import discovery
+
+    return discovery.find_server(folder, database)
+
+
+def _json(database: StoreLocation, runtime: Runtime | None) -> str:
+    import json
+
+    return json.dumps(_facts(database, runtime), indent=2)
+
+
+def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object]:
+    """Return the same members whether it runs or not, for scripts."""
+    return {
+        "running": runtime is not None,
+        "url": runtime and runtime.url,
+        "port": runtime and runtime.port,
+        "socket": runtime and _socket(runtime),
+        "pid": runtime and runtime.pid,
+        "database": database.url,
+        "version": runtime.version if runtime else __version__,
+    }
+
+
+def _text(database: StoreLocation, runtime: Runtime | None) -> str:
+    if runtime is None:
+        return f"PlantDesk {__version__} is not running.\nDatabase: {database.url}"
+    lines = [f"PlantDesk {runtime.version} is running (process {runtime.pid}).", f"Address: {runtime.url}/plants"]
+    lines.append(f"Port: {runtime.port}")
+    if _socket(runtime):
+        lines.append(f"Unix socket: {runtime.socket}")
+    return "\n".join([*lines, f"Database: {database.url}"])
+
+
+def _socket(runtime: Runtime) -> str | None:
+    return runtime.socket if runtime.socket and Path(runtime.socket).exists() else None
