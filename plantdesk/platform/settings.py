@@ -1,7 +1,7 @@
 """The user's settings and their file. `Settings` is immutable: a change makes a new object.
 
-Dataclasses instead of a pydantic model: the window reads its settings before it shows, and importing pydantic takes as
-long as opening an empty Qt window.
+Neither dataclasses nor a pydantic model: the window reads its settings before it shows, and importing dataclasses takes
+two milliseconds, pydantic as long as opening an empty Qt window.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from plantdesk import DEFAULT_PORT
+from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +37,19 @@ class InvalidSettingError(ValueError):
     """A setting has an invalid value."""
 
 
+class _Setting:
+    """The default of a setting, which an object has until it is given a value, and what its values must be."""
+
+    def __init__(self, default: object, is_valid: Callable[[Any], bool]) -> None:
+        self.is_valid = is_valid
+        self._default = default
+
+    def __get__(self, settings: object, kind: type) -> object:
+        return self if settings is None else self._default
+
+
 def _setting(default: _Value, is_valid: Callable[[Any], bool]) -> _Value:
-    return field(default=default, metadata={"is_valid": is_valid})
+    return cast("_Value", _Setting(default, is_valid))
 
 
 def _integer(default: int, lowest: int, highest: int) -> int:
@@ -57,21 +68,27 @@ def _is_object(value: object) -> bool:
     return isinstance(value, dict)
 
 
-@dataclass(frozen=True)
-class WindowSettings:
+class _Checked(Value):
+    """Settings whose values are checked when they are made."""
+
+    def __init__(self, **values: object) -> None:
+        """Raises InvalidSettingError."""
+        super().__init__(**values)
+        for name in self._fields:
+            if not getattr(type(self), name).is_valid(getattr(self, name)):
+                raise InvalidSettingError(f"{name} cannot be {getattr(self, name)!r}")
+
+
+class WindowSettings(_Checked):
     """The window's last size, in device-independent pixels."""
 
     width: int = _integer(1180, 1, 32767)
     height: int = _integer(760, 1, 32767)
     maximized: bool = _flag(default=False)
-    others: Mapping[str, object] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _check(self)
+    others: Mapping[str, object] = _setting({}, _is_object)
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(_Checked):
     """All settings. `others` keeps unknown ones, so that an older PlantDesk does not drop those of a newer one."""
 
     theme: str = _setting("system", lambda value: value in THEMES)
@@ -87,16 +104,13 @@ class Settings:
     opens_shared_store: bool = _flag(default=False)
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
     #: What is remembered for each store, by the path of its file; the one used last is the last.
-    layouts: Mapping[str, object] = field(default_factory=dict, metadata={"is_valid": _is_object})
-    window: WindowSettings = field(default_factory=WindowSettings, metadata={"nested": WindowSettings})
-    others: Mapping[str, object] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _check(self)
+    layouts: Mapping[str, object] = _setting({}, _is_object)
+    window: WindowSettings = _setting(WindowSettings(), lambda value: isinstance(value, WindowSettings))
+    others: Mapping[str, object] = _setting({}, _is_object)
 
     def changed(self, **values: object) -> Settings:
         """Return a copy with `values`; those of `window` may be a partial dict. Raises InvalidSettingError."""
-        now = _flat(asdict(self))
+        now = _flat(self)
         window = values.get("window")
         if isinstance(window, dict):
             values["window"] = {**now["window"], **window}
@@ -133,25 +147,18 @@ def _built(kind: type[_Kind], values: object) -> _Kind:
         raise InvalidSettingError(f"{values!r} is not an object")
     others = dict(values)
     known: dict[str, Any] = {}
-    for each in fields(kind):
-        if each.name in others and each.name != "others":
-            value, nested = others.pop(each.name), each.metadata.get("nested")
-            known[each.name] = _built(nested, value) if nested else value
+    for name in kind._fields:
+        if name in others and name != "others":
+            value = others.pop(name)
+            known[name] = _built(WindowSettings, value) if name == "window" else value
     return kind(**known, others=others)
 
 
-def _check(settings: Settings | WindowSettings) -> None:
-    for each in fields(settings):
-        is_valid, value = each.metadata.get("is_valid"), getattr(settings, each.name)
-        if is_valid is not None and not is_valid(value):
-            raise InvalidSettingError(f"{each.name} cannot be {value!r}")
-
-
-def _flat(values: dict[str, Any]) -> dict[str, Any]:
+def _flat(settings: Settings | WindowSettings) -> dict[str, Any]:
     """Return the JSON object of settings, with `others` as members of it."""
-    others = values.pop("others")
-    nested = {each.name for each in fields(Settings) if each.metadata.get("nested")}
-    return {**others, **{name: _flat(value) if name in nested else value for name, value in values.items()}}
+    values = {name: getattr(settings, name) for name in settings._fields if name != "others"}
+    flat = {name: _flat(value) if isinstance(value, WindowSettings) else value for name, value in values.items()}
+    return {**settings.others, **flat}
 
 
 def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Settings:
@@ -203,7 +210,7 @@ def save(settings: Settings, file: Path) -> None:
     from plantdesk.platform.atomic_replace import write_private
 
     paths.create_folder(file.parent)
-    write_private(file, json.dumps(_flat(asdict(settings)), indent=2) + "\n")
+    write_private(file, json.dumps(_flat(settings), indent=2) + "\n")
 
 
 @contextlib.contextmanager
