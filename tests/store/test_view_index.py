@@ -210,6 +210,17 @@ def test_views_are_the_same_while_the_index_lags_behind(
             assert index.indexed is not None
 
 
+def test_sources_are_those_of_the_counts_that_are_kept(store: Store, build: Build) -> None:
+    add_each(store, [(plant(number, "Aloe", None), COMMAND) for number in range(3)])
+    index = build(store)
+    with closing(Reader(store.file, index)) as reader:
+        assert reader.two_sources() == [COMMAND.id]
+        store.add(plant(7, "Aloe", None), FORM).result(SECONDS)
+        assert set(reader.two_sources()) == {COMMAND.id, FORM.id}
+        store.apply([DeleteAll(Selection(ids=[0, 1, 2]))], FORM).result(SECONDS)
+        assert reader.two_sources() == [FORM.id]
+
+
 @pytest.mark.parametrize("first", ["aloe", "a"])
 def test_a_damaged_index_is_dropped(store: Store, build: Build, first: str) -> None:
     add_each(store, [(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)])

@@ -203,10 +203,13 @@ class Reader(PlantReader, LinePages, FindsRows):
 
     @override
     def counts(self, before: Counts | None = None) -> Counts:
-        indexed = None if self._index is None else self._index.indexed
-        known = before if before is not None or indexed is None else indexed.counts
         with self._query():
-            return count_plants(self._connection, known, self._file.epoch)
+            return count_plants(self._connection, before or self._last_counts(), self._file.epoch)
+
+    def _last_counts(self) -> Counts | None:
+        """Return the counts that are kept with the indexes."""
+        indexed = None if self._index is None else self._index.indexed
+        return None if indexed is None else indexed.counts
 
     @override
     def sources(self) -> list[Source]:
@@ -216,6 +219,8 @@ class Reader(PlantReader, LinePages, FindsRows):
 
     @override
     def two_sources(self) -> list[int]:
+        if (known := self._last_counts()) is not None:  # else a million plants of one source are read
+            return [source.id for source, plants in self.counts(known).sources.items() if plants][:2]
         first = "SELECT source_id FROM plant"
         other = f"{first} WHERE source_id <> ({first} LIMIT 1)"
         with self._query():

@@ -172,10 +172,11 @@ def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] 
     """Return name and tag of the plant that was added last in the form."""
     from plantdesk.domain.records import SourceKind
     from plantdesk.domain.selections import AddedBy, Selection
-    from plantdesk.domain.views import View
 
-    ids = next(reader.ids(View(Selection.of(AddedBy(SourceKind.FORM)))), None)
-    row = reader.plant(ids[0]) if ids else None
+    found = reader.two_sources()
+    if len(found) == 1 and found[0] not in {each.id for each in reader.sources() if each.kind is SourceKind.FORM}:
+        return None  # without a search of all plants
+    row = next(iter(reader.selected(Selection.of(AddedBy(SourceKind.FORM)), 1)), None)
     return None if row is None else (row.name, row.tag)
 
 
