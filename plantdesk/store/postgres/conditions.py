@@ -9,21 +9,28 @@ from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.domain.views import Order
 from plantdesk.store.postgres.connections import storable
+from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_KEY, NAME_START, TAG_KEY, TAG_START
 
 if TYPE_CHECKING:
     from plantdesk.domain.selections import Selection, Term
     from plantdesk.domain.views import View
 
-_NAME_KEY = 'coalesce(plant.folded, lower(plant.name COLLATE "C"))'
-_TAG_KEY = """CASE WHEN plant.folded IS NULL THEN lower(coalesce(plant.tag, '') COLLATE "C")
-               ELSE substr(plant.folded, strpos(plant.folded, E'\\x1f') + 1) END"""
 _SOURCE_KEY = "(SELECT kind || E'\\x1f' || label FROM source WHERE source.id = plant.source_id)"
 _KEYS = {
     Order.ADDED: ("plant.seq",),
     Order.ID: ("plant.id",),
-    Order.NAME: (_NAME_KEY, "plant.id"),
-    Order.TAG: (_TAG_KEY, _NAME_KEY, "plant.id"),
+    Order.NAME: (NAME_KEY, "plant.id"),
+    Order.TAG: (TAG_KEY, NAME_KEY, "plant.id"),
     Order.SOURCE: (_SOURCE_KEY, "plant.seq"),
+}
+#: Of the orders whose beginning an index has: the plants that are in it, the keys, and whether a row is in its place.
+SORTED_BY_INDEX = {
+    Order.NAME: ("true", (NAME_START, NAME_KEY, "plant.id"), "true"),
+    Order.TAG: (
+        "plant.tag IS NOT NULL",
+        (TAG_START, NAME_START, TAG_KEY, NAME_KEY, "plant.id"),
+        f"length({TAG_KEY}) < {LONGEST_TAG}",
+    ),
 }
 #: The orders by a unique column that has an index.
 INDEXED = {Order.ADDED: "plant.seq", Order.ID: "plant.id"}

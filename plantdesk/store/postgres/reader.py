@@ -24,7 +24,7 @@ from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import KnownName, View, find_insertion_points
 from plantdesk.store.history import newest_changes
-from plantdesk.store.postgres.conditions import INDEXED, condition_of, name_begins, ordering
+from plantdesk.store.postgres.conditions import INDEXED, SORTED_BY_INDEX, condition_of, name_begins, ordering
 from plantdesk.store.postgres.connections import READER, connect, execute, shared, storable, translate_errors
 from plantdesk.store.postgres.counts import count_plants
 from plantdesk.store.postgres.history import history_entries, history_summary, plant_history
@@ -158,7 +158,12 @@ class PostgresReader(PlantReader, FindsRows):
     def ids(self, view: View) -> Iterator[array[int]]:
         key = INDEXED.get(view.order)
         if key is None:
-            yield from _chunks(self._ask(lambda connection: _ids(connection, view)), _FIRST_CHUNK)
+            first = array("q")
+            if view.plants == Selection() and view.order in SORTED_BY_INDEX:
+                first = self._ask(lambda connection: _first_sorted(connection, view))
+                yield from _chunks(first)
+            every = self._ask(lambda connection: _ids(connection, view))
+            yield from _chunks(_without(every, first), _CHUNK if first else _FIRST_CHUNK)
             return
         found = condition_of(view.plants)
         first, smallest, largest = self._ask(lambda connection: _page(connection, view, found, key, _FIRST_CHUNK))
@@ -343,10 +348,34 @@ def _page(
     cursor = connection.cursor(binary=True)
     cursor.execute(sql.encode(), values)
     data, smallest, largest = cursor.fetchone() or (None, 0, 0)
+    return _unpacked(data), smallest or 0, largest or 0
+
+
+def _first_sorted(connection: Connection, view: View) -> array[int]:
+    """Return the first ids of all plants in an order that has an index; none where the index cannot tell them."""
+    indexed, keys, is_exact = SORTED_BY_INDEX[view.order]
+    direction = " DESC" if view.descending else ""
+    order = ", ".join(f"{key}{direction}" for key in keys)
+    sql = f"""SELECT string_agg(int8send(id), '') FROM (
+              SELECT id, {is_exact} AS is_exact FROM plant WHERE {indexed} ORDER BY {order} LIMIT {_FIRST_CHUNK}
+              ) AS found HAVING bool_and(is_exact) AND count(*) = {_FIRST_CHUNK}"""
+    (data,) = connection.cursor(binary=True).execute(sql.encode()).fetchone() or (None,)
+    return _unpacked(data)
+
+
+def _unpacked(data: bytes | None) -> array[int]:
     ids = array("q", data or b"")
     if sys.byteorder == "little":
         ids.byteswap()
-    return ids, smallest or 0, largest or 0
+    return ids
+
+
+def _without(ids: array[int], first: array[int]) -> array[int]:
+    """Return what comes behind the first ids, which were read before: plants may have changed since."""
+    if ids[: len(first)] == first:
+        return ids[len(first) :]
+    known = frozenset(first)
+    return array("q", (each for each in ids if each not in known))
 
 
 def _chunks(ids: array[int], first: int = _CHUNK) -> Iterator[array[int]]:

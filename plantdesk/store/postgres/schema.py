@@ -32,6 +32,14 @@ SCHEMA = "plantdesk"
 #: Of the advisory lock of migrations: "PLNT" in ASCII.
 _LOCK = 0x504C4E54
 
+#: What names and tags are sorted by.
+NAME_KEY = 'coalesce(plant.folded, lower(plant.name COLLATE "C"))'
+TAG_KEY = """CASE WHEN plant.folded IS NULL THEN lower(coalesce(plant.tag, '') COLLATE "C")
+               ELSE substr(plant.folded, strpos(plant.folded, E'\\x1f') + 1) END"""
+#: The beginnings of these keys, which indexes have: a whole key may be larger than an entry of an index.
+LONGEST_TAG = 100
+NAME_START, TAG_START = f"left({NAME_KEY}, 200)", f"left({TAG_KEY}, {LONGEST_TAG})"
+
 _ALIKE = [(other, one) for one, others in CONFUSABLES.items() for other in others]
 _FROM, _TO = ("".join(each).replace("'", "''") for each in zip(*_ALIKE, strict=True))
 
@@ -145,8 +153,15 @@ SCHEMA_VERSION = len(MIGRATIONS)
 #: The oldest version whose PlantDesk can read these tables: what was added since, it does not ask for.
 _READS_FROM = 1
 
-#: Finds parts of words without reading all plants. Extensions are an administrator's: it works without.
-_INDEX = "CREATE INDEX IF NOT EXISTS plant_searched ON plant USING gin (searched {schema}.gin_trgm_ops)"
+#: For the first rows of a sorted table, and for parts of words without reading all plants. That one needs an
+#: extension, which is an administrator's: it works without.
+INDEXES = ("plant_searched", "plant_by_name", "plant_by_tag")
+_SORTED = (
+    f"CREATE INDEX IF NOT EXISTS plant_by_name ON plant (({NAME_START}), id)",
+    f"CREATE INDEX IF NOT EXISTS plant_by_tag ON plant (({TAG_START}), ({NAME_START})) WHERE tag IS NOT NULL",
+)
+_EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_trgm"
+_TRIGRAM_INDEX = "CREATE INDEX IF NOT EXISTS plant_searched ON plant USING gin (searched {schema}.gin_trgm_ops)"
 _TRIGRAMS = """SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
                WHERE extname = 'pg_trgm'"""
 
@@ -227,7 +242,7 @@ def migrate(connection: Connection[Any]) -> None:
         if version < SCHEMA_VERSION:
             connection.execute("UPDATE state SET version = %s, reads_from = %s", (SCHEMA_VERSION, _READS_FROM))
             connection.execute("NOTIFY plantdesk")
-    add_index(connection)
+    add_indexes(connection)
 
 
 def _become_owner(connection: Connection[Any]) -> None:
@@ -240,17 +255,18 @@ def _become_owner(connection: Connection[Any]) -> None:
     connection.execute(f"SET LOCAL ROLE {name}".encode())
 
 
-def add_index(connection: Connection[Any]) -> None:
-    """Make the index for searches where that is allowed."""
+def add_indexes(connection: Connection[Any]) -> None:
+    """Make the indexes that are missing, where that is allowed. Raises psycopg.Error if the connection is lost."""
     from psycopg.errors import Error
 
-    for statement in ("CREATE EXTENSION IF NOT EXISTS pg_trgm", None):
+    def create(statement: str) -> None:
         try:
-            if statement is None:
-                for (schema,) in connection.execute(_TRIGRAMS).fetchall():
-                    connection.execute(_INDEX.format(schema=schema).encode())
-            else:
-                connection.execute(statement)
+            connection.execute(statement.encode())
         except Error:  # not installed, or not allowed
             if connection.closed:
                 raise
+
+    for statement in (*_SORTED, _EXTENSION):
+        create(statement)
+    for (schema,) in connection.execute(_TRIGRAMS).fetchall():
+        create(_TRIGRAM_INDEX.format(schema=schema))

@@ -5,16 +5,18 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from contextlib import closing
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.folding import fold
 from plantdesk.domain.protocols import FindsRows
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import new_plant
+from plantdesk.domain.validation import NewPlant, new_plant
 from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
 
@@ -174,6 +176,31 @@ def test_there_are_no_insertion_points_among_deleted_plants(store: PlantStore, r
     store.apply([DeleteAll(Selection())], COMMAND).result(SECONDS)
     store.add(new_plant({"id": 1, "name": "New"}), FORM).result(SECONDS)
     assert not isinstance(reader, FindsRows) or reader.insertion_points([1], View(), known) is None
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("order", [Order.NAME, Order.TAG])
+@pytest.mark.parametrize("tagged", [1400, 300])
+def test_a_sort_of_more_plants_than_a_first_page(
+    store: PlantStore, order: Order, *, descending: bool, tagged: int
+) -> None:
+    """Names and tags of which the beginnings are the same are longer than an entry of an index may be."""
+    chance, long = Random(5), "a" * 3000
+    words = ["aloe", "Aloe", "étoile", "b" * 99, "b" * 100, "b" * 101, long, f"{long} 1", f"{long} 2", "z", "Z 1"]
+
+    def texts(number: int) -> tuple[str, str | None]:
+        return f"{chance.choice(words)} {number}", chance.choice(words) if number < tagged else None
+
+    plants = [(number, *texts(number)) for number in range(1, 1501)]
+    add_each(store, [(NewPlant(number, name, tag), FORM) for number, name, tag in plants])
+    by_tag = order is Order.TAG
+    expected = sorted(plants, key=lambda each: (fold(each[2] or "") if by_tag else "", fold(each[1])))
+    if descending:
+        expected.reverse()
+    if by_tag:
+        expected.sort(key=lambda each: each[2] is None)
+    with closing(store.reader()) as reader:
+        assert ids(reader, View(order=order, descending=descending)) == [number for number, _, _ in expected]
 
 
 def test_pages_leave_out_what_is_gone(reader: PlantReader) -> None:
