@@ -6,7 +6,9 @@ Three servers run under Patroni. On two desks `plantdesk serve` takes posts, on 
 undone and read. In each round the primary is killed, in every fifth with its Patroni, as if the machine were gone. No
 acknowledged plant may be missing, none may be there twice, edits and undo must have happened in one order
 (`tests/support/operations`), the API must answer 200 or 503 with Retry-After, and each desk must go on within 2 s of
-the new primary. Needs root and Debian's packages of Patroni, etcd and PostgreSQL. Not part of the test suite.
+the cluster: a client of psycopg alone writes all the time, since a cluster that assigns its standby anew takes a write
+and then none for two or three seconds. Needs root and Debian's packages of Patroni, etcd and PostgreSQL. Not part of
+the test suite.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ _ROOT = Path(__file__).parents[1]
 _API_DESKS, _DESKS = 2, 3
 #: Of so many rounds one ends Patroni as well.
 _EVERY = 5
+#: Seconds between two writes of the plain client, and for which one of them waits where the cluster pauses.
+_PAUSE, _NOTICED = 0.02, 0.3
 #: Seconds of load before a kill, within which a desk must go on, and after which a run is given up.
 _LOAD, _LIMIT, _PATIENCE = 1.0, 2.0, 120.0
 _FIRST_POSTED = 1_000_000
@@ -86,6 +90,46 @@ class Poster:
         return answer.status
 
 
+class PlainClient:
+    """Writes rows without PlantDesk, one after the other, to whichever server takes them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        #: Of each acknowledged write, when its connection was opened, when it was begun and when it ended.
+        self.writes: list[tuple[float, float, float]] = []
+
+    def work(self, ended: threading.Event) -> None:
+        """Write until the end."""
+        while not ended.is_set():
+            for port in self._cluster.ports:
+                url = self._cluster.url("plants", port)
+                with suppress(psycopg.Error), closing(psycopg.connect(url, connect_timeout=2)) as connection:
+                    connection.autocommit, opened = True, time.monotonic()
+                    connection.execute("CREATE TABLE IF NOT EXISTS public.probe ()")
+                    while not ended.wait(_PAUSE):
+                        begun = time.monotonic()
+                        connection.execute("INSERT INTO public.probe DEFAULT VALUES")
+                        self.writes.append((opened, begun, time.monotonic()))
+            ended.wait(_PAUSE)
+
+    def first_write(self, since: float) -> float:
+        """Wait for a write on a connection that was opened after `since`, and return when it was acknowledged.
+
+        A process of the server may outlive its kill for a moment. Raises TimeoutError.
+        """
+        while time.monotonic() < since + _PATIENCE:
+            for opened, _, ended in self.writes[-100:]:
+                if opened > since:
+                    return ended
+            time.sleep(_PAUSE)
+        raise TimeoutError
+
+    def last_pause(self, since: float) -> float:
+        """Return when the last write that took long after `since` was acknowledged; `since` without one."""
+        slow = (ended for _, begun, ended in self.writes if begun >= since and ended - begun > _NOTICED)
+        return max(slow, default=since)
+
+
 class Failover:
     """A run."""
 
@@ -100,12 +144,15 @@ class Failover:
         self._users = [User(store, seed) for seed, store in enumerate(self._stores)]
         self._posters = [Poster(number, self._url, folder / f"home{number}") for number in range(_API_DESKS)]
         self._ended = threading.Event()
+        self._plain = PlainClient(cluster)
         self._delays: list[float] = []
         self._takeovers: list[float] = []
         self._desks: list[User | Poster] = [*self._users, *self._posters]
-        self._threads = [threading.Thread(target=each.work, args=(self._ended,), daemon=True) for each in self._desks]
+        workers = [*self._desks, self._plain]
+        self._threads = [threading.Thread(target=each.work, args=(self._ended,), daemon=True) for each in workers]
         for thread in self._threads:
             thread.start()
+        self._threads.pop()  # the plain client waits for an answer as long as the cluster does
 
     def rounds(self, count: int) -> list[str]:
         """Take so many rounds; return why they have ended earlier, where they did."""
@@ -123,14 +170,18 @@ class Failover:
         before, with_patroni = self._cluster.primary(), number % _EVERY == 0
         killed = time.monotonic()
         self._cluster.kill(before, with_patroni=with_patroni)
-        new = self._new_primary(killed + _PATIENCE)
-        self._takeovers.append(new - killed)
-        delays = [self._writes_again(each.operations, new) for each in self._desks]
+        first = self._plain.first_write(killed)
+        self._takeovers.append(first - killed)
+        written = [self._writes_again(each.operations, first) for each in self._desks]
+        served = self._plain.last_pause(first)
+        delays = [max(0, each - served) for each in written]
         self._delays += delays
         if with_patroni:
             self._cluster.let_return(before)
         each = ", ".join(f"{delay:.2f}" for delay in delays)
-        print(f"round {number}: a new primary after {new - killed:.1f} s, the desks go on after {each} s", flush=True)
+        pause = f", a pause of {served - first:.1f} s" if served > first else ""
+        primary = f"a primary after {first - killed:.1f} s"
+        print(f"round {number}: {primary}{pause}, the desks go on after {each} s", flush=True)
 
     def finish(self) -> list[str]:
         """End the use, and return what is wrong."""
@@ -158,28 +209,14 @@ class Failover:
         for store in self._stores:
             store.close()
 
-    def _new_primary(self, deadline: float) -> float:
-        """Return when a server has acknowledged a write, with a standby; it may be the killed one again."""
-        while time.monotonic() < deadline:
-            for port in self._cluster.ports:
-                url = self._cluster.url("plants", port)
-                with suppress(psycopg.Error), closing(psycopg.connect(url, connect_timeout=2)) as connection:
-                    connection.execute("CREATE TABLE IF NOT EXISTS public.probe ()")
-                    connection.commit()
-                    connection.execute("INSERT INTO public.probe DEFAULT VALUES")
-                    connection.commit()
-                    return time.monotonic()
-            time.sleep(0.02)
-        raise TimeoutError
-
     @staticmethod
     def _writes_again(operations: list[Operation], since: float) -> float:
-        """Wait until a desk's write is acknowledged, and return how many seconds after `since`."""
+        """Wait until a desk's write is acknowledged after `since`, and return when. Raises TimeoutError."""
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline:
             for each in operations[-100:]:
                 if each.kind is not Kind.READ and each.outcome is Outcome.OK and since < each.ended:
-                    return each.ended - since
+                    return each.ended
             time.sleep(0.01)
         raise TimeoutError
 

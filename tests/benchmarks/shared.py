@@ -100,14 +100,20 @@ def posts(database: str, desks: int, folder: Path) -> float:
             assert process.stdout is not None
             process.stdout.readline()
         first = time.time_ns() // 1000
-        loads = [_load(port, first + 10**7 * number) for number, port in enumerate(ports)]
-        answers: list[int] = [json.loads(each.communicate(token)[0])["answers"] for each in loads]
+        loads = [_load(port, first + 10**7 * number, token) for number, port in enumerate(ports)]
+        answers: list[int] = [json.loads(each.communicate()[0])["answers"] for each in loads]
         return sum(answers) / _SECONDS
 
 
-def _load(port: int, first: int) -> subprocess.Popen[str]:
+def _load(port: int, first: int, token: str) -> subprocess.Popen[str]:
+    """Begin to post: all desks at the same time."""
     command = [sys.executable, str(_GENERATOR), str(port), str(_CONNECTIONS), str(_SECONDS), str(first)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None
+    process.stdin.write(token)
+    process.stdin.close()
+    process.stdin = None  # or `communicate` flushes it
+    return process
 
 
 def timed(what: str, do: Callable[[], object]) -> None:

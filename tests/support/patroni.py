@@ -100,7 +100,7 @@ class Cluster:
     def wait_until_safe(self) -> None:
         """Wait until there is a primary, and a standby that has each commit before it is acknowledged.
 
-        A server that does not return, since its log has diverged, is copied anew, as an administrator does.
+        A server that does not follow, since its log has diverged, is copied anew, as an administrator does.
         """
         deadline, copy_at = time.monotonic() + _PATIENCE, time.monotonic() + _COPY_AFTER
         while [self._count("primary"), self._count("replica"), self._count("sync")] != [1, 2, 1]:
@@ -109,7 +109,7 @@ class Cluster:
             if time.monotonic() > copy_at:
                 copy_at = time.monotonic() + _COPY_AFTER
                 for server in range(3):
-                    if not self._is("primary", server) and not self._is("replica", server):
+                    if self._count("primary") and not self._is("primary", server) and not self._is("sync", server):
                         self._ask(server, "reinitialize", b'{"force": true}')
             time.sleep(0.1)
 

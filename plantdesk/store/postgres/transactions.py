@@ -328,12 +328,12 @@ class Transactions:
 
     # --- what was committed ---
 
-    def added(self, outcome: Outcome) -> Changes:
-        """Return what is new for listeners after own plants are added: these, and what others have committed before."""
-        if outcome.position is not None and outcome.position == self.known.position + 1:
-            self.known = self.known._replace(position=outcome.position, seq=self.known.seq + len(outcome.added))
-            return Changes(outcome.added)
-        return self.poll() if outcome.position is not None else Changes()
+    def added(self, outcome: Outcome) -> Changes | None:
+        """Return own plants that were added as what is new for listeners; None where others have committed before."""
+        if outcome.position != self.known.position + 1:
+            return None
+        self.known = self.known._replace(position=outcome.position, seq=self.known.seq + len(outcome.added))
+        return Changes(outcome.added)
 
     def poll(self) -> Changes:
         """Return what was committed since the last call, in one round trip. Raises StoreError."""

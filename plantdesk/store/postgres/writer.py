@@ -37,6 +37,9 @@ _Result = TypeVar("_Result")
 
 #: Seconds between two attempts to write to a store that cannot be written to.
 _RETRY_DELAY = 1.0
+#: Seconds between two reads of what others have committed: many desks that read after each commit would leave the
+#: server no time to commit. The first one is read at once.
+_POLL_INTERVAL = 0.05
 #: Seconds between two looks for what is outdated, and after the opening.
 _PRUNE_INTERVAL = 600.0
 #: Seconds between two looks at the clocks, and the difference that shows that the computer was asleep.
@@ -65,6 +68,8 @@ class Writer:
         self._unsettled: list[tuple[WriteJob, UUID, Any]] = []
         self._queue = WriteQueue()
         self._is_poll_queued = False
+        self._polled_at = 0.0
+        self._polls_again = False  # when the interval is over
         #: What keeps the store from being written to, as far as is known. Any thread may ask.
         self.write_error: StoreError | None = None
         self._retry_at = 0.0
@@ -100,13 +105,15 @@ class Writer:
     def _run(self) -> None:
         try:
             while (job := self._next_job()) is not None:
+                if self._polls_again and not isinstance(job, PollJob) and self._may_poll():
+                    self._quietly(self._poll)
                 if isinstance(job, AddJob):
                     self._add_group(self._queue.group(job))
                 elif isinstance(job, WriteJob):
                     self._write(job)
                 else:
                     self._is_poll_queued = False
-                    self._quietly(self._poll)
+                    self._poll_soon()
         finally:
             for job, _, _ in self._unsettled:
                 job.fail(OutcomeUnknownError())
@@ -116,11 +123,26 @@ class Writer:
     def _next_job(self) -> Job | None:
         while True:
             with contextlib.suppress(Empty):
-                return self._queue.next_job(_CLOCK_INTERVAL if self.write_error is None else _RETRY_DELAY)
+                return self._queue.next_job(self._longest_wait())
             self._check_clocks()
-            if self.write_error is not None:
+            if self.write_error is not None or self._polls_again:
                 return PollJob()
             self._prune_if_due()
+
+    def _longest_wait(self) -> float:
+        if self._polls_again:
+            return max(0.0, self._polled_at + _POLL_INTERVAL - time.monotonic())
+        return _CLOCK_INTERVAL if self.write_error is None else _RETRY_DELAY
+
+    def _may_poll(self) -> bool:
+        return time.monotonic() >= self._polled_at + _POLL_INTERVAL
+
+    def _poll_soon(self) -> None:
+        """Read what others have committed, now or when the interval is over."""
+        if self._may_poll():
+            self._quietly(self._poll)
+        else:
+            self._polls_again = True
 
     def _check_clocks(self) -> None:
         """Drop the connections after a sleep: the server may have forgotten them, which only a timeout would show."""
@@ -139,7 +161,11 @@ class Writer:
         outcome = self._add([entry for job in group for entry in job.entries])
         resolve(group, outcome.outcomes)
         if outcome.position is not None:
-            self._quietly(lambda: self._publish_all(self._transactions.added(outcome)))
+            changes = self._transactions.added(outcome)
+            if changes is None:
+                self._poll_soon()
+            else:
+                self._quietly(lambda: self._publish_all(changes))
 
     def _add(self, entries: Sequence[Entry]) -> Outcome:
         try:
@@ -170,6 +196,8 @@ class Writer:
         self._quietly(self._poll)
 
     def _poll(self) -> None:
+        self._polls_again = False
+        self._polled_at = time.monotonic()
         self._settle()
         self._publish_all(self._transactions.poll())
         if self.write_error is not None or self._transactions.refusal is not None:
