@@ -97,7 +97,7 @@ class ProgramDesk(Desk):
 
     def until_on(self) -> On:
         self.qtbot.waitUntil(lambda: isinstance(self.desktop.state, On), timeout=TIMEOUT)
-        self.qtbot.waitUntil(lambda: self.status.text.startswith("API on"), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.status.text.startswith(("API on", "API waits")), timeout=TIMEOUT)
         state = self.desktop.state
         assert isinstance(state, On)
         return state

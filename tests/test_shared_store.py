@@ -22,6 +22,8 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs
 from plantdesk.platform.logs import bug_report
 from plantdesk.store import location_of
+from plantdesk.ui.card.note import NoteEdit
+from plantdesk.ui.card.plant_card import PlantCard
 from plantdesk.ui.history.change_list import ChangeList
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.search_field import SearchField
@@ -29,11 +31,13 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.updating import UpdateDialog
+from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_table import PlainTable
 from tests.store.postgres.test_migration import make_old_store
 from tests.support.desk import TIMEOUT, Desk
 from tests.support.postgres_server import running_server
+from tests.support.tcp_proxy import proxy_to
 from tests.test_desktop import running
 from tests.test_headless import serving
 
@@ -100,6 +104,62 @@ def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(qtbot: Q
             assert desk.the(SearchField).isEnabled()
             assert desk.name.text() == "Half typed"
             assert "(not connected)" not in desk.window.windowTitle()
+
+
+def test_a_window_notices_a_lost_server_by_itself_and_takes_no_change_of_a_card(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    with running_server() as server:
+        location = server.new_store()
+        with running(qtbot, qapp, location) as desk:
+            desk.until_on()
+            desk.add("Aloe")
+            desk.sees("Aloe")
+            desk.the(PlantTableView).selectAll()
+            if not desk.action("Card").isChecked():
+                desk.action("Card").trigger()
+            desk.until(lambda: bool(desk.window.findChildren(PlantCard)))
+            card = Desk(qtbot, desk.the(PlantCard))
+            desk.until(lambda: "Undo" in card.buttons())
+            server.kill()
+            desk.until_bar(shown=True)
+            assert not card.button("Delete").isEnabled()
+            assert not card.button("Undo").isEnabled()
+            assert desk.the(NoteEdit).isReadOnly()
+            assert not desk.the(SidebarView).isEnabled()
+            assert not {"Delete plant", "Edit tag", "Undo Add “Aloe”"} & set(desk.enabled("Edit"))
+            assert "1 plant, as of" in " ".join(desk.texts())
+            desk.until(lambda: "API waits" in desk.status.text)
+            server.start()
+            desk.until_bar(shown=False)
+            assert desk.the(SidebarView).isEnabled()
+            assert {"Delete plant", "Undo Add “Aloe”"} <= set(desk.enabled("Edit"))
+            assert "as of" not in " ".join(desk.texts())
+            assert card.button("Delete").isEnabled()
+            assert card.button("Undo").isEnabled()
+            assert not desk.the(NoteEdit).isReadOnly()
+
+
+def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+) -> None:
+    location = postgres.new_store()
+    with (
+        proxy_to(postgres.port) as proxy,
+        running(qtbot, qapp, location_of(postgres.url(location.name, proxy.port))) as desk,
+    ):
+        desk.until_on()
+        for plant_id, name in (("", "Aloe"), ("7", "Fern")):
+            proxy.is_off = True
+            proxy.lose_answer(b"COMMIT")
+            desk.type(desk.id, plant_id)
+            desk.add(name)
+            desk.until(lambda: "Checking" in " ".join(desk.texts()))
+            assert "Discard" not in desk.buttons()
+            proxy.is_off = False
+            desk.until_bar(shown=False)
+            desk.until(lambda: "Checking" not in " ".join(desk.texts()))
+        desk.sees("Fern", "Aloe")
 
 
 def test_the_api_of_a_window_answers_503_until_the_server_does(qtbot: QtBot, qapp: QApplication) -> None:

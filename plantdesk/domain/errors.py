@@ -327,6 +327,8 @@ class StoreReadOnlyError(StoreError):
     """The store must not be written: by rights of its file or folder, or of the user on a server."""
 
     number = ErrorNumber.STORE_READ_ONLY
+    #: Whether it stays so until somebody gives a right or updates a program: plants must not wait for that.
+    is_lasting = False
     text = Text("{what} is read-only. Allow writing to the file and its folder.")
 
     def __init__(self, what: Text = _THE_STORE) -> None:
@@ -336,6 +338,7 @@ class StoreReadOnlyError(StoreError):
 class StoreOutdatedError(StoreReadOnlyError):
     """The shared store has the tables of an older PlantDesk: it is updated for all computers together, when asked."""
 
+    is_lasting = True
     text = Text(
         "An older PlantDesk has made this shared store. You can read it. To change plants, update it in the window or "
         "by `plantdesk migrate`."
@@ -345,6 +348,7 @@ class StoreOutdatedError(StoreReadOnlyError):
 class StoreNewerError(StoreReadOnlyError):
     """A newer PlantDesk has updated the shared store."""
 
+    is_lasting = True
     text = Text("A newer PlantDesk has updated this shared store. You can read it; update PlantDesk to change plants.")
 
 
@@ -369,6 +373,11 @@ class StoreUnreachableError(StoreError):
 
 class SignInNeededError(StoreUnreachableError):
     """A shared store wants to know who opens it."""
+
+
+def prevents_changes(error: BaseException | None) -> bool:
+    """Whether plants cannot be changed while the store has this error; new ones may wait for its end."""
+    return isinstance(error, StoreReadOnlyError | StoreUnreachableError)
 
 
 class StoreClosedError(StoreError):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
+from plantdesk.domain.errors import prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.texts import shown
@@ -135,18 +136,29 @@ class PlantChanges(QObject):
         super().__init__(parent)
         self._context = context
 
+    def may_change(self, store: PlantStore) -> bool:
+        """Return whether plants can be changed now; where they cannot, show why."""
+        error = store.change_error
+        if error is not None and prevents_changes(error):
+            self._context.page.toast.show_error(error)
+            return False
+        return True
+
     def apply(
         self,
         store: PlantStore,
         edits: Sequence[Edit],
         text: Text,
         done: Callable[[Change | None], object] | None = None,
+        progress: str = "",
     ) -> None:
         """Make one change of `edits`; `text` reports it, and gets the number of plants as `count`.
 
         `done` gets the change when it was made, None where it changed no plant.
         """
-        self._context.page.toast.show_progress(self.tr("Changing plants…"))
+        if not self.may_change(store):
+            return
+        self._context.page.toast.show_progress(progress or self.tr("Changing plants…"))
 
         def report(applied: Applied) -> None:
             change = applied.change

@@ -53,10 +53,11 @@ class StoreOpener(QObject):
     """Owns the open store.
 
     `opened(store)`, `failed(error)`: the result of an attempt, the error a PlantDeskError. `migrating(fraction)`: the
-    progress of a migration, from 0 to 1.
+    progress of a migration, from 0 to 1. `retrying(milliseconds)`: the next attempt to reach the server follows then.
     """
 
     migrating = Signal(float)
+    retrying = Signal(int)
     opened = Signal(object)
     failed = Signal(object)
 
@@ -142,7 +143,9 @@ class StoreOpener(QObject):
         if self.location.server is None:
             self._retry.start()
         elif isinstance(error, PlantDeskError) and error.retry_after is not None:  # a user is not refused twice
-            self._retry.start(_SERVER_DELAYS[min(self._attempts, len(_SERVER_DELAYS) - 1)])
+            delay = _SERVER_DELAYS[min(self._attempts, len(_SERVER_DELAYS) - 1)]
+            self._retry.start(delay)
+            self.retrying.emit(delay)
             self._attempts += 1
 
     @Slot()
@@ -209,6 +212,7 @@ class Session(QObject):
         self._opener.migrating.connect(self._on_migration)
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
+        self._opener.retrying.connect(self._on_retrying)
         self._unsubscribe: list[Callable[[], None]] = []
         self._is_api_waiting = False  # it answers 503 until the server of the store is reached
         self.workspace: Workspace | None = None
@@ -290,6 +294,11 @@ class Session(QObject):
     def _on_migration(self, fraction: float) -> None:
         if self.workspace is not None:
             self.workspace.show_migration(fraction)
+
+    @Slot(int)
+    def _on_retrying(self, milliseconds: int) -> None:
+        if self.workspace is not None:
+            self.workspace.show_retry(milliseconds)
 
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:

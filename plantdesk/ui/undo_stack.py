@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
+from plantdesk.domain.errors import StoreError
 from plantdesk.domain.history import Change, ChangeKind, title
 from plantdesk.domain.records import FORM
 
@@ -53,7 +54,7 @@ class UndoStack(QObject):
 
     What is requested while a step is under way comes after it. `changed`: the next steps are
     others. `begun`: a step is under way, which takes seconds for a million plants. `undone(undone, step)`: a step was
-    made, which `step` takes back. `failed(error)`: it was not, and is dropped.
+    made, which `step` takes back. `failed(error)`: it was not, and is dropped unless the store could not take it now.
     """
 
     changed = Signal()
@@ -153,6 +154,8 @@ class UndoStack(QObject):
             if store is self._store:
                 self.is_busy = False
                 self._waiting.clear()
+                if isinstance(error, StoreError) and not error.is_unknown:
+                    source.append(change)  # the store will take it back later
                 self.changed.emit()
                 self.failed.emit(error)
 

@@ -106,7 +106,7 @@ class Workspace(Page):
         """Make the features that the first paint shows. Escape asks the last one first."""
         context = self._context
         plants = Plants(context)
-        api = ApiAccess(context, server)
+        self._api = api = ApiAccess(context, server)
         self._backups = BackupController(context)
         sidebar = self._make_sidebar(plants)
         plants.api_access_requested.connect(api.open_dialog)
@@ -151,7 +151,7 @@ class Workspace(Page):
         return self._shared
 
     def _make_sidebar(self, plants: Plants) -> Sidebar:
-        sidebar = Sidebar(self._context)
+        self._sidebar = sidebar = Sidebar(self._context)
         sidebar.filter_chosen.connect(plants.filter_by)
         sidebar.search_chosen.connect(plants.search)
         sidebar.tagging_requested.connect(plants.commands.set_tag)
@@ -232,12 +232,18 @@ class Workspace(Page):
         if title is not None:
             self._window.set_file_name(title if is_reached else self.tr("{title} (not connected)").format(title=title))
         self._context.menus.set_reachable(is_reachable=is_reached)
-        self._plants.set_reachable(is_reachable=is_reached, reason=self.tr("The server does not answer."))
+        reason = self.tr("The server does not answer.")
+        for feature in (self._plants, self._sidebar, self._api):
+            feature.set_reachable(is_reachable=is_reached, reason=reason)
 
     def show_opening(self) -> None:
         """Show that the file is being opened again."""
         self._no_store_reason = None
         self._store_notice.show_opening()
+
+    def show_retry(self, milliseconds: int) -> None:
+        """Show when the server is tried again."""
+        self._shared.show_retry(milliseconds)
 
     def show_migration(self, fraction: float) -> None:
         """Show how far (0 to 1) the plants are updated to this version of PlantDesk."""

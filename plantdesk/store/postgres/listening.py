@@ -60,6 +60,7 @@ class CommitListener:
                 self._listen()
             except (StoreError, psycopg.Error, OSError) as error:
                 _log.info("no notifications from the shared store: %s", type(error).__name__)
+                self._poll()  # which reports at once that the server does not answer, or that it does
             self._closing.wait(_RETRY_DELAY)
 
     def _listen(self) -> None:

@@ -60,6 +60,7 @@ COMMIT;"""
 class OnlyReadsError(RightsMissingError):
     """The server's user may read, and nothing else."""
 
+    is_lasting = True
     text = Text("Your user may only read this shared store. Ask who administrates the server for more rights.")
 
 

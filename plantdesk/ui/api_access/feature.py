@@ -74,6 +74,10 @@ class ApiAccess(Feature):
     def show_no_store(self, reason: PlantDeskError) -> None:
         self._dialog_awaited = False
 
+    def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
+        """Show whether plants of programs can be saved, and if not, why."""
+        self._status.show_reachable(is_reachable=is_reachable, reason=reason)
+
     @override
     def step_back(self) -> bool:
         return self._notice.dismiss()

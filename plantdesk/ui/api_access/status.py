@@ -45,6 +45,7 @@ class ApiStatus(QWidget):
         self._theme = theme
         self._state: ServerState = Off()
         self._has_tokens = True
+        self._is_store_reached = True
         self._last: tuple[str, int] | None = None
         self._known_word: str | None = None
         self._runs: dict[str, tuple[int, int]] = {}  # by label: plants added without a long pause, and when
@@ -81,7 +82,8 @@ class ApiStatus(QWidget):
         on = isinstance(state, On)
         self._word.setText(self._state_text(state))
         failed = ("circle-alert", "warning") if isinstance(state, Failed) else ("circle", "muted")
-        icon, tone = ("circle-check", "ok") if on else failed
+        works = ("circle-check", "ok") if self._is_store_reached else ("clock", "warning")
+        icon, tone = works if on else failed
         self._icon.show_icon(icon, "text_2" if tone == "muted" else tone)
         set_properties(self._word, tone=tone, role="strong" if on else "")
         self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
@@ -95,6 +97,12 @@ class ApiStatus(QWidget):
             if self._known_word not in {None, self._word.text()}:
                 announce(self, self._word.text())
             self._known_word = self._word.text()
+
+    def show_reachable(self, *, is_reachable: bool, reason: str) -> None:
+        """Show whether plants of programs can be saved now, and if not, why they are told to come again."""
+        self._is_store_reached = is_reachable
+        self.show_server(self._state)
+        set_tool_tip(self._word, "" if is_reachable else self.tr("{reason} Requests get 503.").format(reason=reason))
 
     def show_tokens(self, *, any_there: bool) -> None:
         """Offer to make a token as long as there is none."""
@@ -156,7 +164,7 @@ class ApiStatus(QWidget):
 
     def _state_text(self, state: ServerState) -> str:
         if isinstance(state, On):
-            return self.tr("API on")
+            return self.tr("API on") if self._is_store_reached else self.tr("API waits")
         if isinstance(state, Starting):
             return self.tr("API starting…")
         if isinstance(state, Failed):

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QStackedWidget
 
-from plantdesk.domain.errors import StoreReadOnlyError
+from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
 from plantdesk.ui.questions import ask_if_of_other_desk
+from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -136,7 +137,7 @@ class Card(Feature):
         if self._count > 1:
             self._finish_note()
             self._several.show_count(self._count)
-            self._set_editable(editable=not isinstance(self._opened.store.change_error, StoreReadOnlyError))
+            self._set_editable(self._opened.store.change_error)
             self._stack.setCurrentWidget(self._several)
             if self._ids:
                 summarize = partial(_summary, ids=self._ids)
@@ -156,7 +157,7 @@ class Card(Feature):
         else:
             self._draft.follow(read.row)
         self._one.note_edit.set_text(self._draft.text)
-        self._set_editable(editable=not isinstance(self._opened.store.change_error, StoreReadOnlyError))
+        self._set_editable(self._opened.store.change_error)
         self._stack.setCurrentWidget(self._one)
 
     # --- the note ---
@@ -256,7 +257,7 @@ class Card(Feature):
     @Slot(object)
     def _on_health_changed(self, error: Exception | None) -> None:
         if self._pane.isVisible() and self._opened is not None:
-            self._set_editable(editable=not isinstance(error or self._opened.store.change_error, StoreReadOnlyError))
+            self._set_editable(error or self._opened.store.change_error)
 
     @Slot()
     def _on_pane_changed(self) -> None:
@@ -278,9 +279,12 @@ class Card(Feature):
         if had_focus and not self._pane.isVisible():
             self._rows.focus_table()
 
-    def _set_editable(self, *, editable: bool) -> None:
-        self._one.set_editable(editable=editable)
-        self._several.set_editable(editable=editable)
+    def _set_editable(self, error: Exception | None) -> None:
+        """Allow changes unless `error` prevents them; a note that was begun can be written on."""
+        reason = error_text(error) if error is not None and prevents_changes(error) else ""
+        is_begun = self._draft is not None and self._draft.is_dirty
+        self._one.set_editable(reason, keep_note=is_begun and not isinstance(error, StoreReadOnlyError))
+        self._several.set_editable(reason)
 
     @Slot()
     def _focus(self) -> None:

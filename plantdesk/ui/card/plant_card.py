@@ -18,7 +18,7 @@ from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import is_visible, long_time, one_line, quoted, short_time, source_text, tag_text, translate
 from plantdesk.ui.theme.metrics import S, tabular
 from plantdesk.ui.widgets.painting import Icon, TagPill
-from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, allow, set_tool_tip
 
 if TYPE_CHECKING:
     from plantdesk.domain.history import Change, PlantChange
@@ -180,6 +180,8 @@ class PlantCard(CardFrame):
         self._theme = theme
         self._lines: list[HistoryLine] = []
         self._line_buttons: list[QPushButton] = []
+        self._undo_buttons: list[QPushButton] = []
+        self._undo_reason = ""
         self._shows_all = False
         self._plant_id: int | None = None
         self._pill = TagPill(theme)
@@ -218,10 +220,12 @@ class PlantCard(CardFrame):
             self._lines = lines
             self._show_lines()
 
-    def set_editable(self, *, editable: bool) -> None:
-        """Allow changes, or none where the store is read-only."""
-        self.note_edit.setReadOnly(not editable)
-        self._delete_button.setEnabled(editable)
+    def set_editable(self, reason: str, *, keep_note: bool = False) -> None:
+        """Allow changes, or none for a reason; the note can be changed all the same where `keep_note` is true."""
+        self.note_edit.setReadOnly(bool(reason) and not keep_note)
+        self._undo_reason = reason
+        for button in (self._delete_button, *self._undo_buttons):
+            allow(button, reason)
 
     def _lay_out(self) -> None:
         fill(self.top_row(), self._pill, self._id_label, STRETCH, spacing=S + 2)
@@ -236,6 +240,7 @@ class PlantCard(CardFrame):
     def _show_lines(self) -> None:
         empty(self._history, self._history_lines)
         self._line_buttons.clear()
+        self._undo_buttons.clear()
         shown = self._lines if self._shows_all or len(self._lines) <= _FEW else self._lines[:_FEW]
         for line in shown:
             self._history_lines.append(self._line(line))
@@ -274,9 +279,10 @@ class PlantCard(CardFrame):
         button = text_button(self.tr("Undo"))
         button.setProperty("variant", "link")
         button.setAccessibleName(self.tr("Undo: {what}").format(what=line.text))
-        button.setEnabled(self._delete_button.isEnabled())
+        allow(button, self._undo_reason)
         button.clicked.connect(partial(self.undo_requested.emit, line))
         self._line_buttons.append(button)
+        self._undo_buttons.append(button)
         return button
 
     @Slot()

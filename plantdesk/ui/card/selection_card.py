@@ -19,7 +19,7 @@ from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import date, long_time, short_time, shown, tag_text
 from plantdesk.ui.theme.metrics import S, tabular
 from plantdesk.ui.widgets.painting import TagPill
-from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.widgets.plain_text import PlainLabel, allow
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -107,10 +107,10 @@ class SelectionCard(CardFrame):
         counts = [f"{QLocale().toString(count)} {added_text(source)}" for source, count in summary.sources]
         self._sources_label.setText(", ".join(counts[:_MAX_SOURCES]) + (" …" if len(counts) > _MAX_SOURCES else ""))
 
-    def set_editable(self, *, editable: bool) -> None:
-        """Allow changes, or none where the store is read-only."""
-        for widget in (self.commands[0], self._delete_button):
-            widget.setEnabled(editable)
+    def set_editable(self, reason: str) -> None:
+        """Allow changes, or none for a reason."""
+        allow(self.commands[0], reason)
+        self._delete_button.setEnabled(not reason)  # it has a tooltip of its own where it is narrow
 
     def _show_tags(self, summary: Summary) -> None:
         for line, (tag, count) in enumerate(summary.tags[:_MAX_TAGS]):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError, Text
+from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError, StoreUnreachableError, Text
 from plantdesk.ui.background import next_free_id
 
 if TYPE_CHECKING:
@@ -79,10 +79,14 @@ class Submission:
     number: int = field(default_factory=count().__next__)
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether it is not known yet if it is in the store."""
+        return self.state is State.WAITING and isinstance(self.error, StoreError) and self.error.is_unknown
+
+    @property
     def can_be_sent(self) -> bool:
         """Whether it is known not to be in the store, and only waits for that: it may be sent by itself."""
-        is_unknown = isinstance(self.error, StoreError) and self.error.is_unknown
-        return self.state in {State.SAVING, State.WAITING} and not self.is_sent and not is_unknown
+        return self.state in {State.SAVING, State.WAITING} and not self.is_sent and not self.is_unknown
 
 
 class AddQueue(QObject):
@@ -118,6 +122,12 @@ class AddQueue(QObject):
     def unsaved(self) -> list[Submission]:
         """What could not be saved, or was put aside, in its order."""
         return [each for each in self._submissions if each.state is not State.SAVING]
+
+    @property
+    def in_doubt(self) -> list[Submission]:
+        """What may be in the store or not: the connection broke before the answer. The store finds it out."""
+        is_lost = self._store is not None and isinstance(self._store.write_error, StoreUnreachableError)
+        return [each for each in self._submissions if (is_lost and each.is_sent) or each.is_unknown]
 
     @property
     def submissions(self) -> list[Submission]:
@@ -277,6 +287,8 @@ class AddQueue(QObject):
     def _on_health_changed(self, error: StoreError | None) -> None:
         if error is None:
             self._send_pending()
+        else:
+            self.changed.emit()  # what is on its way is in doubt now
 
 
 def _is_single(submission: Submission) -> bool:

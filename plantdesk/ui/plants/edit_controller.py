@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Slot
 
-from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreReadOnlyError
+from plantdesk.domain.errors import EditConflictError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
@@ -110,7 +110,7 @@ class EditController(QObject):
             return
         if self._draft is not None:
             self._next_column = Column(column) if self._is_saving else None
-        elif isinstance(error := self._store.change_error, StoreReadOnlyError):
+        elif (error := self._store.change_error) is not None and prevents_changes(error):
             self._toast.show_error(error)
         else:
             self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, Column(column)))

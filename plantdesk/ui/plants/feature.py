@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal, Slot
 
-from plantdesk.domain.errors import StoreReadOnlyError
+from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
 from plantdesk.domain.selections import AddedOn, HasTag
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
@@ -23,7 +23,7 @@ from plantdesk.ui.plants.table.columns import TableContents, TableLayout, from_j
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import source_text
 from plantdesk.ui.widgets.messages import Tone
-from plantdesk.ui.widgets.plain_text import set_tool_tip
+from plantdesk.ui.widgets.plain_text import allow
 
 if TYPE_CHECKING:
     from array import array
@@ -245,8 +245,11 @@ class Plants(Feature):
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
         """Allow searches and sorting, or not, for a reason."""
         for widget in (self._browser.search_bar.field, self._browser.table.horizontalHeader()):
-            widget.setEnabled(is_reachable)
-            set_tool_tip(widget, "" if is_reachable else reason)
+            allow(widget, "" if is_reachable else reason)
+        self._orders.setEnabled(is_reachable)
+        now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
+        if is_reachable is bool(self._browser.search_bar.time):  # the time of the last answer stays
+            self._browser.search_bar.set_time("" if is_reachable else now)
 
     @property
     def search_text(self) -> str:
@@ -469,7 +472,7 @@ class Plants(Feature):
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
-        self.status.show_write_error(there=error is not None)
+        self.status.show_write_error(there=error is not None and not prevents_changes(error))  # the bar says it else
         self._browser.show_health(error)
         self._show_hint(error)
 

@@ -231,6 +231,8 @@ class SearchBar(QWidget):
         self.text = ""
         self._is_setting = False
         self._count: tuple[int | None, int | None] | None = None, None
+        #: Of which time of the day the count is, where it is not of now.
+        self.time = ""
         self._tags_button = QPushButton(self.tr("Tags"))
         self.field = SearchField(theme)
         self._chips = FilterChips(theme)
@@ -318,6 +320,11 @@ class SearchBar(QWidget):
         self._count = shown, total
         self._show_count()
 
+    def set_time(self, time: str) -> None:
+        """Show of which time of the day the count is; empty: of now."""
+        self.time = time
+        self._show_count()
+
     def clear_count(self) -> None:
         """Show no count: there is no store."""
         self._count = None
@@ -327,7 +334,10 @@ class SearchBar(QWidget):
         """Return the count as a sentence."""
         if self._count is None:
             return ""
-        found, total = self._count
+        text = self._found_text(*self._count)
+        return self.tr("{count}, as of {time}").format(count=text, time=self.time) if self.time else text
+
+    def _found_text(self, found: int | None, total: int | None) -> str:
         number = "…" if found is None else QLocale().toString(found)
         if self.text and total is None:
             return self.tr("{shown} of … plants").format(shown=number)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import InvalidPlantError, StoreReadOnlyError, Text
+from plantdesk.domain.errors import InvalidPlantError, Text, prevents_changes
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
@@ -87,6 +87,7 @@ class SelectionCommands(QObject):
         copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
         self._copies = [add(Section.EDIT_COPIES, text, partial(self._copy_as, form)) for text, form in copies]
         self.show_selection(0)
+        context.bridge.health_changed.connect(self._on_health_changed)
 
     def set_browser(self, browser: PlantBrowser, editing: EditController) -> None:
         """Act on the selection of this browser."""
@@ -105,11 +106,16 @@ class SelectionCommands(QObject):
         number = max(count, 1)
         self._edit_tag.setText(shown(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
         self._delete.setText(shown(Text("&Delete {count:,} plants", one="&Delete plant", count=number)))
-        may_change = self._store is None or not isinstance(self._store.change_error, StoreReadOnlyError)
+        may_change = self._store is None or not prevents_changes(self._store.change_error)
         for action in (self._edit_name, self._edit_tag, self._delete):
             action.setEnabled(count > 0 and may_change)
         for action in self._copies:
             action.setEnabled(count > 0)
+
+    @Slot()
+    def _on_health_changed(self) -> None:
+        if self._browser is not None:
+            self.show_selection(self._browser.table.selected_count())
 
     @Slot()
     def delete(self) -> None:
@@ -130,12 +136,11 @@ class SelectionCommands(QObject):
     def _delete_plants(self, ids: array[int]) -> None:
         from plantdesk.domain.edits import DeleteAll
 
-        if self._store is not None and self._browser is not None and ids:
+        if self._store is not None and self._browser is not None and ids and self._changes.may_change(self._store):
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = shown(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
-            self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], text)
-            self._context.page.toast.show_progress(progress)
+            self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], text, progress=progress)
 
     @Slot(object)
     def set_tag(self, tag: str | None) -> None:
@@ -147,8 +152,7 @@ class SelectionCommands(QObject):
             if tag is not None:
                 text = Text("Gave {count:,} plants the tag {tag}.", one="Gave 1 plant the tag {tag}.", tag=quoted(tag))
             progress = shown(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=len(ids)))
-            self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], text)
-            self._context.page.toast.show_progress(progress)
+            self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
 
     def _edit(self, column: Column) -> None:
         if self._editing is not None:

@@ -60,6 +60,7 @@ class UnsavedPlants(QObject):
         self.edited: Submission | None = None
         self._form = form
         self._queue = queue
+        self._listed: list[Submission] = []
         self._settling = QTimer(self, singleShot=True, interval=_SETTLED)
         self._settling.timeout.connect(self.settled)
         queue.changed.connect(self.show)
@@ -68,14 +69,16 @@ class UnsavedPlants(QObject):
     @Slot()
     def show(self) -> None:
         """Show what is not saved now."""
-        if self._queue.unsaved or "_box" in vars(self):
-            self._box.show_lines([self._line(each) for each in self._queue.unsaved], self._actions_for_all())
+        in_doubt, unsaved = self._queue.in_doubt, self._queue.unsaved
+        self._listed = [each for each in self._queue.submissions if each in in_doubt or each in unsaved]
+        if self._listed or "_box" in vars(self):
+            self._box.show_lines([self._line(each) for each in self._listed], self._actions_for_all())
         self._settling.start()
 
     @property
     def count(self) -> int:
         """How many plants are not saved, with those that are being saved; 0 while none of them failed."""
-        return _plants(self._queue.submissions) if self._queue.unsaved else 0
+        return _plants(self._queue.submissions) if self._queue.unsaved or self._queue.in_doubt else 0
 
     def put_back(self, submissions: Sequence[Submission]) -> None:
         """List again what was discarded, in its place."""
@@ -117,6 +120,9 @@ class UnsavedPlants(QObject):
         return box
 
     def _line(self, submission: Submission) -> Line:
+        if submission in self._queue.in_doubt:
+            reason = self.tr("Checking whether it was saved; it is not added twice.")
+            return Line("refresh-cw", "muted", self._title(submission), reason, ())
         is_refused = submission.state is State.REFUSED
         icon = "circle-alert" if is_refused else "clock" if _waits_for_server(submission) else "history"
         tone = "error" if is_refused else "muted"
@@ -169,7 +175,8 @@ class UnsavedPlants(QObject):
 
     @Slot(int)
     def _on_discarded(self, position: int) -> None:
-        self._discard([self._queue.unsaved[position]])
+        if self._listed[position] not in self._queue.in_doubt:
+            self._discard([self._listed[position]])
 
     def _discard(self, submissions: Sequence[Submission]) -> None:
         self._queue.discard(submissions)
@@ -322,8 +329,10 @@ class UnsavedBox(QFrame):
             down, across = _STEPS[Qt.Key(key)]
             across = -across if self.isRightToLeft() else across
             self._restore_focus(focus[0] + down, max(0, focus[1] + across))
-        elif focus[0] < len(self._rows):
-            self.discarded.emit(focus[0])
+        else:
+            places = [place for place, row in enumerate(self._rows) if row.links.buttons]
+            if focus[0] < len(places):
+                self.discarded.emit(places[focus[0]])
 
     def _lay_out(self) -> None:
         self._area = ScrollArea(self._content, horizontal=False)
@@ -343,10 +352,10 @@ class UnsavedBox(QFrame):
         return [links.buttons for links in (*(row.links for row in self._rows), self._for_all) if links.buttons]
 
     def _restore_focus(self, place: int, number: int) -> None:
-        if not self._rows:
+        lines = self._buttons()
+        if not lines:
             self.left.emit()
             return
-        lines = self._buttons()
         buttons = lines[max(0, min(place, len(lines) - 1))]
         buttons[min(number, len(buttons) - 1)].setFocus(Qt.FocusReason.OtherFocusReason)
 

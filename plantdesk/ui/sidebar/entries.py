@@ -206,6 +206,12 @@ class SidebarModel(QAbstractListModel):
         self._entries: list[SidebarEntry] = []
         self._search = ""
         self._terms: frozenset[object] = frozenset()
+        #: Whether plants can be given other tags.
+        self.can_change_tags = True
+
+    def can_rename(self, entry: SidebarEntry) -> bool:
+        """Whether the user may give the entry another name now."""
+        return entry.can_be_renamed and (entry.tag is None or self.can_change_tags)
 
     def entry(self, index: Index) -> SidebarEntry:
         """Return the entry at an index."""
@@ -240,8 +246,9 @@ class SidebarModel(QAbstractListModel):
         if entry is None or entry.kind is Kind.HEADING:
             return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        flags |= Qt.ItemFlag.ItemIsEditable if entry.can_be_renamed else Qt.ItemFlag.NoItemFlags
-        return flags | (Qt.ItemFlag.ItemIsDropEnabled if entry.takes_plants else Qt.ItemFlag.NoItemFlags)
+        flags |= Qt.ItemFlag.ItemIsEditable if self.can_rename(entry) else Qt.ItemFlag.NoItemFlags
+        takes_plants = entry.takes_plants and self.can_change_tags
+        return flags | (Qt.ItemFlag.ItemIsDropEnabled if takes_plants else Qt.ItemFlag.NoItemFlags)
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

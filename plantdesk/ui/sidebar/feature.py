@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMenu
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import HasTag
 from plantdesk.ui.background import StoreQueries
@@ -36,6 +36,7 @@ from plantdesk.ui.sidebar.entries import (
 from plantdesk.ui.sidebar.tag_commands import TagCommands, hues_from_json
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import quoted, shown, tag_text
+from plantdesk.ui.widgets.plain_text import allow
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import StoreError
@@ -177,6 +178,7 @@ class Sidebar(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
+        self._allow_tags()
         self._show_remembered(self.context.location)
         bridge, store = self.context.bridge, opened.store
         counts = Counter(bridge, store, "plant-counts", self._count, self._on_counted, self)
@@ -299,8 +301,20 @@ class Sidebar(Feature):
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
+        self._allow_tags()
         if error is None:
             self._count_soon()
+
+    def _allow_tags(self) -> None:
+        error = None if self._store is None else self._store.change_error
+        self._view.entries.can_change_tags = not prevents_changes(error)
+
+    def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
+        """Let filters be chosen and tags be changed, or neither, for a reason."""
+        had_focus = self._view.hasFocus()
+        allow(self._view, "" if is_reachable else reason)
+        if had_focus and not is_reachable:
+            self.left.emit()
 
     @Slot()
     def _show(self) -> None:
@@ -344,8 +358,11 @@ class Sidebar(Feature):
             menu.addAction(text, lambda: self._on_chosen(entry, add=True))
         if entry.takes_plants and self._selected:
             template = Text("Set &for {count:,} selected plants", one="Set &for the selected plant")
-            menu.addAction(shown(template.filled(count=self._selected)), lambda: self._on_plants_dropped(entry))
-        if entry.can_be_renamed:
+            action = menu.addAction(
+                shown(template.filled(count=self._selected)), lambda: self._on_plants_dropped(entry)
+            )
+            action.setEnabled(self._view.entries.can_change_tags)
+        if self._view.entries.can_rename(entry):
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), lambda: self._view.start_renaming(entry.key)).setShortcut("F2")
             if entry.tag is not None:

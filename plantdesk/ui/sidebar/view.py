@@ -77,6 +77,8 @@ _ITEM, _HEADING = 30, 28
 #: `_END` without the scroll bar, whose room is always there.
 _HEADING_TEXT, _MARK, _TEXT, _END = 20, 28, 44, 11
 _DOT, _RADIUS, _RING = 10, 6, 2
+#: Of entries that cannot be chosen now: the counts are still read.
+_DISABLED_OPACITY = 0.6
 #: Fractions of pixels that the width of a text in whole pixels leaves out.
 _ROUNDING = 2
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -115,6 +117,7 @@ class EntryDelegate(QStyledItemDelegate):
         if entry.kind is Kind.HEADING:
             self._paint_heading(painter, option, index)
         else:
+            painter.setOpacity(1 if option.state & QStyle.StateFlag.State_Enabled else _DISABLED_OPACITY)
             self._paint_background(painter, option, index)
             self._paint_entry(painter, option, index, entry)
         painter.restore()
@@ -329,9 +332,9 @@ class SidebarView(QListView):
             super().keyPressEvent(event)
         elif event.key() in _CHOOSING:
             self.chosen.emit(entry, bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier))
-        elif event.key() == Qt.Key.Key_F2 and entry.can_be_renamed:
+        elif event.key() == Qt.Key.Key_F2 and self.entries.can_rename(entry):
             self.start_renaming(entry.key)
-        elif event.key() == Qt.Key.Key_Delete and entry.can_be_renamed:
+        elif event.key() == Qt.Key.Key_Delete and self.entries.can_rename(entry):
             self.removal_requested.emit(entry)
         elif is_menu_key(event):
             self.menu_requested.emit(entry, menu_position(self, index))

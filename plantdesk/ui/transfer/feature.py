@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QLineEdit
 
-from plantdesk.domain.errors import StoreReadOnlyError, Text
+from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy
 from plantdesk.ui.feature import Feature
@@ -59,6 +59,7 @@ class Transfer(Feature):
             add(Section.FILE_EXPORT, self.tr("&Export…"), self.export, "Ctrl+E", icon="file-down"),
         ]
         self._allow(allowed=False)
+        context.bridge.health_changed.connect(self._on_health_changed)
 
     @property
     @override
@@ -192,10 +193,14 @@ class Transfer(Feature):
 
     def _allow(self, *, allowed: bool) -> None:
         """Offer import and export; no import to a user who may not change plants: it is a change of the history."""
-        may_change = self._store is None or not isinstance(self._store.change_error, StoreReadOnlyError)
+        may_change = self._store is None or not prevents_changes(self._store.change_error)
         importing, exporting = self._commands
         importing.setEnabled(allowed and may_change)
         exporting.setEnabled(allowed)
+
+    @Slot()
+    def _on_health_changed(self) -> None:
+        self._allow(allowed=self._store is not None)
 
     # --- the running import ---
 

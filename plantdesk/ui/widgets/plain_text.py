@@ -107,6 +107,12 @@ def set_tool_tip(widget: QWidget, text: str) -> None:
     widget.setAccessibleDescription(text if text != widget.accessibleName() else "")
 
 
+def allow(widget: QWidget, reason: str) -> None:
+    """Let a widget be used, or not for a `reason`, which is its tooltip then."""
+    widget.setEnabled(not reason)
+    set_tool_tip(widget, reason)
+
+
 def show_below(widget: QWidget, text: str) -> None:
     """Show `text` below a widget now, and let screen readers speak it."""
     QToolTip.showText(widget.mapToGlobal(QPoint(0, widget.height())), tool_tip(text), widget)

@@ -114,7 +114,9 @@ class StoreNotice(Feature):
         actions = [self._restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
         if isinstance(reason, StoreGoneError | NoStoreError):
             actions.append((self.tr("Start without plants"), self.new_store_requested.emit))
-        actions.append((self.tr("Try again"), self.try_again_requested.emit))
+        waits = self.context.location.server is not None and reason.retry_after is not None
+        again = self.tr("Try now") if waits else self.tr("Try again")
+        actions.append((again, self.try_again_requested.emit))
         if self.context.location.server is not None:
             self._show_no_server(self.context.location.server, reason, actions)
             return
@@ -186,7 +188,7 @@ class StoreNotice(Feature):
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         text = self.tr(
             "What is on the screen can be read and copied. New plants wait on this computer. "
-            "Changing, deleting and searching wait for the server."
+            "Changing, deleting and searching wait for the server, which PlantDesk tries to reach every second."
         )
         if self._bar.isHidden() or self._bar.text != text:  # else the time would change
             title = self.tr("The server has not answered since {time}").format(time=now)
