@@ -40,6 +40,8 @@ commands:
     history        list the changes of plants, newest first
     undo           undo a change; again: the change before it
     redo           take back the latest undo
+    watch          print each plant that is added, changed or deleted, until
+                   Ctrl+C
     export         write plants to a file: CSV, TSV, JSON, JSON Lines or Excel
     import         add the plants of files: CSV, TSV, JSON, JSON Lines, Excel,
                    Markdown or PlantDesk; undo removes them

@@ -73,7 +73,7 @@ _GLOBAL = ("database", "port", "background")
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command in `arguments`; return its exit code. Raises SystemExit as argparse does."""
-    if arguments[0] in _COMMANDS.keys() - {"serve"} | {COMPLETE}:
+    if arguments[0] in _COMMANDS.keys() - {"serve", "watch"} | {COMPLETE}:
         gc.set_threshold(_MIN_COLLECTED)
         atexit.register(gc.freeze)
     if arguments[:1] == [COMPLETE] and len(arguments) > 1:
@@ -325,6 +325,15 @@ def _add_redo(commands: Commands) -> None:
     add_command(commands, "redo", "take back the latest undo", "history.redo", "database")
 
 
+def _add_watch(commands: Commands) -> None:
+    does = "print each plant that is added, changed or deleted, until Ctrl+C"
+    command = add_command(commands, "watch", does, "watch.watch", "database")
+    command.add_argument("--json", action="store_true", help="print a line of JSON for each, for scripts")
+    command.add_argument(
+        "--since", metavar="POSITION", help="print what came after this `position` of an earlier line first"
+    )
+
+
 #: Of `OnConflict`, which takes long to import.
 _ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")
@@ -435,6 +444,7 @@ _COMMANDS: dict[str, Callable[[Commands], None]] = {
     "history": _add_history,
     "undo": _add_undo,
     "redo": _add_redo,
+    "watch": _add_watch,
     "export": _add_export,
     "import": _add_import,
 }

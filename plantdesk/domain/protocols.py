@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import PlantDeskError, StoreError
+    from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.import_batches import ImportBatch, ImportConflict, ImportCounts, OnConflict
     from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
@@ -173,6 +174,13 @@ class PlantReader(PlantPages, Protocol):
         """Return at most `limit` changes that made a plant what it is, newest first, as far as they are stored.
 
         A change that was taken back, and the undo that did it, are not among them.
+        """
+
+    def events(self, since: str | None, limit: int = ...) -> EventPage:
+        """Return about `limit` events since a position, in the order of commits; None: only the present position.
+
+        None is missing, and none is in two pages of which one begins where the other ends. Raises UnknownPositionError
+        for a position of another store, OutdatedPositionError where changes since then are not stored any more.
         """
 
     def interrupt(self) -> None:

@@ -6,6 +6,7 @@ a shell can close them (`>&-`); there is no message box there, and standard outp
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
@@ -74,6 +75,19 @@ def columns() -> int:
         return os.get_terminal_size(1).columns or HELP_COLUMNS
     except OSError:
         return HELP_COLUMNS
+
+
+def has_reader() -> bool:
+    """Return False where standard output is a pipe that its reader has closed. Windows shows that only on writing."""
+    is_closed = False
+    if sys.platform != "win32":
+        import select
+
+        waiting = select.poll()
+        with contextlib.suppress(OSError, ValueError):  # it is shown in another way
+            waiting.register(sys.stdout.fileno(), 0)
+            is_closed = any(events & select.POLLERR for _, events in waiting.poll(0))
+    return not is_closed
 
 
 def write_data(data: str | bytes) -> None:

@@ -26,6 +26,8 @@ _MAX_LISTED = 100
 
 #: The member of the stored parameters with the name of the desk; so a copy in a file has it as well.
 DESK = "desk"
+#: The member with the largest `seq` of a plant that there was before its end: its place in the order of all commits.
+LAST_SEQ = "last_seq"
 #: What `change_of` needs.
 SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coalesce(label, ''), change.kind, parameters,
                    plants, undoes, undone, size IS NOT NULL
@@ -103,6 +105,7 @@ def change_of(row: Sequence[Any]) -> Change:
     source = Source(source_id, SourceKind(source_kind), label)
     can_undo = bool(has_images) and not undone
     facts = _object(parameters)
+    facts.pop(LAST_SEQ, None)
     desk = facts.pop(DESK, "")
     return Change(
         number,
@@ -116,6 +119,12 @@ def change_of(row: Sequence[Any]) -> Change:
         can_undo,
         desk if isinstance(desk, str) else "",
     )
+
+
+def last_seq_of(parameters: str) -> int:
+    """Return the `LAST_SEQ` in stored parameters, 0 where an older PlantDesk or another program wrote them."""
+    value = _object(parameters).get(LAST_SEQ)
+    return value if isinstance(value, int) else 0
 
 
 def _refused(text: str) -> float:

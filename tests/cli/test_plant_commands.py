@@ -276,6 +276,7 @@ def test_csv_is_exact_in_a_pipe_and_safe_on_a_terminal(run: Run) -> None:
         ["backup"],
         ["undo"],
         ["redo"],
+        ["watch"],
     ],
     ids=" ".join,
 )

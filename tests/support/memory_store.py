@@ -45,6 +45,7 @@ from plantdesk.domain.errors import (
     UnknownTokenError,
     id_taken,
 )
+from plantdesk.domain.events import EventKind, EventPage, PlantContent, PlantEvent, UnknownPositionError
 from plantdesk.domain.folding import fold, natural_key, searched
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, parameter, texts_of
 from plantdesk.domain.import_batches import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
@@ -116,18 +117,34 @@ class _State:
         self.tokens: list[_Token] = []
         self.changes: list[Change] = []
         self.images: list[dict[int, _Image]] = []
+        self.events: list[PlantEvent] = []
         self.listeners: Listeners[Changes] = Listeners()
 
     def in_order(self) -> list[PlantRow]:
         return [plant.row for plant in sorted(self.plants.values(), key=lambda each: each.seq)]
 
-    def add(
-        self, plant_id: int, name: str, tag: str | None, source: Source, note: str | None = None, version: int = 0
+    def add(  # noqa: PLR0913  a plant has so many values
+        self,
+        plant_id: int,
+        name: str,
+        tag: str | None,
+        source: Source,
+        *,
+        note: str | None = None,
+        version: int = 0,
+        now: int | None = None,
     ) -> PlantRow:
         self.last_seq += 1
-        row = PlantRow(plant_id, name, tag, now_ms(), source, note, version or -self.last_seq)
+        row = PlantRow(plant_id, name, tag, now or now_ms(), source, note, version or -self.last_seq)
         self.plants[plant_id] = _Plant(self.last_seq, row._replace(source=_plain(source)))
+        if not version:
+            self.record_event(plant_id, EventKind.ADDED, None)
         return row
+
+    def record_event(self, plant_id: int, kind: EventKind, change: int | None) -> None:
+        plant = self.plants.get(plant_id)
+        content = None if plant is None else PlantContent(plant_id, plant.row.name, plant.row.tag, plant.row.note)
+        self.events.append(PlantEvent(str(len(self.events) + 1), kind, plant_id, content, change))
 
     def new_source(self, kind: SourceKind, label: str) -> Source:
         self.sources.append(Source(len(self.sources) + 1, kind, label))
@@ -355,6 +372,17 @@ class MemoryReader(PlantReader):
         return found
 
     @override
+    def events(self, since: str | None, limit: int = 5000) -> EventPage:
+        with self._state.lock:
+            events = self._state.events
+            if since is None:
+                return EventPage([], str(len(events)))
+            if not since.isdecimal() or int(since) > len(events):
+                raise UnknownPositionError(position=since)
+            page = events[int(since) : int(since) + limit]
+        return EventPage(page, page[-1].position if page else since)
+
+    @override
     def interrupt(self) -> None:
         """Every query is short."""
 
@@ -490,11 +518,12 @@ class MemoryStore(PlantStore):
         state = self._state
         with state.lock:
             before = state.plants.copy(), [each.row for each in state.tokens], len(state.changes), [*state.sources]
+            events = len(state.events)
             try:
                 result, changes = write()
             except PlantDeskError as error:
                 state.plants, rows, count, state.sources = before
-                del state.changes[count:], state.images[count:]
+                del state.changes[count:], state.images[count:], state.events[events:]
                 for token, row in zip(state.tokens, rows, strict=False):
                     token.row = row
                 future.set_exception(error)
@@ -526,6 +555,10 @@ class MemoryStore(PlantStore):
         change = Change(len(state.changes) + 1, now_ms(), source, kind, parameters, len(images))
         state.changes.append(change)
         state.images.append(images)
+        for plant_id, image in sorted(images.items()):
+            happened = EventKind.CHANGED if image.before else EventKind.ADDED
+            happened = happened if plant_id in state.plants else EventKind.DELETED
+            state.record_event(plant_id, happened, change.number)
         return Applied(change), self._changes_of(images)
 
     def put(self, images: dict[int, _Image], row: PlantRow | None, plant_id: int) -> None:
@@ -552,7 +585,8 @@ class MemoryStore(PlantStore):
         return outcomes, Changes(tuple(added))
 
     def _add(self, plant: NewPlant, source: Source, added: list[PlantRow]) -> PlantRow:
-        token = self._tokens.of(source)
+        now = now_ms()
+        token = self._tokens.of(source, now)
         owner = self._state.plants.get(plant.id)
         if owner is not None:
             refusal = id_taken(owner.row, plant.name, plant.tag)
@@ -563,7 +597,7 @@ class MemoryStore(PlantStore):
             if token.row.max_plants is not None and token.row.plants_added >= token.row.max_plants:
                 raise TokenUsedUpError(token.row.max_plants)
             token.row = token.row._replace(plants_added=token.row.plants_added + 1, last_used_at=now_ms())
-        added.append(self._state.add(plant.id, plant.name, plant.tag, source))
+        added.append(self._state.add(plant.id, plant.name, plant.tag, source, now=now))
         return added[-1]
 
     def _edit(self, edit: Edit, source: Source, images: dict[int, _Image]) -> None:
@@ -654,12 +688,12 @@ class MemoryTokens(TokenStore):
         self._store = store
         self._state = state
 
-    def of(self, source: Source) -> _Token | None:
-        """Return the token of a source, None where it has none. Raises TokenRefusedError."""
+    def of(self, source: Source, now: int) -> _Token | None:
+        """Return the token of a source at a time, None where it has none. Raises TokenRefusedError."""
         if source.token_id is None:
             return None
         token = self._state.tokens[source.token_id - 1]
-        if not token.is_valid:
+        if token.is_revoked or token.row.expired(now):
             raise TokenRefusedError
         return token
 
@@ -701,7 +735,7 @@ class MemoryTokens(TokenStore):
     @override
     def used(self, source: Source) -> Future[None]:
         def note() -> tuple[None, Changes]:
-            token = self.of(source)
+            token = self.of(source, now_ms())
             if token is not None:
                 token.row = token.row._replace(last_used_at=now_ms())
             return None, Changes(tokens=True)

@@ -27,6 +27,7 @@ from plantdesk.domain.errors import (
     UndoConflictError,
     UnknownTokenError,
 )
+from plantdesk.domain.events import EventKind, OutdatedPositionError, PlantContent, PlantEvent
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source
 from plantdesk.domain.selections import Contains, HasTag, Selection
 from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
@@ -94,6 +95,8 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.changes: dict[int, Made] = {}
         self.seen: list[PlantRow] = []
         self.last_seq = 0
+        self.happened: list[PlantEvent] = []
+        self.followed: list[str] = []
 
     def open_store(self) -> PlantStore:
         """Open the store, also once more."""
@@ -103,6 +106,12 @@ class StoreBesideDict(RuleBasedStateMachine):
     def open(self) -> None:
         self.store = self.open_store()
         self.reader = self.store.reader()
+        self.begin_following()
+
+    def begin_following(self) -> None:
+        """Take the present position, before anything happens."""
+        if not self.followed:
+            self.followed = [self.reader.events(None).position]
 
     def sources(self) -> list[Source]:
         return [FORM, COMMAND, *self.tokens.values()]
@@ -129,6 +138,12 @@ class StoreBesideDict(RuleBasedStateMachine):
     def put(self, plant_id: int, entry: Entry) -> None:
         self.last_seq += 1
         self.plants[plant_id] = entry._replace(note=None, seq=self.last_seq, change=0)
+        self.record_event(EventKind.ADDED, plant_id, None)
+
+    def record_event(self, kind: EventKind, plant_id: int, change: int | None) -> None:
+        entry = self.plants.get(plant_id)
+        content = None if entry is None else PlantContent(plant_id, entry.name, entry.tag, entry.note)
+        self.happened.append(PlantEvent("", kind, plant_id, content, change))
 
     def add_to(self, store: PlantStore, plant_id: int, entry: Entry) -> None:
         future = store.add(_new(plant_id, entry), entry.source)
@@ -200,6 +215,28 @@ class StoreBesideDict(RuleBasedStateMachine):
         assert number not in self.changes
         self.changes[number] = Made(images, undoes)
         self.plants = plants
+        for plant_id, (before, after) in sorted(images.items()):
+            kind = EventKind.DELETED if after is None else EventKind.ADDED if before is None else EventKind.CHANGED
+            self.record_event(kind, plant_id, number)
+
+    @rule(data=st.data(), limit=st.integers(1, 5))
+    def follow(self, data: st.DataObject, limit: int) -> None:
+        """Follow the events from any position behind one of them, in pages of any size."""
+        start = data.draw(st.integers(0, len(self.followed) - 1))
+        oldest = min((number for number, made in self.changes.items() if not made.is_stored), default=None)
+        position, found = self.followed[start], list[PlantEvent]()
+        expected = self.happened[start:]
+        try:
+            while (page := self.reader.events(position, limit)).events or page.position != position:
+                position = page.position
+                found += page.events
+        except OutdatedPositionError:
+            assert oldest is not None
+            assert any((event.change or 0) >= oldest for event in self.happened[max(0, start - 1) :])
+            self.happened, self.followed = [], [self.reader.events(None).position]
+            return
+        assert [event._replace(position="") for event in found] == expected
+        self.followed[start + 1 :] = [event.position for event in found]
 
     def applied(self, edits: list[Edit], plants: dict[int, Entry]) -> None:
         """Apply edits of which `plants` is the result, with 0 as the number of the change."""

@@ -42,6 +42,7 @@ from plantdesk.store.history import (
     DESK,
     IMAGE,
     KEEP_FIRST,
+    LAST_SEQ,
     PLANT,
     bring_back,
     no_state_before,
@@ -134,7 +135,8 @@ def record(transaction: Transaction, entry: ChangeEntry, extent: Sequence[Any] |
     """Add the entry of a change whose before-images are complete, and return it."""
     connection, number = transaction.connection, transaction.last_change + 1
     plants, size, growth, _ = extent or _one(connection, _EXTENT, {"number": number})
-    source, parameters = entry.source, json.dumps(entry.parameters | {DESK: transaction.desk})
+    facts = entry.parameters | {DESK: transaction.desk, LAST_SEQ: transaction.last_seq}
+    source, parameters = entry.source, json.dumps(facts)
     values = (number, source.id, str(entry.kind), parameters, plants, entry.undoes, size)
     (made_at,) = _one(connection, _RECORD, values)
     transaction.last_change = number

@@ -31,6 +31,7 @@ from plantdesk.store.postgres.history import history_entries, history_summary, p
 from plantdesk.store.postgres.rows import PAGE, SELECT, next_free_id, row_of, rows_by_id, rows_cut
 
 if TYPE_CHECKING:
+    from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary
     from plantdesk.domain.records import PlantRow
@@ -55,6 +56,9 @@ _KNOWN_NAMES = """SELECT name, (array_agg(tag ORDER BY seq DESC))[1], count(*) F
 _TWO_SOURCES = """WITH one AS (SELECT source_id FROM plant LIMIT 1)
                   SELECT source_id FROM one
                   UNION ALL (SELECT source_id FROM plant WHERE source_id <> (SELECT source_id FROM one) LIMIT 1)"""
+
+
+_LISTED = "plant_id IN (SELECT value::bigint FROM json_array_elements_text(:ids::json))"
 
 
 class ReadConnection:
@@ -295,6 +299,16 @@ class PostgresReader(PlantReader, FindsRows):
     @override
     def plant_history(self, plant_id: int, limit: int = 100) -> list[PlantChange]:
         return self._ask(lambda connection: plant_history(connection, plant_id, limit))
+
+    @override
+    def events(self, since: str | None, limit: int = PAGE) -> EventPage:
+        from plantdesk.store.events import StoreState, read_events
+
+        def read(connection: Connection) -> EventPage:
+            row = execute(connection, "SELECT identity, last_seq, last_change FROM state").fetchone()
+            return read_events(shared(connection), StoreState(*(row or ("", 0, 0))), since, limit, _LISTED)
+
+        return self._ask(read, snapshot=True)
 
     @override
     def interrupt(self) -> None:

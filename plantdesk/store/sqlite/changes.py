@@ -39,6 +39,7 @@ from plantdesk.store.history import (
     COLUMNS,
     IMAGE,
     KEEP_FIRST,
+    LAST_SEQ,
     VERSION_BEFORE,
     bring_back,
     no_state_before,
@@ -139,7 +140,8 @@ def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
     plants, size = extent or connection.execute(_EXTENT, (number,)).fetchone()
     sql = """INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, size)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-    values = (number, now_ms(), source.id, kind, json.dumps(parameters), plants, undoes, round(size))
+    stored = json.dumps(parameters | {LAST_SEQ: last_seq(connection)})
+    values = (number, now_ms(), source.id, kind, stored, plants, undoes, round(size))
     connection.execute(sql, values)
     store_counts(connection, plants)
     return read_change(connection.execute, number)

@@ -33,7 +33,7 @@ from plantdesk.store.sqlite.conditions import (
 )
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
-from plantdesk.store.sqlite.history import history_entries, plant_history
+from plantdesk.store.sqlite.history import history_entries, last_number, plant_history
 from plantdesk.store.sqlite.indexed_reads import IndexedReads, IndexUnusableError, sort_ids
 from plantdesk.store.sqlite.row_reads import (
     CsvPages,
@@ -51,6 +51,7 @@ from plantdesk.store.sqlite.row_reads import (
 )
 
 if TYPE_CHECKING:
+    from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary, LinePage
     from plantdesk.domain.records import PlantRow
@@ -69,6 +70,7 @@ _NEWEST = 20_000
 _PAGE = 5_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
+_LISTED = "plant_id IN (SELECT value FROM json_each(:ids))"
 
 
 class Reader(PlantReader, LinePages, FindsRows):
@@ -296,6 +298,15 @@ class Reader(PlantReader, LinePages, FindsRows):
     def plant_history(self, plant_id: int, limit: int = 100) -> list[PlantChange]:
         with self._query():
             return plant_history(self._connection, plant_id, limit)
+
+    @override
+    def events(self, since: str | None, limit: int = _PAGE) -> EventPage:
+        from plantdesk.store.events import StoreState, read_events
+
+        with self._query(), snapshot(self._connection):
+            (identity,) = self._connection.execute("SELECT identity FROM store").fetchone() or ("",)
+            state = StoreState(identity, last_seq(self._connection), last_number(self._connection))
+            return read_events(self._connection.execute, state, since, limit, _LISTED)
 
     @override
     def interrupt(self) -> None:

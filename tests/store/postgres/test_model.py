@@ -36,6 +36,7 @@ class DesksBesideDict(StoreBesideDict):
         self.desks = [self.open_store() for _ in range(3)]
         self.readers = [desk.reader() for desk in self.desks]
         self.take_turn(0)
+        self.begin_following()
 
     @rule(desk=st.integers(0, 2))
     def take_turn(self, desk: int) -> None:

@@ -1,0 +1,96 @@
+"""`plantdesk watch`: prints what happens to plants, whoever does it, until it is interrupted."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from plantdesk.cli.commands.stores import open_existing_store
+from plantdesk.cli.commands.terminal import cleaned_up_when_terminated
+from plantdesk.domain.errors import StoreError, StoreFullError, StoreReadOnlyError, shortened
+from plantdesk.platform import output
+
+if TYPE_CHECKING:
+    import argparse
+
+    from plantdesk.domain.events import PlantEvent
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+
+#: Seconds between two checks whether anybody reads the output, and two attempts to read a store that does not answer.
+_CHECK_INTERVAL = 1.0
+
+
+def watch(options: argparse.Namespace) -> int:
+    """Print events until a signal or until nobody reads them. Raises StoreError and the errors of `events`."""
+    with (
+        cleaned_up_when_terminated(),
+        closing(open_existing_store(options.database)) as store,
+        closing(store.reader()) as reader,
+    ):
+        for events in _followed(store, reader, options.since):
+            for event in events:
+                output.write(_as_json(event) if options.json else _as_text(event))
+            if not output.has_reader():
+                break
+    return 1  # as after any closed pipe
+
+
+def _followed(store: PlantStore, reader: PlantReader, since: str | None) -> Iterator[list[PlantEvent]]:
+    """Yield events as they happen; nothing at times. A store that does not answer is read again when it does.
+
+    Raises StoreError, UnknownPositionError and OutdatedPositionError.
+    """
+    has_changed, health = threading.Event(), _Health()
+    store.subscribe(lambda _changes: has_changed.set())
+    page = reader.events(since)
+    while True:
+        yield page.events
+        is_new = bool(page.events) or has_changed.wait(_CHECK_INTERVAL)
+        has_changed.clear()
+        problem = store.write_error
+        if not is_new and problem is None and health.is_well:
+            continue
+        try:
+            page = reader.events(page.position)
+        except StoreError as error:
+            if error.retry_after is None:
+                raise
+            page, problem = page._replace(events=[]), error
+            has_changed.wait(_CHECK_INTERVAL)
+        health.report(problem)
+
+
+class _Health:
+    """Prints once that the store does not answer, and that it does again."""
+
+    def __init__(self) -> None:
+        self._problem: str | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """Whether the last report was of no problem."""
+        return self._problem is None
+
+    def report(self, problem: StoreError | None) -> None:
+        """Print the problem unless it was printed, or that there is none any more; a store may well be read-only."""
+        new = None if problem is None or isinstance(problem, StoreReadOnlyError | StoreFullError) else str(problem)
+        if new != self._problem:
+            self._problem = new
+            output.report(f"plantdesk: {new or 'The plants can be read again.'}")
+
+
+def _as_json(event: PlantEvent) -> str:
+    plant = None if event.plant is None else event.plant._asdict()
+    facts = {"position": event.position, "event": str(event.kind), "id": event.id, "plant": plant}
+    return json.dumps({**facts, "change": event.change})
+
+
+def _as_text(event: PlantEvent) -> str:
+    line = f"{event.kind:<7} {event.id:>8}"
+    if event.plant is None:
+        return line
+    tag = "" if event.plant.tag is None else f"  [{shortened(event.plant.tag)}]"
+    return f"{line}  {shortened(event.plant.name)}{tag}"

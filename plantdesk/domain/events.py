@@ -1,0 +1,64 @@
+"""What happened to plants, one event for each plant and commit, for scripts that follow a store."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from plantdesk.domain.errors import PlantDeskError, Text
+
+
+class EventKind(StrEnum):
+    """What happened to a plant."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    DELETED = "deleted"
+
+
+class PlantContent(NamedTuple):
+    """A plant as it was after an event."""
+
+    id: int
+    name: str
+    tag: str | None
+    note: str | None
+
+
+class PlantEvent(NamedTuple):
+    """What one commit did to one plant.
+
+    `position` is the place behind it: events since there are those that follow. `plant` is None after a deletion.
+    `change` is the number in the history, None for a plant that form, command or API has added.
+    """
+
+    position: str
+    kind: EventKind
+    id: int
+    plant: PlantContent | None
+    change: int | None
+
+
+class EventPage(NamedTuple):
+    """Events in the order of their commits, and the position behind them, from which the next page is read."""
+
+    events: list[PlantEvent]
+    position: str
+
+
+class UnknownPositionError(PlantDeskError):
+    """A position is none of this store, or of a state that it does not have any more."""
+
+    text = Text(
+        "The position “{position}” is not one of these plants: it is of another database, or an older copy has taken "
+        "its place. Read all plants again, then watch without a position."
+    )
+
+
+class OutdatedPositionError(PlantDeskError):
+    """What happened since a position is not stored any more."""
+
+    text = Text(
+        "Changes since the position “{position}” are no longer stored. Read all plants again, then watch without a "
+        "position."
+    )

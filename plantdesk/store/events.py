@@ -1,0 +1,255 @@
+"""Reads what happened to plants since a position, from the tables that each kind of store has.
+
+No event is stored. A plant that was added without a change has the next `seq`; everything else is a change with a
+before-image of each plant, and what a plant was after a change is its next before-image, or what it is now. A change
+stores the largest `seq` before its end (`LAST_SEQ`), which gives both one order.
+
+A position counts both: all plants up to `seq` and all changes before `change`, of which the plants up to `plant`. So
+each event is on one side of it, whatever the order in which the events of one page are returned.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from plantdesk.domain.events import (
+    EventKind,
+    EventPage,
+    OutdatedPositionError,
+    PlantContent,
+    PlantEvent,
+    UnknownPositionError,
+)
+from plantdesk.domain.overrides import override
+from plantdesk.domain.records import LARGEST_ID
+from plantdesk.store.history import last_seq_of
+from plantdesk.store.sql import VERSION
+
+if TYPE_CHECKING:
+    from plantdesk.store.history import Execute
+
+#: Plants that were added without a change, in their order; their texts may be in before-images by now. One that got a
+#: new `seq` by an undo looks alike, but a before-image without a plant comes first.
+_ADDED = """
+    SELECT seq, id, name, tag, note, added_at FROM (
+        SELECT * FROM (
+            SELECT seq, id, name, tag, note, added_at FROM plant
+            WHERE seq > :seq AND seq <= :upto AND change = 0 ORDER BY seq LIMIT :limit) AS present
+        UNION SELECT * FROM (
+            SELECT DISTINCT seq, plant_id AS id, name, tag, note, added_at FROM before_image
+            WHERE change > :since AND seq > :seq AND seq <= :upto AND plant_change = 0
+            ORDER BY seq LIMIT :limit) AS past
+    ) AS added
+    WHERE (id, seq) NOT IN (
+        SELECT plant_id, seq FROM (
+            SELECT plant_id, -after AS seq, change AS born, NULL AS used FROM before_image
+            WHERE change > :since AND seq IS NULL AND after < -:seq
+            UNION ALL SELECT plant_id, seq, NULL, change FROM before_image
+            WHERE change > :since AND seq > :seq AND plant_change = 0) AS uses
+        GROUP BY plant_id, seq HAVING min(born) <= coalesce(min(used), min(born)))
+    ORDER BY seq LIMIT :limit"""
+#: What changes did to plants, with what these are now.
+_CHANGED = f"""
+    SELECT x.change, x.plant_id, x.seq, x.after, entry.made_at, entry.parameters,
+           {VERSION}, plant.name, plant.tag, plant.note
+    FROM before_image AS x JOIN change AS entry ON entry.number = x.change LEFT JOIN plant ON plant.id = x.plant_id
+    WHERE (x.change, x.plant_id) > (:change, :plant) ORDER BY x.change, x.plant_id LIMIT :limit"""
+_LATER = """SELECT plant_id, change, name, tag, note FROM before_image
+            WHERE change > :change AND {listed} ORDER BY change"""
+_IS_PRUNED = "SELECT 1 FROM change WHERE number >= :number AND size IS NULL LIMIT 1"
+_ADDED_AT = "SELECT added_at FROM plant WHERE seq = :seq"
+_MADE_AT = "SELECT made_at FROM change WHERE number = :number"
+
+_NUMBER = "(-?[0-9]{1,19})"
+_FORMAT = re.compile("([0-9a-f]{1,32})" + rf"\.{_NUMBER}" * 4 + rf"(?:\.{_NUMBER})?")
+#: Characters of the identity in a position.
+_IDENTITY = 12
+
+
+class StoreState(NamedTuple):
+    """The present state of a store: its identity, its largest `seq` and its last change."""
+
+    identity: str
+    seq: int
+    change: int
+
+
+class Position(NamedTuple):
+    """A place in the order of all events.
+
+    The times of the plant and of the change, in milliseconds since 1970, show whether the store is the same still; 0
+    where there is none.
+    """
+
+    identity: str
+    seq: int
+    added_at: int
+    change: int
+    made_at: int
+    plant: int = LARGEST_ID
+
+    @override
+    def __str__(self) -> str:
+        return ".".join(map(str, self if self.plant != LARGEST_ID else self[:5]))
+
+    @classmethod
+    def parse(cls, text: str) -> Position:
+        """Return the position of a text that `str` has made. Raises UnknownPositionError."""
+        found = _FORMAT.fullmatch(text)
+        if found is None:
+            raise UnknownPositionError(position=text)
+        identity, *numbers = found.groups()
+        return cls(identity, *(int(number) for number in numbers if number is not None))
+
+
+class _Changed(NamedTuple):
+    change: int
+    plant_id: int
+    seq: int | None
+    after: int | None
+    made_at: int
+    parameters: str
+    version: int | None
+    name: str | None
+    tag: str | None
+    note: str | None
+
+
+def read_events(execute: Execute, state: StoreState, since: str | None, limit: int, listed: str) -> EventPage:
+    """Return about `limit` events since a position, in one snapshot of the caller; None: only the present position.
+
+    `listed` is the condition that `plant_id` is one of the JSON array `:ids`. Raises UnknownPositionError,
+    OutdatedPositionError, and what `execute` raises.
+    """
+    if since is None:
+        return EventPage([], str(_present(execute, state)))
+    position = Position.parse(since)
+    _check(execute, state, position)
+    if (position.seq, position.change, position.plant) == (state.seq, state.change, LARGEST_ID):
+        return EventPage([], since)
+    return _Page(execute, state, position, limit, listed).read()
+
+
+def _present(execute: Execute, state: StoreState) -> Position:
+    added_at, made_at = _times(execute, state.seq, state.change)
+    return Position(state.identity[:_IDENTITY], state.seq, added_at or 0, state.change, made_at or 0)
+
+
+def _times(execute: Execute, seq: int, change: int) -> tuple[int | None, int | None]:
+    """Return when the plant with this `seq` was added, and when the change was made."""
+    added_at = execute(_ADDED_AT, {"seq": seq}).fetchone()
+    made_at = execute(_MADE_AT, {"number": change}).fetchone()
+    return added_at and added_at[0], made_at and made_at[0]
+
+
+def _check(execute: Execute, state: StoreState, position: Position) -> None:
+    """Raise UnknownPositionError unless the store had this state, OutdatedPositionError if what followed is removed."""
+    added_at, made_at = _times(execute, position.seq, position.change)
+    is_known = (
+        position.identity == state.identity[:_IDENTITY]
+        and 0 <= position.seq <= state.seq
+        and 0 <= position.change <= state.change
+        and (made_at or 0) == position.made_at
+        and (added_at or 0) in {position.added_at, 0 if position.added_at else added_at or 0}
+    )
+    if not is_known:
+        raise UnknownPositionError(position=str(position))
+    is_whole = position.plant == LARGEST_ID
+    if execute(_IS_PRUNED, {"number": position.change + is_whole}).fetchone() is not None:
+        raise OutdatedPositionError(position=str(position))
+
+
+class _Page:
+    """Reads one page."""
+
+    def __init__(self, execute: Execute, state: StoreState, position: Position, limit: int, listed: str) -> None:
+        self._execute, self._state, self._limit, self._listed = execute, state, limit, listed
+        self._position = position
+        #: Changes whose before-images may have texts of plants that were added since.
+        self._since = position.change if position.plant == LARGEST_ID else position.change - 1
+        self._events: list[PlantEvent] = []
+
+    def read(self) -> EventPage:
+        """Return the page."""
+        changed, is_last = self._read_changed()
+        marks = [*_marks(changed)]
+        upto = self._state.seq if is_last else max(self._position.seq, marks[-1])
+        added = self._query(_ADDED, seq=self._position.seq, upto=upto, since=self._since, limit=self._limit + 1)
+        is_all = len(added) <= self._limit
+        added = added[: self._limit]
+        for row, mark, event in zip(changed, marks, self._changes_of(changed, is_last=is_last), strict=True):
+            while added and added[0][0] <= mark:
+                self._add(*added.pop(0))
+            if not is_all and not added:
+                break  # there may be more before this change
+            self._move(mark)
+            self._position = self._position._replace(change=row.change, made_at=row.made_at, plant=event.end)
+            self._events.append(PlantEvent(str(self._position), event.kind, row.plant_id, event.plant, row.change))
+        else:
+            for each in added:
+                self._add(*each)
+            if is_last and is_all:
+                self._move(self._state.seq)
+        return EventPage(self._events, str(self._position))
+
+    def _query(self, sql: str, **values: object) -> list[Any]:
+        return list(self._execute(sql, values).fetchall())
+
+    def _read_changed(self) -> tuple[list[_Changed], bool]:
+        """Return what changes did to plants, and whether that is all of it."""
+        at = {"change": self._position.change, "plant": self._position.plant}
+        rows = self._query(_CHANGED, **at, limit=self._limit + 1)
+        return [_Changed(*row) for row in rows[: self._limit]], len(rows) <= self._limit
+
+    def _add(self, seq: int, plant_id: int, name: str, tag: str | None, note: str | None, added_at: int) -> None:
+        self._position = self._position._replace(seq=seq, added_at=added_at)
+        content = PlantContent(plant_id, name, tag, note)
+        self._events.append(PlantEvent(str(self._position), EventKind.ADDED, plant_id, content, None))
+
+    def _move(self, seq: int) -> None:
+        """Move to a `seq` up to which all plants were read."""
+        if seq > self._position.seq:
+            self._position = self._position._replace(seq=seq, added_at=0)
+
+    def _changes_of(self, changed: list[_Changed], *, is_last: bool) -> Iterator[_Change]:
+        later = self._later(changed)
+        for place, row in enumerate(changed):
+            is_whole = is_last if place + 1 == len(changed) else changed[place + 1].change != row.change
+            end = LARGEST_ID if is_whole else row.plant_id
+            if row.after is None:
+                yield _Change(EventKind.DELETED, None, end)
+                continue
+            texts = (row.name, row.tag, row.note)
+            if row.after != row.version:
+                texts = next((each[2:] for each in later.get(row.plant_id, ()) if each[1] > row.change), texts)
+            kind = EventKind.ADDED if row.seq is None else EventKind.CHANGED
+            yield _Change(kind, PlantContent(row.plant_id, texts[0] or "", texts[1], texts[2]), end)
+
+    def _later(self, changed: list[_Changed]) -> dict[int, list[Any]]:
+        """Return the later before-images of those plants that are not now what they were after their change."""
+        ids = sorted({row.plant_id for row in changed if row.after is not None and row.after != row.version})
+        found: dict[int, list[Any]] = {}
+        if ids:
+            sql = _LATER.format(listed=self._listed)
+            for each in self._query(sql, change=changed[0].change, ids=json.dumps(ids)):
+                found.setdefault(each[0], []).append(each)
+        return found
+
+
+class _Change(NamedTuple):
+    kind: EventKind
+    plant: PlantContent | None
+    end: int
+
+
+def _marks(changed: Iterable[_Changed]) -> Iterator[int]:
+    """Yield the `seq` up to which plants were added before each change, as far as that is known."""
+    mark, number, stored = 0, 0, 0
+    for row in changed:
+        if row.change != number:
+            number, stored = row.change, last_seq_of(row.parameters)
+        mark = max(mark, stored, row.seq or 0)
+        yield mark
