@@ -86,7 +86,7 @@ def _from_pip() -> list[list[str]]:
     zizmor = [str(folder / "bin" / "zizmor"), "--quiet", "--offline", "--no-progress", "--persona=auditor"]
     # What stands in single quotes in the scripts is for an inner shell.
     shellcheck = [str(folder / "bin" / "shellcheck"), "--exclude=SC2016", "--"]
-    scripts = [*project.HERE.rglob("*.sh"), project.ROOT / ".ci" / "run"]
+    scripts = [*project.HERE.rglob("*.sh"), *(project.ROOT / ".ci").iterdir()]
     return [[*zizmor, str(_WORKFLOWS.parent)], [*shellcheck, *map(str, sorted(scripts))]]
 
 

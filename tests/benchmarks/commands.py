@@ -1,9 +1,10 @@
 """Commands on a store of one plant beside a Python that imports sqlite3, json and argparse, run in turn.
 
-    python -m tests.benchmarks.commands [--rounds 11] [--program COMMAND …]
+    python -m tests.benchmarks.commands [--rounds 11] [--program COMMAND …] [--require 0.5]
 
 Prints the median time and processor time of each, in milliseconds and as multiples of that Python's, and the goal.
-`--program` measures another PlantDesk, such as the frozen one.
+`--program` measures another PlantDesk, such as the frozen one. `--require 0.5` fails where the processor time of one is
+more than twice the goal.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.benchmarks.figures import Figure, add_option, require
 
 _ROOT = Path(__file__).parents[2]
 _PYTHON = [sys.executable, "-c", "import sqlite3, json, argparse"]
@@ -85,15 +88,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--program", default=f"{shlex.quote(sys.executable)} -m plantdesk")
+    add_option(parser)
     options = parser.parse_args()
     costs = measure(shlex.split(options.program), options.rounds)
     bare = _medians(costs.pop(""))
     print(f"{'Python':22} {bare.wall * 1000:6.0f} ms {bare.cpu * 1000:11.0f} ms of CPU")
+    figures = []
     for command, found in costs.items():
         wall, cpu = _medians(found)
         goal = _QUICK_GOAL if command in _QUICK else _GOAL
+        figures.append(Figure(command, cpu / bare.cpu, goal))
         ratios = f"{wall / bare.wall:4.1f} {cpu * 1000:6.0f} ms of CPU {cpu / bare.cpu:4.1f}  goal {goal}"
         print(f"{command:22} {wall * 1000:6.0f} ms {ratios}")
+    require(figures, options.require)
 
 
 def _medians(costs: list[Cost]) -> Cost:
