@@ -100,7 +100,9 @@ def _debian_version(package: str) -> str | None:
 
 
 def packages() -> list[Part]:
-    """Return the distributions that the program needs here, except those in legal/notices.toml."""
+    """Return the distributions that the program needs here, except those in legal/notices.toml and those left out."""
+    lists = tomllib.loads((project.HERE / "bundle" / "contents.toml").read_text(encoding="utf-8"))
+    left_out = lists["excluded"][""]
     found: dict[str, metadata.Distribution] = {}
     # An extra of psycopg, which the metadata of plantdesk names in brackets.
     pending = ["plantdesk", *(["psycopg-binary"] if _distribution_version("psycopg-binary") else [])]
@@ -110,7 +112,8 @@ def packages() -> list[Part]:
             found[distribution.metadata["Name"]] = distribution
             names = [re.match(r"[\w.-]+", line) for line in distribution.requires or () if "extra ==" not in line]
             # Others are for another system.
-            pending += [name[0] for name in names if name and _distribution_version(name[0])]
+            needed = [name[0] for name in names if name and name[0].lower().replace("-", "_") not in left_out]
+            pending += [name for name in needed if _distribution_version(name)]
     others = {"plantdesk", "PySide6_Essentials", "shiboken6"}
     return [_part(distribution) for name, distribution in sorted(found.items()) if name not in others]
 
