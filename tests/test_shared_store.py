@@ -17,7 +17,7 @@ from plantdesk.cli.main import main
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.selections import Selection
+from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs
 from plantdesk.platform.logs import bug_report
@@ -31,6 +31,7 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.updating import UpdateDialog
+from plantdesk.ui.sidebar.entries import Kind
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_table import PlainTable
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.store import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
 SECONDS = 30
@@ -425,13 +427,57 @@ def test_the_window_copies_its_store_with_the_colours(
         assert [row.name for page in plants.pages(Selection()) for row in page] == ["Fern"]
 
 
+def users_of(postgres: PostgresServer, location: PostgresLocation) -> dict[str, str]:
+    """Make a user of each role; return the addresses."""
+    postgres.execute(location.roles_sql() or "", location.name)
+    users = {role: f"{role}er_of_{location.name}" for role in ("read", "add", "all")}
+    for role, user in users.items():
+        postgres.execute(f"CREATE ROLE {user} LOGIN IN ROLE {location.name}_{role}")
+    return {role: location.url.replace("plants@", f"{user}@") for role, user in users.items()}
+
+
+def test_the_api_and_commands_of_users_with_fewer_rights(
+    postgres: PostgresServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    location = postgres.new_store()
+    with closing(location.open()) as store:
+        token = store.tokens.create("script").result(SECONDS).token
+    urls = users_of(postgres, location)
+    for role, status in (("add", 200), ("read", 503)):
+        with serving("--database", urls[role]) as (_, port):
+            assert post(port, token) == (status, None)
+        for command in (["edit", "70", "--name", "Ivy"], ["delete", "70", "--yes"]):
+            assert main([*command, "--database", urls[role]]) == 1
+            assert "Ask who administrates the server" in capfd.readouterr().err
+    with closing(location.open_read_only()) as plants:
+        assert [row.name for page in plants.pages(Selection()) for row in page] == ["Fern"]
+
+
+def test_who_may_only_read_cannot_type_plants_and_is_told_why_once(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+) -> None:
+    location = postgres.new_store()
+    with closing(location.open()) as store:
+        store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), COMMAND).result(SECONDS)
+    with running(qtbot, qapp, location_of(users_of(postgres, location)["read"])) as desk:
+        desk.until_bar(shown=True)
+        desk.sees("Fern")
+        assert desk.bar.title == "You can read this shared store, but not change it"
+        assert not desk.name.isEnabled()
+        assert not desk.button("Add").isEnabled()
+        assert "Not saved" not in desk.texts()
+        sidebar = desk.the(SidebarView)
+        assert sidebar.isEnabled()
+        desk.until(lambda: sidebar.go_to((Kind.FILTER, HasTag("hall", exact=True))))
+        qtbot.keyClick(sidebar, Qt.Key.Key_F2)
+        assert not sidebar.is_renaming
+
+
 def test_the_window_of_a_user_who_may_only_add_says_so(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
 ) -> None:
     location = postgres.new_store()
-    postgres.execute(location.roles_sql() or "", location.name)
-    postgres.execute(f"CREATE ROLE adder_of_{location.name} LOGIN IN ROLE {location.name}_add")
-    with running(qtbot, qapp, location_of(location.url.replace("plants@", f"adder_of_{location.name}@"))) as desk:
+    with running(qtbot, qapp, location_of(users_of(postgres, location)["add"])) as desk:
         desk.until_bar(shown=True)
         assert "not change or remove them" in desk.bar.text
         desk.until_on()

@@ -13,6 +13,7 @@ from plantdesk.store.locations import DESK_FILE_SUFFIX, location_of
 if TYPE_CHECKING:
     from plantdesk.store.base import UnreachedStore
     from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.desks import desk_name
     from plantdesk.store.postgres.encryption import is_loopback
     from plantdesk.store.postgres.location import PostgresLocation
     from plantdesk.store.postgres.passwords import keep_password
@@ -35,6 +36,7 @@ _LAZY = {
     "Probe": "postgres.probe",
     "Stage": "postgres.probe",
     "UnreachedStore": "base",
+    "desk_name": "postgres.desks",
     "hba_line": "postgres.probe",
     "is_encrypted": "postgres.probe",
     "is_loopback": "postgres.encryption",
@@ -53,6 +55,7 @@ __all__ = [
     "Probe",
     "Stage",
     "UnreachedStore",
+    "desk_name",
     "hba_line",
     "is_database",
     "is_encrypted",

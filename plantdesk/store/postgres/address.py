@@ -19,10 +19,25 @@ _SECRET = {"password", "sslpassword", "oauth_client_secret"}
 _DEFAULT_PORT = "5432"
 
 
+class ParameterError(StoreUnreachableError):
+    """libpq knows no parameter of this name, or not this value. The message has no value: it may be a secret."""
+
+    text = Text(
+        "PostgreSQL does not know the parameter “{name}” in the address of the shared store, or not its value. Correct "
+        "it or leave it out."
+    )
+
+
 class AddressSyntaxError(StoreUnreachableError):
     """The address of a shared store is not well-formed. The message does not repeat it: it may hold a password."""
 
     text = Text("This is no address of a shared store. Write it as postgresql://user@host/database.")
+
+
+class BracketError(AddressSyntaxError):
+    """The brackets of a host do not match."""
+
+    text = Text("Brackets are only around an IPv6 address, both of them: postgresql://user@[::1]/database.")
 
 
 @dataclass(frozen=True)
@@ -37,10 +52,12 @@ class Address:
 
     @classmethod
     def parse(cls, url: str) -> Address:
-        """Return the location that a URL of libpq names. Raises AddressSyntaxError."""
+        """Return the address that a URL of libpq names. Raises AddressSyntaxError."""
         match = _URL.fullmatch(url)
         if match is None or "\0" in url:
             raise AddressSyntaxError
+        if not all(map(_has_matching_brackets, match["hosts"].split(","))):
+            raise BracketError
         given = parse_qsl(match["parameters"] or "", keep_blank_values=True)
         secrets = {name: value for name, value in given if _is_secret(name)}
         if match["password"]:
@@ -116,6 +133,10 @@ class Address:
             hosts.append((host if is_port else each).strip("[]"))
             ports.append(port if is_port else "")
         return {"host": ",".join(hosts), "port": ",".join(ports) if any(ports) else ""}
+
+
+def _has_matching_brackets(host: str) -> bool:
+    return not {"[", "]"} & set(host) or re.fullmatch(r"\[[^\[\]]+\](:\d*)?", host) is not None
 
 
 def _is_secret(parameter: str) -> bool:

@@ -33,6 +33,7 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
+from plantdesk.store.postgres.address import ParameterError
 from plantdesk.store.postgres.encryption import encryption
 from plantdesk.store.postgres.schema import SCHEMA_VERSION
 
@@ -278,7 +279,9 @@ def _signed_in(address: Address, role: str, timeout: int) -> Connection:
     with translate_errors(address):
         try:
             return _opened(address, role, timeout)
-        except psycopg.OperationalError as error:
+        except (psycopg.OperationalError, psycopg.ProgrammingError) as error:
+            if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is not None:
+                raise
             raise _refusal(error, address) from error
 
 
@@ -332,15 +335,26 @@ _REFUSALS: tuple[tuple[str, type[StoreError]], ...] = (
     ("certificate file", ConnectionFileError),
     ("private key file", ConnectionFileError),
     ("failed to resolve host", HostUnknownError),
+    ("could not parse network address", HostUnknownError),
     ("could not translate host name", HostUnknownError),
 )
 
 
-def _refusal(error: psycopg.OperationalError, address: Address) -> StoreError:
+#: Of a parameter whose value libpq refuses before it connects.
+_MISTAKE = re.compile(
+    r"""invalid "?(?!integer)(\w+)"? value|invalid (port) number|for connection option "(\w+)"|bad value for (\w+)"""
+    r'''|weak (sslmode) |could not match \d+ (port) numbers|(?:configuration|value for) parameter "([\w.]+)"'''
+)
+
+
+def _refusal(error: psycopg.Error, address: Address) -> StoreError:
     """Return why there is no connection."""
     message = str(error)
     if (found := translated(error)) is not None and error.sqlstate is not None:
         return found
+    mistake = _MISTAKE.search(message)
+    if mistake is not None:
+        return ParameterError(name=next(filter(None, mistake.groups())))
     if "does not exist" in message and f'"{address.name}"' in message and "database" in message:
         return DatabaseMissingError(database=address.name)
     cause = next((cause for text, cause in _REFUSALS if text in message), ServerUnreachableError)

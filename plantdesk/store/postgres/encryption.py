@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import ssl
 import tempfile
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from psycopg import pq
 from psycopg.conninfo import make_conninfo
 
 from plantdesk.platform import paths
-from plantdesk.store.postgres.address import AddressSyntaxError
+from plantdesk.store.postgres.address import AddressSyntaxError, ParameterError
 
 #: libpq's default: encrypted where the server offers it, whoever the server is. In a service file or the environment
 #: it counts as no choice.
@@ -68,8 +69,9 @@ def _with_defaults(conninfo: Mapping[str, str]) -> dict[str, str]:
     """
     try:
         valid = make_conninfo(**{**conninfo, "gssencmode": "none"})
-    except psycopg.ProgrammingError:  # it names a parameter that libpq does not know
-        raise AddressSyntaxError from None
+    except psycopg.ProgrammingError as error:
+        name = re.search('connection option "(\\w+)"', str(error))
+        raise (AddressSyntaxError() if name is None else ParameterError(name=name[1])) from None
     attempt = pq.PGconn.connect_start(valid.encode())
     try:
         return {each.keyword.decode(): each.val.decode(errors="replace") for each in attempt.info if each.val}

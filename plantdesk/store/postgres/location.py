@@ -75,8 +75,9 @@ class PostgresLocation:
         return type(self)(replace(self.address, user=user))
 
     def desk_file(self) -> str:
-        """Return the content of a file with which other desks open the store: without user and password."""
-        address = replace(self.address, user="", secrets=())
+        """Return the content of a file with which other desks open the store: without user, password, and own name."""
+        shared = tuple(each for each in self.address.parameters if each[0] != "application_name")
+        address = replace(self.address, user="", parameters=shared, secrets=())
         return json.dumps({"format": "PlantDesk store", "version": 1, "address": address.url}, indent=2) + "\n"
 
     @property

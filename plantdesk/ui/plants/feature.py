@@ -21,7 +21,7 @@ from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.columns import TableContents, TableLayout, from_json
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import source_text
+from plantdesk.ui.texts import error_text, source_text
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow
 
@@ -477,9 +477,15 @@ class Plants(Feature):
         self._show_hint(error)
 
     def _show_hint(self, error: StoreError | None) -> None:
-        """Report under the form that plants wait for a store that is read-only; the bar shows why."""
+        """Report under the form that plants wait for a store that is read-only; the bar shows why.
+
+        Where that lasts until somebody gives a right or updates a program, none can be typed.
+        """
         hint = self.tr("Plants are added as soon as the store can be written to.")
-        if isinstance(error, StoreReadOnlyError):
+        lasting = error if isinstance(error, StoreReadOnlyError) and error.is_lasting else None
+        self._form.allow("" if lasting is None else error_text(lasting))
+        self._message.setVisible(lasting is None)
+        if isinstance(error, StoreReadOnlyError) and lasting is None:
             self._message.show_message(Tone.HINT, hint)
         elif self._message.text == hint:
             self._message.clear()

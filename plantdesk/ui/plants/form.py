@@ -14,7 +14,7 @@ from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
 from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, tag_completer
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.widgets.plain_text import PlainLabel, allow
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -132,6 +132,12 @@ class PlantForm(QFrame):
     def clear_id(self) -> None:
         """Empty the ID, so that the plant gets the next free one."""
         self._id_edit.clear()
+
+    def allow(self, reason: str) -> None:
+        """Let plants be typed, or not for a `reason`; what is typed stays."""
+        if self._add_button.isEnabled() is bool(reason):
+            for widget in (self._id_edit, self.name_field, self.tag_field, self._add_button):
+                allow(widget, reason)
 
     def set_tags(self, tags: Iterable[str]) -> None:
         """Offer these tags as completions."""

@@ -18,6 +18,7 @@ from plantdesk.store import (
     Address,
     PostgresLocation,
     Stage,
+    desk_name,
     is_loopback,
     keep_password,
     needs_administrator,
@@ -34,11 +35,12 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QKeyEvent, QShowEvent
 
     from plantdesk.store import Probe
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.
@@ -48,7 +50,11 @@ _PORTS = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
 #: The values of `sslmode` in the order of the choices.
 _MODES = ("verify-full", "require", "disable")
 #: Parameters that have a field of their own.
-_SHOWN = {"sslmode", "host", "port", "user", "dbname"}
+_SHOWN = {"sslmode", "host", "port", "user", "dbname", "application_name"}
+#: Remembered for a store: its user has read that the keyring cannot be used.
+_NO_KEYRING = "keyring_missing"
+#: Lines of text that the reason of a failed test may have without a change of the height.
+_REASON_LINES = 2
 
 
 class SharedStoreDialog(Dialog):
@@ -59,10 +65,17 @@ class SharedStoreDialog(Dialog):
 
     open_requested = Signal(object, bool)
 
-    def __init__(self, theme: Theme, bridge: Bridge, location: PostgresLocation | None, parent: QWidget | None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        bridge: Bridge,
+        preferences: Preferences,
+        location: PostgresLocation | None,
+        parent: QWidget | None,
+    ) -> None:
         """Show the fields, filled with an address."""
         super().__init__(self.tr("Shared store"), parent)
-        self._theme, self._bridge = theme, bridge
+        self._theme, self._bridge, self._preferences = theme, bridge, preferences
         self._task: Task | None = None
         self._tested: Probe | None = None
         self._parameters: tuple[tuple[str, str], ...] = ()
@@ -75,7 +88,7 @@ class SharedStoreDialog(Dialog):
         self._setup_header = CollapsibleHeader(theme, self.tr("For the administrator"), self._setup)
         self._setup_header.set_remark(self.tr("what to run once on the server"))
         self._message = MessageLine(theme)
-        self._file_button = self.buttons.addButton(self.tr("&Save a file for the other desks…"), START_ROLE)
+        self._file_button = self.buttons.addButton(self.tr("&Save a file for other computers…"), START_ROLE)
         self._open_button = self.buttons.addButton(self.tr("&Open this store"), ButtonRole.AcceptRole)
         self._open_button.setProperty("variant", "primary")
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
@@ -89,7 +102,9 @@ class SharedStoreDialog(Dialog):
     # --- the fields ---
 
     def _make_fields(self, theme: Theme) -> None:
-        self._host, self._port, self._database, self._user = (LineEdit(self, max_length=1000) for _ in range(4))
+        fields = (LineEdit(self, max_length=1000) for _ in range(5))
+        self._host, self._port, self._database, self._user, self._computer = fields
+        self._computer.setPlaceholderText(desk_name(Address("", "", "")))
         self._password = PasswordField(theme, self)
         self._port.setPlaceholderText("5432")
         self._port.setValidator(QRegularExpressionValidator(_PORTS, self))
@@ -97,7 +112,7 @@ class SharedStoreDialog(Dialog):
         self._mode = ComboBox(self.tr("Encryption"))
         encrypted = self.tr("Encrypted, certificate checked"), self.tr("Encrypted, certificate not checked")
         self._mode.addItems([*encrypted, self.tr("Not encrypted")])
-        self._keep = QCheckBox(self.tr("&Keep the password in the keyring of the system"))
+        self._keep = QCheckBox(self.tr("&Keep the password in the keyring"))
         self._keep.setChecked(True)
         self._warning = PlainLabel(
             self.tr("Names and the password can be read on the network."), tone="warning", wrapped=True
@@ -107,13 +122,16 @@ class SharedStoreDialog(Dialog):
         """Show an address; what has no field of its own is kept."""
         given = address.conninfo
         self._password.setText(dict(address.secrets).get("password", ""))
-        self._parameters = tuple(each for each in address.parameters if each[0] not in _SHOWN)
+        mode = dict(address.parameters).get("sslmode", "")
+        shown = _SHOWN if mode in {"", *_MODES} else _SHOWN - {"sslmode"}
+        self._parameters = tuple(each for each in address.parameters if each[0] not in shown)
         for field, name in ((self._host, "host"), (self._port, "port"), (self._user, "user")):
             field.setText(given.get(name, ""))
         self._database.setText(given.get("dbname", ""))
-        mode = dict(address.parameters).get("sslmode", "")
+        self._computer.setText(dict(address.parameters).get("application_name", ""))
         self._is_mode_chosen = mode in _MODES
         self._mode.setCurrentIndex(_MODES.index(mode) if mode in _MODES else self._default_mode())
+        self._forget()  # what has no field may have changed
 
     def _focus(self, field: QLineEdit) -> None:
         """Let the next letter replace the text of a field."""
@@ -132,6 +150,8 @@ class SharedStoreDialog(Dialog):
         parameters = [(name, value) for name, value in named if value]
         if self._mode.currentIndex() != self._default_mode():
             parameters.append(("sslmode", chosen))
+        if name := self._computer.text().strip():
+            parameters.append(("application_name", name))
         host = "" if named else f"[{hosts}]" if hosts.count(":") > 1 else hosts
         place = f"{host}:{port}" if port and not named else host
         address = Address(
@@ -161,6 +181,8 @@ class SharedStoreDialog(Dialog):
     @Slot()
     def _on_mode_chosen(self) -> None:
         self._is_mode_chosen = True
+        self._parameters = tuple(each for each in self._parameters if each[0] != "sslmode")
+        self._forget()
 
     @Slot()
     def _forget(self) -> None:
@@ -238,6 +260,12 @@ class SharedStoreDialog(Dialog):
     # --- the buttons ---
 
     @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self._fit()  # only now do all texts have their fonts
+
+    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Enter in a field test the address, or open the store that was tested."""
         if event.key() in ENTER_KEYS and isinstance(self.focusWidget(), QLineEdit | ComboBox):
@@ -258,13 +286,21 @@ class SharedStoreDialog(Dialog):
         self._bridge.long_tasks.ask(
             self,
             lambda _task: keep_password(account, password),
-            lambda _none: self._request(location),
-            self._on_not_kept,
+            lambda _none: self._on_kept(location),
+            partial(self._on_not_kept, location),
         )
 
-    def _on_not_kept(self, error: Exception) -> None:
+    def _on_kept(self, location: PostgresLocation) -> None:
+        self._preferences.change_store(location.key, **{_NO_KEYRING: False})
+        self._request(location)
+
+    def _on_not_kept(self, location: PostgresLocation, error: Exception) -> None:
+        """Say once that the password was not kept; later the store is opened all the same."""
         self.setEnabled(True)
-        self._keep.setChecked(False)
+        if self._preferences.of_store(location.key).get(_NO_KEYRING) is True:
+            self._request(location)
+            return
+        self._preferences.change_store(location.key, **{_NO_KEYRING: True})
         self._message.show_message(Tone.WARNING, error_text(error))
         self._fit()
         self._open_button.setFocus()
@@ -279,7 +315,7 @@ class SharedStoreDialog(Dialog):
         """Save a file that opens the store on other desks. It holds no user and no password."""
         location = self._location
         start = str(documents_folder() / f"{location.name}{DESK_FILE_SUFFIX}")
-        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save a file for the other desks"), start, self._filter())
+        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save a file for other computers"), start, self._filter())
         if not name:
             return
         file = Path(name) if name.endswith(DESK_FILE_SUFFIX) else Path(f"{name}{DESK_FILE_SUFFIX}")
@@ -288,9 +324,14 @@ class SharedStoreDialog(Dialog):
         except OSError as error:
             text = self.tr("The file could not be saved: {reason}").format(reason=error.strerror or "")
             self._message.show_message(Tone.ERROR, text)
-        else:
-            text = self.tr("Saved “{file}”. It holds no user and no password.").format(file=file.name)
+            return
+        text = self.tr("Saved “{file}”. It holds no user and no password.").format(file=file.name)
+        if not is_loopback(self._host.text().strip()):
             self._message.show_message(Tone.OK, text)
+            return
+        other = self.tr("Other computers cannot use it: this address is each computer itself. Enter the server’s name.")
+        self._message.show_message(Tone.WARNING, f"{text} {other}")
+        self._fit()
 
     @Slot()
     def _open_file(self) -> None:
@@ -320,11 +361,11 @@ class SharedStoreDialog(Dialog):
     def _connect(self) -> None:
         self._host.textEdited.connect(self._on_host_edited)
         self._host.editingFinished.connect(self._divide_address)
-        for field in (self._host, self._port, self._database, self._user, self._password):
+        for field in (self._host, self._port, self._database, self._computer, self._user, self._password):
             field.textChanged.connect(self._forget)
         self._mode.activated.connect(self._on_mode_chosen)
         self._mode.currentIndexChanged.connect(self._forget)
-        self._outcomes.resized.connect(self._fit)
+        self._outcomes.resized.connect(self._grow)
         self._setup_header.toggled.connect(self._fit)
         self._file_button.clicked.connect(self._save_file)
         self._open_button.clicked.connect(self._open)
@@ -337,13 +378,13 @@ class SharedStoreDialog(Dialog):
     def _lay_out(self) -> None:
         about = PlainLabel(
             self.tr(
-                "Several desks keep the same plants in one PostgreSQL database. "
+                "Several computers keep the same plants in one PostgreSQL database. "
                 "Its administrator knows what to enter here."
             ),
             tone="muted",
             wrapped=True,
         )
-        from_file = self._button(self.tr("Open a desk’s &file…"), self._open_file)
+        from_file = self._button(self.tr("Open its &file…"), self._open_file)
         test = fill(QHBoxLayout(), self._test_button, self._tested_label, STRETCH, spacing=M)
         content = QWidget()
         intro = fill(QHBoxLayout(), (about, 1), (from_file, Qt.AlignmentFlag.AlignTop), spacing=L)
@@ -358,21 +399,36 @@ class SharedStoreDialog(Dialog):
         """Return the fields, two in a row, each under its label."""
         self._port.setFixedWidth(self._theme.metrics.scaled(_PORT_WIDTH))
         address = row(labelled(self.tr("&Address"), self._host), labelled(self.tr("Po&rt"), self._port), wide=True)
-        names = row(labelled(self.tr("&Database"), self._database), labelled(self.tr("&User"), self._user))
-        connection = labelled(self.tr("&Encryption"), self._mode)
-        secret = row(labelled(self.tr("Pass&word"), self._password), connection)
+        computer = labelled(self.tr("&Name of this computer in the history"), self._computer)
+        names = row(labelled(self.tr("&Database"), self._database), computer)
+        secret = row(labelled(self.tr("&User"), self._user), labelled(self.tr("Pass&word"), self._password))
+        keeping = QWidget()
+        self._keep.setMinimumHeight(self._theme.metrics.control)
+        fill(QVBoxLayout(keeping), STRETCH, self._keep, margins=0)
+        connection = row(labelled(self.tr("&Encryption"), self._mode), keeping)
         grid = QWidget()
-        fill(QVBoxLayout(grid), address, names, secret, self._keep, self._warning, margins=0, spacing=M)
+        fill(QVBoxLayout(grid), address, names, secret, connection, self._warning, margins=0, spacing=M)
         return grid
 
     @Slot()
+    def _grow(self) -> None:
+        """Be higher where a reason needs it; never lower, so that nothing moves with a test."""
+        if self._needed_height() > self.height():
+            self._fit()
+
+    @Slot()
     def _fit(self) -> None:
-        """Be as high as the content, as far as the screen has room for it."""
-        width = self._theme.metrics.scaled(_WIDTH)
+        """Be as high as the content and a reason, as far as the screen has room for it."""
+        shown = self.fontMetrics().lineSpacing() * (0 if self._outcomes.has_reason else _REASON_LINES)
+        self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._needed_height() + shown))
+
+    def _needed_height(self) -> int:
+        """Return the height of the content."""
         layout, foot = self._content.layout(), self.layout()
-        if layout is not None and foot is not None:
-            layout.activate()
-            foot.activate()
-            self._area.setMinimumHeight(0)
-            height = needed_height(layout, width) + foot.sizeHint().height() - self._area.sizeHint().height()
-            self.resize_to_fit(QSize(width, height))
+        if layout is None or foot is None:
+            return 0
+        layout.activate()
+        foot.activate()
+        self._area.setMinimumHeight(0)
+        height = needed_height(layout, self._theme.metrics.scaled(_WIDTH))
+        return height + foot.sizeHint().height() - self._area.sizeHint().height()

@@ -168,7 +168,7 @@ class SharedStore(Feature):
             last = context.preferences.settings.shared_store
             shown = location_of(last) if last else None
         location = shown if isinstance(shown, PostgresLocation) else None
-        dialog = SharedStoreDialog(context.theme, context.bridge, location, context.page)
+        dialog = SharedStoreDialog(context.theme, context.bridge, context.preferences, location, context.page)
         dialog.open_requested.connect(self.store_requested)
         dialog.open()
 

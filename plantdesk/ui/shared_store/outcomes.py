@@ -32,6 +32,11 @@ class Outcomes(QFrame):
         self._lines = {stage: _Line(theme) for stage in Stage}
         fill(QVBoxLayout(self), *self._lines.values(), margins=(M + 2, S, M + 2, S), spacing=S)
 
+    @property
+    def has_reason(self) -> bool:
+        """Whether a line shows why it failed."""
+        return any(line.has_reason for line in self._lines.values())
+
     def show_untried(self) -> None:
         """Show that nothing was tested."""
         for stage, line in self._lines.items():
@@ -107,6 +112,11 @@ class _Line(QWidget):
         first = fill(QHBoxLayout(), self._title, (self._details, 1), spacing=M)
         texts = fill(QVBoxLayout(), first, self._cure, spacing=XS)
         fill(QHBoxLayout(self), (self._icon, Qt.AlignmentFlag.AlignTop), (texts, 1), margins=0, spacing=S + 2)
+
+    @property
+    def has_reason(self) -> bool:
+        """Whether it shows why it failed."""
+        return not self._cure.isHidden()
 
     def show_state(self, icon: str, tone: str, title: str, details: str, cure: str = "") -> None:
         """Show a state; `cure` is why it failed and what to do."""

@@ -17,8 +17,8 @@ from plantdesk.domain.errors import (
     StoreDamagedError,
     StoreGoneError,
     StoreMovedError,
-    StoreNewerError,
     StoreOutdatedError,
+    StoreReadOnlyError,
     StoreUnreachableError,
 )
 from plantdesk.platform import paths, updates
@@ -167,7 +167,7 @@ class StoreNotice(Feature):
         if self.context.location.server is not None and isinstance(error, StoreUnreachableError):
             self._show_lost_server(error)
             return
-        if isinstance(error, StoreOutdatedError | StoreNewerError):
+        if isinstance(error, StoreReadOnlyError) and error.is_lasting:
             title = self.tr("You can read this shared store, but not change it")
             updates = [(self.tr("Update…"), self.update_requested.emit)] * isinstance(error, StoreOutdatedError)
             self._show(title, error_text(error), *updates, kind=BarKind.INFO)

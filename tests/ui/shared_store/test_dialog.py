@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit
 from shiboken6 import isValid
 
 from plantdesk.store import PostgresLocation, location_of
+from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.outcomes import Outcomes, Setup
 from plantdesk.ui.widgets.fields import ComboBox
@@ -54,7 +55,7 @@ class StoreDesk(Desk):
 
 @pytest.fixture
 def desk(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[StoreDesk]:
-    dialog = SharedStoreDialog(theme, bridge, None, None)
+    dialog = SharedStoreDialog(theme, bridge, Preferences(None), None, None)
     with qtbot.waitExposed(dialog):
         dialog.show()
     yield StoreDesk(qtbot, dialog)
@@ -191,16 +192,17 @@ def test_a_desk_file_opens_the_same_store_without_user_and_password(
     location = postgres.new_store()
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "plants"), ""))
     desk.test(location.url.replace("plants@", "plants:s3cret@"))
-    desk.button("Save a file for the other desks…").click()
+    desk.button("Save a file for other computers…").click()
     file = tmp_path / "plants.plantdesk-store"
     assert file.stat().st_mode & 0o77 == 0
     assert "s3cret" not in file.read_text()
+    assert any("Other computers cannot use it" in text for text in desk.texts())
     saved = location_of(file)
     assert saved.key == location.key
     assert "plants@" not in saved.url
     desk.type(desk.field("Address"), "elsewhere")
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
-    desk.button("Open a desk’s file…").click()
+    desk.button("Open its file…").click()
     assert (desk.field("Address").text(), desk.field("Database").text()) == ("127.0.0.1", location.name)
     assert desk.opens() is False
     assert desk.test()[-2] == "0 plants"
@@ -224,12 +226,57 @@ def test_the_password_goes_into_the_keyring_or_the_user_is_told(desk: StoreDesk,
         desk.button("Open this store").click()
         desk.until(lambda: any("The password was not remembered" in text for text in desk.texts()))
         assert not desk.opened
-        assert not desk.the(QCheckBox).isChecked()
+        assert desk.the(QCheckBox).isChecked()
         keyring.is_locked = False
-        desk.the(QCheckBox).click()
         desk.button("Open this store").click()
         desk.qtbot.waitUntil(lambda: bool(desk.opened), timeout=TIMEOUT)
         assert [*keyring.passwords.values()] == ["s3cret"]
+
+
+def test_who_has_read_that_there_is_no_keyring_is_not_told_again(desk: StoreDesk, postgres: PostgresServer) -> None:
+    with secret_service() as keyring:
+        keyring.is_locked = True
+        desk.test(postgres.new_store().url.replace("plants@", "plants:s3cret@"))
+        desk.button("Open this store").click()
+        desk.until(lambda: any("The password was not remembered" in text for text in desk.texts()))
+        desk.button("Open this store").click()
+        desk.until(lambda: bool(desk.opened))
+
+
+def test_a_test_changes_neither_height_nor_place(desk: StoreDesk, postgres: PostgresServer) -> None:
+    before = desk.widget.geometry()
+    for url in (postgres.new_store().url, "postgresql://nowhere.invalid/plants"):
+        desk.test(url)
+        assert desk.widget.geometry() == before
+
+
+def test_the_computer_has_a_name_for_the_others_which_its_file_leaves_out(
+    desk: StoreDesk, postgres: PostgresServer
+) -> None:
+    desk.test(f"{postgres.new_store().url}?application_name=Office")
+    assert desk.field("Name of this computer in the history").text() == "Office"
+    desk.type(desk.field("Name of this computer in the history"), "Greenhouse & hall")
+    assert not desk.opens()
+    desk.test()
+    desk.button("Open this store").click()
+    ((location, _),) = desk.opened
+    assert location.url.endswith("?application_name=Greenhouse+%26+hall")
+    assert "Greenhouse" not in location.desk_file()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [("sslmode=foo", "sslmode"), ("nonsense=1", "nonsense"), ("connect_timeout=x", "connect_timeout")],
+)
+def test_a_mistaken_parameter_is_named(desk: StoreDesk, postgres: PostgresServer, parameters: str, name: str) -> None:
+    found = desk.test(f"{postgres.url('postgres')}?{parameters}")
+    assert any(f"does not know the parameter “{name}”" in text for text in found), found
+
+
+def test_brackets_that_do_not_match_are_named(desk: StoreDesk) -> None:
+    desk.type(desk.field("Address"), "postgresql://[::1/a1")
+    desk.qtbot.keyClick(desk.field("Address"), Qt.Key.Key_Return)
+    assert any("Brackets are only around" in text for text in desk.texts())
 
 
 def test_a_refused_password_is_typed_anew(desk: StoreDesk, postgres: PostgresServer) -> None:
