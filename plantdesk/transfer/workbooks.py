@@ -16,21 +16,25 @@ import tempfile
 import zipfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
-from xml.parsers import expat
 from xml.parsers.expat import ExpatError
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.overrides import override
+from plantdesk.transfer.sheet_rows import is_utf8, may_hide_tags, plain_row, resolved
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
+from plantdesk.transfer.xml_parser import Parser
 
 if TYPE_CHECKING:
     from typing import IO
+
+    from plantdesk.transfer.sheet_rows import Cell
 
     Row = tuple[int, list[str | None]]
 
@@ -39,8 +43,8 @@ if TYPE_CHECKING:
 _MAX_PART, _MAX_ALL, _MAX_PARTS = 16 * 1024 * 1024, 4 * 1024**3, 10_000
 #: Unpacked bytes from which a ratio that no table reaches counts.
 _MAX_UNPACKED, _MAX_RATIO = 64 * 1024 * 1024, 150
-#: Unpacked bytes between the ends of two rows or shared texts, and elements inside one another.
-_MAX_ITEM, _MAX_DEPTH = 2 * 1024 * 1024, 100
+#: Unpacked bytes between the ends of two rows or shared texts.
+_MAX_ITEM = 2 * 1024 * 1024
 _MAX_RELATIONS = 10_000
 _PIECE = 65_536
 #: What other programs keep in ZIP files, by their parts.
@@ -126,55 +130,6 @@ class Parts:
                 self._progress(round(len(data) * self._fraction))
                 parser.feed(data, _MAX_ITEM if is_table else _MAX_PART)
                 yield
-
-
-class Parser:
-    """An XML parser. Elements in the root's namespace are named without its prefix."""
-
-    def __init__(self, name: str) -> None:
-        #: Called at the beginning and at the end of each element.
-        self.on_start: Callable[[str, dict[str, str]], None] = lambda _tag, _attributes: None
-        self.on_end: Callable[[str], None] = lambda _tag: None
-        #: The text of elements since this was cleared.
-        self.texts: list[str] = []
-        #: Whether what follows is not needed.
-        self.is_done = False
-        self._name, self._prefix, self._depth, self._size, self._item = name, "", 0, 0, 0
-        self._expat = expat.ParserCreate()
-        self._expat.buffer_text = True
-        self._expat.StartElementHandler = self._start
-        self._expat.EndElementHandler = self._end
-        self._expat.CharacterDataHandler = self.texts.append
-        self._expat.StartDoctypeDeclHandler = self._refuse
-
-    def feed(self, data: bytes, longest: int) -> None:
-        """Parse the next bytes, none at the end. Raises FileError for a longer item, expat.ExpatError."""
-        self._size += len(data)
-        self._expat.Parse(data, not data)
-        self.is_done = self.is_done or not data
-        if self._size - self._item > longest and not self.is_done:
-            raise FileError(self._name, Text("A row is longer than {longest:,} bytes.", longest=longest))
-
-    def end_item(self) -> None:
-        """Count the length of the next item from here."""
-        self._item = self._expat.CurrentByteIndex
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if not self._depth:
-            self._prefix = tag[: tag.find(":") + 1]
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            self._refuse()
-        if not self.is_done:
-            self.on_start(tag.removeprefix(self._prefix), attributes)
-
-    def _end(self, tag: str) -> None:
-        self._depth -= 1
-        if not self.is_done:
-            self.on_end(tag.removeprefix(self._prefix))
-
-    def _refuse(self, *_arguments: object) -> None:
-        raise FileError(self._name, Text("It has XML that no workbook needs."))
 
 
 #: Shared texts, formats, and characters of a format and of a number.
@@ -463,57 +418,123 @@ class _Book:
 
 def _rows(parts: Parts, book: _Book, name: str, texts: SharedTexts) -> Iterator[Row]:
     """Yield the rows with a text."""
-    parser = Parser(name)
-    sheet = _Sheet(parser, name, texts, book.formats)
-    parser.on_start, parser.on_end = sheet.start, sheet.end
-    for _ in parts.parsed(book.sheet, parser, is_table=True):
+    sheet = _Sheet(name, texts, book.formats)
+    for _ in parts.parsed(book.sheet, sheet, is_table=True):
         yield from sheet.rows
         sheet.rows.clear()
 
 
-class _Sheet:
-    """Collects the rows of a sheet."""
+#: Bytes of a row that is not parsed as XML.
+_MAX_ROW = 2 * _PIECE
+#: The tags around the rows, the end of one, and the depth of their element.
+_ROWS_START, _ROWS_END, _ROW_END, _ROWS_DEPTH = b"<sheetData>", b"</sheetData", b"</row>", 2
 
-    def __init__(self, parser: Parser, name: str, texts: SharedTexts, formats: CellFormats) -> None:
+
+class _Sheet(Parser):
+    """Collects the rows of a sheet. Those that `sheet_rows` understands are not parsed as XML."""
+
+    def __init__(self, name: str, texts: SharedTexts, formats: CellFormats) -> None:
+        super().__init__(name)
+        self.on_start, self.on_end = self._start_element, self._end_element
         #: The rows that are complete, without those that have no text.
         self.rows: list[Row] = []
-        self._parser, self._name, self._texts, self._formats = parser, name, texts, formats
-        self._inline = TextReader(parser)
+        self._shared, self._formats = texts, formats
+        self._inline = TextReader(self)
+        #: The begin of a row that is not complete; None where all that follows is parsed as XML.
+        self._rest: bytes | None = b""
+        self._has_begun = False
         self._columns: dict[str, int] = {}
         self._row: list[str | None] = []
         self._count = self._number = self._column = 0
         self._kind, self._style, self._value = "", "", ""
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Begin an element."""
+    @override
+    def feed(self, data: bytes, longest: int) -> None:
+        rest = data if self._rest is None else self._rest + data
+        if not self._size:
+            before, tag, rest = rest.partition(_ROWS_START)
+            super().feed(before + tag, longest)
+            if not (self._has_begun and self._depth == _ROWS_DEPTH and is_utf8(before)):
+                self._rest = None
+        if self._rest is not None:
+            rest = self._read_rows(rest, longest)
+        is_row = rest.startswith(b"<row"[: len(rest)]) and len(rest) <= _MAX_ROW and _ROWS_END not in rest
+        if not (data and is_row):
+            self._rest = None
+        if self._rest is None:
+            if rest or not data:
+                super().feed(rest, longest)
+            if rest and not data:
+                super().feed(b"", longest)
+        else:
+            self._rest = rest
+
+    def _read_rows(self, data: bytes, longest: int) -> bytes:
+        """Read the complete rows; return what follows."""
+        complete, end, rest = data.rpartition(_ROW_END)
+        try:
+            rows = complete.decode().split("</row>") if end else []
+        except UnicodeDecodeError:
+            self._rest = None
+            return data
+        for at, row in enumerate(rows, 1):
+            plain = plain_row(row)
+            if plain is not None:
+                self._put_row(*plain)
+                continue
+            super().feed(f"{row}</row>".encode(), longest)
+            if self.is_done or may_hide_tags(row) or self._depth != _ROWS_DEPTH:
+                self._rest = None
+                return "".join(f"{each}</row>" for each in rows[at:]).encode() + rest
+        return rest
+
+    def _put_row(self, number: str | None, cells: Sequence[Cell]) -> None:
+        self._start_row(number)
+        for _, letters, style, kind, value, text in cells:
+            self._column = self._column_of(letters)
+            if kind == "inlineStr":
+                self._put(unescaped(resolved(text)))
+            else:
+                self._kind, self._style, self._value = kind or "n", style or "0", resolved(value)
+                self._put(self._text())
+        self._end_row()
+
+    def _start_row(self, number: str | None) -> None:
+        self._number = self._number + 1 if number is None else int(number)
+        self._count += 1
+        if not max(self._number, self._count) <= _MAX_ROWS or self._number < 1:
+            raise FileError(self._name, Text("It has more than {count:,} rows.", count=_MAX_ROWS))
+        self._column = -1
+
+    def _end_row(self) -> None:
+        if any(self._row):
+            self.rows.append((self._number, self._row))
+        self._row = []
+
+    def _start_element(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "c":
             reference = attributes.get("r")
             self._column = self._column + 1 if reference is None else self._column_of(reference.rstrip(_DIGITS))
             self._kind, self._style, self._value = attributes.get("t", "n"), attributes.get("s", "0"), ""
         elif tag == "v":
-            self._parser.texts.clear()
+            self.texts.clear()
         elif tag == "row":
-            self._number = int(attributes.get("r", self._number + 1))
-            self._count += 1
-            if not max(self._number, self._count) <= _MAX_ROWS or self._number < 1:
-                raise FileError(self._name, Text("It has more than {count:,} rows.", count=_MAX_ROWS))
-            self._column = -1
+            self._start_row(attributes.get("r"))
+        elif tag == "sheetData":
+            self._has_begun = True
         else:
             self._inline.start(tag, attributes)
 
-    def end(self, tag: str) -> None:
-        """End an element."""
+    def _end_element(self, tag: str) -> None:
         if tag == "c":
             self._put(self._text())
         elif tag == "v":
-            self._value = "".join(self._parser.texts)
+            self._value = "".join(self.texts)
         elif tag == "row":
-            self._parser.end_item()
-            if any(self._row):
-                self.rows.append((self._number, self._row))
-            self._row = []
+            self.end_item()
+            self._end_row()
         elif tag == "sheetData":
-            self._parser.is_done = True
+            self.is_done = True
         else:
             self._inline.end(tag)
 
@@ -525,7 +546,7 @@ class _Sheet:
             case _, "":
                 text = None
             case "s", number:
-                text = self._texts[int(number)]
+                text = self._shared[int(number)]
             case "str" | "e", value:
                 text = unescaped(value)
             case "b", value:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from openpyxl.worksheet.table import Table
@@ -26,8 +28,10 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
-from plantdesk.transfer import writing
+from plantdesk.transfer import workbooks, writing
+from plantdesk.transfer.text import FileError
 from plantdesk.transfer.workbooks import opened_workbook
+from tests.support.cases import cases
 from tests.support.costs import cpu_seconds
 
 if TYPE_CHECKING:
@@ -340,6 +344,99 @@ def test_bad_workbooks_are_refused_in_bounded_memory(
     assert message in capfd.readouterr().err
     assert peak < 100 * 2**20
     assert stored() == []
+
+
+_STARTS = [b"<row>", b'<row r="7">', b'<row r="8" spans="1:3" x14ac:dyDescent="0.25">']
+_ODD_STARTS = [
+    b"<row r='9'>",
+    b'<row r="1" r="2">',
+    b'<row spans="1:1" spans="1:1">',
+    b'<row r="0">',
+    b"<row/>",
+    b"<!-- ",
+    b"",
+]
+_CELLS = [
+    b'<c r="A1" t="inlineStr"><is><t>Aloe</t></is></c>',
+    b'<c r="B1" t="inlineStr"><is><t xml:space="preserve"> _x0041_\n\xc3\xa9</t></is></c>',
+    b'<c r="C1" t="str"><v>&amp;lt; &lt;&gt;&quot;&apos;</v></c>',
+    b'<c r="A2"><v>12</v></c>',
+    b'<c r="B2" s="1"><v>45000.5</v></c>',
+    b'<c r="C2" t="b"><v>1</v></c>',
+    b'<c r="D2" t="s"><v>0</v></c>',
+    b'<c r="C1" s="0"/>',
+]
+_ODD_CELLS = [
+    b'<c r="A1" t="inlineStr"><is><t>A &amp; B&#10;</t></is></c>',
+    b'<c r="A1" t="inlineStr"><is><r><t>A</t></r><r><t>B</t></r><rPh><t>C</t></rPh></is></c>',
+    b'<c r="B1" t="inlineStr"><is><t><![CDATA[</row>]]></t></is></c>',
+    b'<c r="B1" t="inlineStr"><is><t>]]></t></is></c>',
+    b'<c r="B1"><is><t>left</t></is></c>',
+    b'<c r="B1" t="str"><f>1+1</f><v>a\r\nb</v></c>',
+    b'<c r="C1"><v>\x01</v></c>',
+    b'<c r="C1"><v>\xff</v></c>',
+    b'<c r="C1" t="s"><v>9</v></c>',
+    b'<c r="AAAA1"><v>1</v></c>',
+    b"<c><v>5</v></c>",
+    b"<c></row>",
+    b'<x:c r="A1"/>',
+    b"<!-- <row> --><?x </row>?>",
+    b" ",
+]
+_ENDS = [b"</row>"] * 8 + [b"</row>\n", b"</row><row/>", b"", b"-->", b"</row></sheetData><x>"]
+
+
+def _read(content: bytes) -> tuple[list[object], str]:
+    """Return the rows of a sheet, and why they could not be read."""
+    file = io.BytesIO()
+    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    targets = {"_rels/": ("officeDocument", "xl/workbook.xml"), "xl/_rels/workbook.xml": ("worksheet", "sheet.xml")}
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, (kind, target) in targets.items():
+            line = f'<Relationship Id="r1" Type="{relations}/{kind}" Target="{target}"/>'
+            archive.writestr(f"{name}.rels", f"<Relationships>{line}</Relationships>")
+        archive.writestr("xl/workbook.xml", '<workbook xmlns:r="r"><sheets><sheet r:id="r1"/></sheets></workbook>')
+        archive.writestr("xl/sharedStrings.xml", "<sst><si><t>shared</t></si></sst>")
+        archive.writestr("xl/sheet.xml", content)
+    found: list[object] = []
+    try:
+        with opened_workbook(file, "plants.xlsx", len(file.getvalue()), lambda _size: None) as table:
+            for batch in table.batches():
+                found += zip(batch.lines, batch.rows, strict=True)
+    except FileError as error:
+        return found, str(error)
+    return found, ""
+
+
+def _mostly(usual: list[bytes], odd: list[bytes]) -> st.SearchStrategy[bytes]:
+    return st.one_of(*[st.sampled_from(usual)] * 5, st.sampled_from(odd))
+
+
+_SHEET_ROWS = st.tuples(
+    _mostly(_STARTS, _ODD_STARTS),
+    st.lists(_mostly(_CELLS, _ODD_CELLS), max_size=3).map(b"".join),
+    st.sampled_from(_ENDS),
+).map(b"".join)
+
+
+@cases(150)
+@given(
+    st.lists(_SHEET_ROWS, max_size=12),
+    st.sampled_from([150, 400, 65_536]),
+    st.sampled_from([HEAD, b"<?xml version='1.0'?>" + HEAD]),
+)
+@example([b"<row></row><row/><!-- </row>", b"<row>" + _CELLS[0] + b"</row>", b"-->"], 65_536, HEAD)
+def test_plain_rows_are_read_as_by_the_xml_parser(rows: list[bytes], piece: int, head: bytes) -> None:
+    content = head + b"".join(rows) + END
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workbooks, "_PIECE", piece)
+        patch.setattr(workbooks, "_MAX_ROW", 2 * piece)
+        found, reason = _read(content)
+        patch.setattr(workbooks, "is_utf8", lambda _begin: False)
+        expected, refused = _read(content)
+    assert reason == refused
+    assert found[: len(expected)] == expected[: len(found)]
+    assert reason or found == expected
 
 
 @pytest.mark.parametrize(
