@@ -25,6 +25,8 @@ _log = logging.getLogger(__name__)
 
 #: Seconds after which the store is read without a notification, and between two attempts to connect.
 _POLL_INTERVAL, _RETRY_DELAY = 30, 1
+#: Seconds after a notification, in which further ones are collected: each of many desks has one for each commit.
+_PAUSE = 0.05
 
 
 class CommitListener:
@@ -71,10 +73,10 @@ class CommitListener:
                 while not self._closing.is_set():
                     self._poll()
                     note_desk(connection, self._desk)
-                    for note in connection.notifies(timeout=_POLL_INTERVAL):
-                        if self._closing.is_set():
-                            return
-                        if note.pid != self._own_backend():
+                    while notes := [*connection.notifies(timeout=_POLL_INTERVAL, stop_after=1)]:
+                        if any(note.pid != self._own_backend() for note in notes):
                             self._poll()
+                        if self._closing.wait(_PAUSE):
+                            return
             finally:
                 self._connection = None
