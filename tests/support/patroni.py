@@ -83,12 +83,7 @@ class Cluster:
             values |= {"folder": each, "programs": programs, "user": _USER, "password": _PASSWORD}
             (each / "patroni.yml").write_text(_SETTINGS.format(**values))
             os.chown(each, _NOBODY, -1)
-            command = ["patroni", str(each / "patroni.yml")]
-            own = {"PATH": os.environ["PATH"], "HOME": str(each)}
-            with (folder / f"n{number + 1}.log").open("wb") as log:
-                self._processes.append(
-                    subprocess.Popen(command, user=_NOBODY, cwd=each, env=own, stdout=log, stderr=log)
-                )
+            self._processes.append(_patroni(each))
         self.wait_until_safe()
 
     def url(self, database: str = _USER, port: int | None = None) -> str:
@@ -118,19 +113,23 @@ class Cluster:
         return next(each for each in range(3) if self._is("primary", each))
 
     def kill(self, server: int, *, with_patroni: bool) -> None:
-        """Kill a server, without a word to its clients; its Patroni as well is stopped until `let_return`."""
+        """Kill a server, without a word to its clients; its Patroni as well, until `let_return`.
+
+        A Patroni that is stopped and continued instead takes the leadership back from the new primary, whose plants
+        are lost then: Debian's 3.0.2 trusts what it knew of etcd.
+        """
         if with_patroni:
-            self._processes[1 + server].send_signal(signal.SIGSTOP)
+            self._processes[1 + server].kill()
+            self._processes[1 + server].wait()
         os.kill(int((self._folders[server] / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
 
     def let_return(self, server: int) -> None:
         """Let a killed server become a standby."""
-        self._processes[1 + server].send_signal(signal.SIGCONT)
+        self._processes[1 + server] = _patroni(self._folders[server])
 
     def stop(self) -> None:
         """End everything."""
         for each in reversed(self._processes):
-            each.send_signal(signal.SIGCONT)
             each.terminate()
             with suppress(subprocess.TimeoutExpired):
                 each.wait(30)
@@ -147,6 +146,13 @@ class Cluster:
         with suppress(OSError), urllib.request.urlopen(url, body, timeout=1) as answer:
             return int(answer.status)
         return 0
+
+
+def _patroni(folder: Path) -> subprocess.Popen[bytes]:
+    own = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    with folder.with_suffix(".log").open("ab") as log:
+        command = ["patroni", str(folder / "patroni.yml")]
+        return subprocess.Popen(command, user=_NOBODY, cwd=folder, env=own, stdout=log, stderr=log)
 
 
 def _etcd(folder: Path, port: int, peer: int) -> subprocess.Popen[bytes]:

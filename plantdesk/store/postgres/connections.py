@@ -293,13 +293,14 @@ def _opened(address: Address, role: str, timeout: int) -> Connection:
     if not attributes or role == READER:
         attributes.append({})
     connection = _first({**each, **parameters} for each in attributes)
-    connection.limit = timeout + _GRACE
+    connection.limit = CONNECT_TIMEOUT + _GRACE
     try:
         _check_server(connection)
         connection.execute(_SETTINGS.format(timeout=timeout).encode())
     except BaseException:
         connection.close()
         raise
+    connection.limit = timeout + _GRACE
     return connection
 
 

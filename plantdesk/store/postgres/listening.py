@@ -67,9 +67,10 @@ class CommitListener:
 
     def _listen(self) -> None:
         with connect(self._address, "listener") as connection:
-            connection.execute("LISTEN plantdesk")
-            self._connection = connection
+            self._connection = connection  # from now on `end` and `drop` end any wait
             try:
+                if not self._closing.is_set():
+                    connection.execute("LISTEN plantdesk")
                 while not self._closing.is_set():
                     self._poll()
                     note_desk(connection, self._desk)
