@@ -2,41 +2,31 @@
 
 Each server has its own file, `<store>-<server>.json`, so that a store may have several; `<store>` is a hash of the key
 of its location. Its Unix domain socket is beside it. A server holds a lock on its file, which ends with its process:
-a file without a lock is stale. The file holds the server's key, but never a token. The server works without it: where
-the folder is not writable, it only logs a warning.
+a file without a lock is stale. The file holds the server's key, but never a token. `announcement` writes it.
 
 By a challenge a server proves to be the one that a runtime file describes. The key is in that file, which only its
 owner can read, and is never sent. The proof covers the port, so that a program that took over a server's port cannot
 forward the challenge to another server.
+
+Imports little: `plantdesk info` is what scripts ask most.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import hmac
 import json
-import logging
 import os
-import secrets
 import socket
 import stat
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk import __version__
-from plantdesk.api.sockets import foreign_owner, local_sockets
-from plantdesk.domain.records import now_ms
-from plantdesk.platform import paths
-from plantdesk.platform.atomic_replace import replace
-
 if TYPE_CHECKING:
-    from io import TextIOWrapper
-    from pathlib import Path
-
     from plantdesk.domain.locations import StoreLocation
 
 
@@ -64,79 +54,12 @@ class Runtime(NamedTuple):
         return ServerIdentity(self.key.encode(), self.port)
 
 
-class RuntimeFile:
-    """The runtime file of one server, from `write` to `close`. For one thread at a time."""
-
-    def __init__(self, folder: Path, store: StoreLocation) -> None:
-        """Choose a file name in `folder`; create nothing."""
-        self._path = folder / f"{_store_name(store)}-{secrets.token_hex(4)}.json"
-        self._runtime: Runtime | None = None
-        self._locked: TextIOWrapper | None = None
-
-    @property
-    def socket_path(self) -> Path:
-        """The path for the server's Unix domain socket."""
-        return self._path.with_suffix(".sock")
-
-    def prepare(self) -> None:
-        """Create the folder, mode 0700, and remove stale files from it. Raises OSError."""
-        folder = self._path.parent
-        paths.create_folder(folder)
-        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # as for root
-            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
-        for file in folder.glob("*.json"):
-            if _is_stale(file):
-                for stale in (file, file.with_suffix(".sock")):
-                    with contextlib.suppress(OSError):
-                        stale.unlink(missing_ok=True)
-
-    def write(self, runtime: Runtime) -> None:
-        """Write the file atomically, mode 0600. Raises OSError."""
-        self._runtime = runtime
-        self._release()
-        temporary = self._path.with_suffix(".new")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        file = os.fdopen(descriptor, "w", encoding="utf-8")
-        _lock(descriptor)
-        json.dump(runtime._asdict(), file, indent=2)
-        file.write("\n")
-        if sys.platform == "win32":  # an open file cannot be renamed there
-            file.close()
-        else:
-            file.flush()
-            self._locked = file
-        replace(temporary, self._path)
-
-    def restore(self) -> None:
-        """Write the file again where it was removed. Raises OSError."""
-        if self._runtime is not None and not self._path.exists():
-            paths.create_folder(self._path.parent)
-            self.write(self._runtime)
-
-    def close(self) -> None:
-        """Remove the file, if there is one."""
-        self._release()
-        if self._runtime is not None:
-            with contextlib.suppress(OSError):
-                self._path.unlink(missing_ok=True)
-
-    def remove_folder(self) -> None:
-        """Remove the folder if it is empty."""
-        with contextlib.suppress(OSError):
-            self._path.parent.rmdir()
-
-    def _release(self) -> None:
-        if self._locked is not None:
-            self._locked.close()
-            self._locked = None
-
-
 def find_server(folder: Path, store: StoreLocation) -> Runtime | None:
     """Return the newest running server of a store, None where none runs. Creates nothing.
 
     Each candidate must prove its identity within a second.
     """
-    return _newest(folder, f"{_store_name(store)}-*.json")
+    return _newest(folder, f"{store_name(store)}-*.json")
 
 
 def find_server_on_port(folder: Path, port: int) -> Runtime | None:
@@ -152,7 +75,8 @@ def _newest(folder: Path, pattern: str, port: int | None = None) -> Runtime | No
     return None
 
 
-def _store_name(store: StoreLocation) -> str:
+def store_name(store: StoreLocation) -> str:
+    """Return the part of a runtime file's name that its store gives it."""
     return hashlib.sha256(os.fsencode(store.key)).hexdigest()[:16]
 
 
@@ -174,7 +98,7 @@ def _read(path: Path) -> Iterator[Runtime]:
 _TYPES = (str, int, str, int, int, str, str, str)
 
 
-def _is_stale(path: Path) -> bool:
+def is_stale(path: Path) -> bool:
     """Return whether the process that wrote the file has ended; False for a file of another user."""
     with contextlib.suppress(OSError), _opened(path) as descriptor:
         if sys.platform != "win32":
@@ -198,15 +122,6 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
-    """Lock the file until it is closed or the process ends."""
-    if sys.platform != "win32":
-        import fcntl
-
-        with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def _is_locked(descriptor: int) -> bool:
     """Return whether a process has locked the file; True where that is unknown."""
     if sys.platform != "win32":
@@ -216,68 +131,6 @@ def _is_locked(descriptor: int) -> bool:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return False
     return True
-
-
-_log = logging.getLogger(__name__)
-
-
-class Announcement:
-    """Announces one server of a store in `folder`. For the server's thread."""
-
-    def __init__(self, folder: Path, store: StoreLocation) -> None:
-        self._store = store
-        self._file = RuntimeFile(folder, store)
-        self._socket = ""
-        self._is_published = False
-        self._has_warned = False
-
-    @contextlib.contextmanager
-    def local_socket(self) -> Iterator[list[socket.socket]]:
-        """Listen on a Unix domain socket during the block, mode 0600; none on Windows."""
-        path = self._file.socket_path
-        found: list[socket.socket] = []
-        with self._log_failure():
-            self._file.prepare()
-            try:
-                found = local_sockets(path)
-            except OSError as error:  # its path is too long, or the file system has no sockets
-                _log.info("There is no Unix domain socket: %s", error)
-        try:
-            self._socket = str(path) if found else ""
-            yield found
-        finally:
-            if found:
-                found[0].close()
-                path.unlink(missing_ok=True)
-            self._file.remove_folder()
-
-    def publish(self, url: str, identity: ServerIdentity) -> None:
-        """Write the runtime file, by which `find_server` finds the server; again where it was removed."""
-        with self._log_failure():
-            if self._is_published:
-                self._file.restore()
-            else:
-                self._is_published = True
-                self._file.write(self._runtime(url, identity))
-
-    def _runtime(self, url: str, identity: ServerIdentity) -> Runtime:
-        started = now_ms()
-        key = identity.key.decode()
-        return Runtime(url, identity.port, self._socket, os.getpid(), started, self._store.url, __version__, key)
-
-    def withdraw(self) -> None:
-        """Remove the runtime file."""
-        self._file.close()
-
-    @contextlib.contextmanager
-    def _log_failure(self) -> Iterator[None]:
-        """Suppress an OSError of the block; log the first."""
-        try:
-            yield
-        except OSError as error:
-            if not self._has_warned:
-                _log.warning("Scripts may not find this server: %s", error)
-            self._has_warned = True
 
 
 #: The request header with 64 random hexadecimal digits, and the response header with the proof.
@@ -296,7 +149,7 @@ class ServerIdentity(NamedTuple):
 
 def new_key() -> bytes:
     """Return a random key for one run of a server."""
-    return secrets.token_hex(32).encode()
+    return os.urandom(32).hex().encode()
 
 
 def proof(identity: ServerIdentity, nonce: bytes) -> bytes:
@@ -306,7 +159,7 @@ def proof(identity: ServerIdentity, nonce: bytes) -> bytes:
 
 def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
     """Return whether the server on 127.0.0.1 proves within `timeout` seconds that it has the key."""
-    nonce = secrets.token_hex(32)
+    nonce = os.urandom(32).hex()
     headers = b""
     with contextlib.suppress(OSError):
         headers = _response_headers(identity.port, f"{NONCE_HEADER}: {nonce}", time.monotonic() + timeout)
@@ -317,7 +170,9 @@ def _response_headers(port: int, field: str, deadline: float) -> bytes:
     """Return the headers of the response to HEAD /openapi.json, or the part that was received. Raises OSError."""
     request = f"HEAD /openapi.json HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{field}\r\n\r\n"
     received = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=_remaining(deadline)) as connection:
+    with socket.socket() as connection:  # create_connection would import the encoding of names
+        connection.settimeout(_remaining(deadline))
+        connection.connect(("127.0.0.1", port))
         connection.sendall(request.encode())
         while _END not in received and len(received) < _MAX_HEADERS:
             connection.settimeout(_remaining(deadline))
@@ -341,3 +196,42 @@ def _field(headers: bytes, name: str) -> bytes:
         if found.lower() == requested:
             return value.strip()
     return b""
+
+
+# --- who listens on a port ---
+
+_PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+_PROC_LISTEN = "0A"
+#: 127.0.0.1, ::1, ::ffff:127.0.0.1 and the wildcard addresses, as the kernel writes them on either byte order.
+_LOOPBACK_ADDRESSES = {
+    *("0100007F", "7F000001", "0" * 8, "0" * 32, "0" * 24 + "01000000", "0" * 31 + "1"),
+    *("0" * 16 + "FFFF00000100007F", "0" * 20 + "FFFF7F000001"),
+}
+
+
+def foreign_owner(port: int) -> str | None:
+    """Return the name of another user who listens on `port` of the loopback; None where none is known (Linux only)."""
+    if sys.platform != "win32":
+        import pwd
+
+        uids = {uid for table in _PROC_TABLES for uid in _listening_uids(table, port)}
+        for uid in sorted(uids - {os.geteuid()}):
+            try:
+                return pwd.getpwuid(uid).pw_name
+            except KeyError:
+                return f"number {uid}"
+    return None
+
+
+def _listening_uids(table: str, port: int) -> set[int]:
+    try:
+        lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return set()
+    found = set()
+    for line in lines:
+        fields = line.split()
+        address, _, local_port = fields[1].partition(":")
+        if fields[3] == _PROC_LISTEN and int(local_port, 16) == port and address in _LOOPBACK_ADDRESSES:
+            found.add(int(fields[7]))
+    return found

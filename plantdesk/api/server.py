@@ -19,7 +19,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from plantdesk import DEFAULT_PORT
-from plantdesk.api.discovery import Announcement, ServerIdentity, is_running, new_key
+from plantdesk.api.announcement import Announcement
+from plantdesk.api.discovery import ServerIdentity, is_running, new_key
 from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
-import os
 import select
 import socket
 import sys
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plantdesk.api.discovery import foreign_owner
 from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import (
     PortInUseError,
@@ -72,13 +72,6 @@ _NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _WSAEACCES = 10013
 _NEARBY = 20
 _MAX_PORT = 65535
-_PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
-_PROC_LISTEN = "0A"
-#: 127.0.0.1, ::1, ::ffff:127.0.0.1 and the wildcard addresses, as the kernel writes them on either byte order.
-_LOOPBACK_ADDRESSES = {
-    *("0100007F", "7F000001", "0" * 8, "0" * 32, "0" * 24 + "01000000", "0" * 31 + "1"),
-    *("0" * 16 + "FFFF00000100007F", "0" * 20 + "FFFF7F000001"),
-}
 
 
 def listen(port: int) -> list[socket.socket]:
@@ -109,34 +102,6 @@ def local_sockets(path: Path) -> list[socket.socket]:
             listener.close()
             raise
         found.append(listener)
-    return found
-
-
-def foreign_owner(port: int) -> str | None:
-    """Return the name of another user who listens on `port` of the loopback; None where none is known (Linux only)."""
-    if sys.platform != "win32":
-        import pwd
-
-        uids = {uid for table in _PROC_TABLES for uid in _listening_uids(table, port)}
-        for uid in sorted(uids - {os.geteuid()}):
-            try:
-                return pwd.getpwuid(uid).pw_name
-            except KeyError:
-                return f"number {uid}"
-    return None
-
-
-def _listening_uids(table: str, port: int) -> set[int]:
-    try:
-        lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
-    except OSError:
-        return set()
-    found = set()
-    for line in lines:
-        fields = line.split()
-        address, _, local_port = fields[1].partition(":")
-        if fields[3] == _PROC_LISTEN and int(local_port, 16) == port and address in _LOOPBACK_ADDRESSES:
-            found.add(int(fields[7]))
     return found
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.api.announcement import RuntimeFile
 from plantdesk.api.discovery import (
     Runtime,
-    RuntimeFile,
     ServerIdentity,
     find_server,
     find_server_on_port,

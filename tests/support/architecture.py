@@ -77,7 +77,8 @@ FILE_OPERATIONS = {
     "plantdesk.platform.languages": {"open"},
     "plantdesk.platform.logs": {"open"},
     "plantdesk.api.sockets": {"chmod"},
-    "plantdesk.api.discovery": {"open", "unlink", "rmdir"},
+    "plantdesk.api.announcement": {"open", "unlink", "rmdir"},
+    "plantdesk.api.discovery": {"open"},
     "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
     "plantdesk.store.sqlite.files.index_folder": {"open", "rmtree"},  # O_NOFOLLOW where it writes
     "plantdesk.store.sqlite.index_note": {"unlink"},

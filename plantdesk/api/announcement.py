@@ -1,0 +1,168 @@
+"""The runtime file and the Unix domain socket of a running server, for those who look for it by `discovery`.
+
+The server works without them: where the folder is not writable, it only logs a warning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from plantdesk import __version__
+from plantdesk.api.discovery import Runtime, is_stale, store_name
+from plantdesk.api.sockets import local_sockets
+from plantdesk.domain.records import now_ms
+from plantdesk.platform import paths
+from plantdesk.platform.atomic_replace import replace
+
+if TYPE_CHECKING:
+    import socket
+    from io import TextIOWrapper
+    from pathlib import Path
+
+    from plantdesk.api.discovery import ServerIdentity
+    from plantdesk.domain.locations import StoreLocation
+
+
+_log = logging.getLogger(__name__)
+
+
+class RuntimeFile:
+    """The runtime file of one server, from `write` to `close`. For one thread at a time."""
+
+    def __init__(self, folder: Path, store: StoreLocation) -> None:
+        """Choose a file name in `folder`; create nothing."""
+        self._path = folder / f"{store_name(store)}-{os.urandom(4).hex()}.json"
+        self._runtime: Runtime | None = None
+        self._locked: TextIOWrapper | None = None
+
+    @property
+    def socket_path(self) -> Path:
+        """The path for the server's Unix domain socket."""
+        return self._path.with_suffix(".sock")
+
+    def prepare(self) -> None:
+        """Create the folder, mode 0700, and remove stale files from it. Raises OSError."""
+        folder = self._path.parent
+        paths.create_folder(folder)
+        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # as for root
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
+        for file in folder.glob("*.json"):
+            if is_stale(file):
+                for stale in (file, file.with_suffix(".sock")):
+                    with contextlib.suppress(OSError):
+                        stale.unlink(missing_ok=True)
+
+    def write(self, runtime: Runtime) -> None:
+        """Write the file atomically, mode 0600. Raises OSError."""
+        self._runtime = runtime
+        self._release()
+        temporary = self._path.with_suffix(".new")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        file = os.fdopen(descriptor, "w", encoding="utf-8")
+        _lock(descriptor)
+        json.dump(runtime._asdict(), file, indent=2)
+        file.write("\n")
+        if sys.platform == "win32":  # an open file cannot be renamed there
+            file.close()
+        else:
+            file.flush()
+            self._locked = file
+        replace(temporary, self._path)
+
+    def restore(self) -> None:
+        """Write the file again where it was removed. Raises OSError."""
+        if self._runtime is not None and not self._path.exists():
+            paths.create_folder(self._path.parent)
+            self.write(self._runtime)
+
+    def close(self) -> None:
+        """Remove the file, if there is one."""
+        self._release()
+        if self._runtime is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
+
+    def remove_folder(self) -> None:
+        """Remove the folder if it is empty."""
+        with contextlib.suppress(OSError):
+            self._path.parent.rmdir()
+
+    def _release(self) -> None:
+        if self._locked is not None:
+            self._locked.close()
+            self._locked = None
+
+
+def _lock(descriptor: int) -> None:
+    """Lock the file until it is closed or the process ends."""
+    if sys.platform != "win32":
+        import fcntl
+
+        with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class Announcement:
+    """Announces one server of a store in `folder`. For the server's thread."""
+
+    def __init__(self, folder: Path, store: StoreLocation) -> None:
+        self._store = store
+        self._file = RuntimeFile(folder, store)
+        self._socket = ""
+        self._is_published = False
+        self._has_warned = False
+
+    @contextlib.contextmanager
+    def local_socket(self) -> Iterator[list[socket.socket]]:
+        """Listen on a Unix domain socket during the block, mode 0600; none on Windows."""
+        path = self._file.socket_path
+        found: list[socket.socket] = []
+        with self._log_failure():
+            self._file.prepare()
+            try:
+                found = local_sockets(path)
+            except OSError as error:  # its path is too long, or the file system has no sockets
+                _log.info("There is no Unix domain socket: %s", error)
+        try:
+            self._socket = str(path) if found else ""
+            yield found
+        finally:
+            if found:
+                found[0].close()
+                path.unlink(missing_ok=True)
+            self._file.remove_folder()
+
+    def publish(self, url: str, identity: ServerIdentity) -> None:
+        """Write the runtime file, by which `find_server` finds the server; again where it was removed."""
+        with self._log_failure():
+            if self._is_published:
+                self._file.restore()
+            else:
+                self._is_published = True
+                self._file.write(self._runtime(url, identity))
+
+    def _runtime(self, url: str, identity: ServerIdentity) -> Runtime:
+        started = now_ms()
+        key = identity.key.decode()
+        return Runtime(url, identity.port, self._socket, os.getpid(), started, self._store.url, __version__, key)
+
+    def withdraw(self) -> None:
+        """Remove the runtime file."""
+        self._file.close()
+
+    @contextlib.contextmanager
+    def _log_failure(self) -> Iterator[None]:
+        """Suppress an OSError of the block; log the first."""
+        try:
+            yield
+        except OSError as error:
+            if not self._has_warned:
+                _log.warning("Scripts may not find this server: %s", error)
+            self._has_warned = True
