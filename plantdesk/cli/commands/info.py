@@ -43,7 +43,7 @@ def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None
 
 def _server(database: StoreLocation) -> Runtime | None:
     folder = paths.runtime_folder()
-    if not (folder.is_dir() and any(folder.iterdir())):  # the last server to end removes it
+    if not any(folder.glob("*")):  # the last server to end removes it; one that cannot be read has none
         return None
     from plantdesk.api import discovery
 
