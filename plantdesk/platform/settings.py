@@ -102,6 +102,7 @@ class Settings(_Checked):
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
     shared_store: str = _setting("", lambda value: isinstance(value, str))
     opens_shared_store: bool = _flag(default=False)
+    enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
     #: What is remembered for each store, by the path of its file; the one used last is the last.
     layouts: Mapping[str, object] = _setting({}, _is_object)

@@ -46,15 +46,14 @@ class Section(Enum):
     EDIT_PLANTS = auto()
     EDIT_FIND = auto()
     EDIT_HISTORY = auto()
+    EDIT_SETTINGS = auto()
     VIEW_PANES = auto()
     VIEW_ORDER = auto()
     VIEW_PLANTS = auto()
     VIEW_COLUMNS = auto()
     VIEW_APPEARANCE = auto()
     TOOLS_API = auto()
-    TOOLS_SYSTEM = auto()
     HELP = auto()
-    HELP_UPDATES = auto()
     HELP_ABOUT = auto()
 
 
@@ -223,6 +222,7 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
                 [Section.EDIT_PLANTS],
                 [Section.EDIT_FIND],
                 [Section.EDIT_HISTORY],
+                [Section.EDIT_SETTINGS],
             ],
         ),
         (
@@ -234,8 +234,8 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
                 [Section.VIEW_APPEARANCE],
             ],
         ),
-        (translate("Menus", "&Tools"), [[Section.TOOLS_API], [Section.TOOLS_SYSTEM]]),
-        (translate("Menus", "&Help"), [[Section.HELP, Section.HELP_UPDATES, Section.HELP_ABOUT]]),
+        (translate("Menus", "&Tools"), [[Section.TOOLS_API]]),
+        (translate("Menus", "&Help"), [[Section.HELP, Section.HELP_ABOUT]]),
     ]
 
 

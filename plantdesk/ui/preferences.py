@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QFileSystemWatcher, QObject, Signal, Slot
+
+from plantdesk.platform import paths
 from plantdesk.platform import settings as settings_file
 from plantdesk.platform.settings import Settings, of_store, with_store
 
@@ -15,18 +19,43 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Preferences:
-    """The present settings. If the file cannot be written, this is logged and the change lasts until the program ends.
+class Preferences(QObject):
+    """The present settings. `changed`: this window has changed some, or another one has, after `follow`.
 
+    If the file cannot be written, this is logged and the change lasts until the program ends.
     `quarantined`: the new name of a damaged file. `are_saved`: the file could be written the last time.
     """
 
+    changed = Signal()
+
     def __init__(self, file: Path | None) -> None:
         """Load `file`; None: use the defaults, and save nothing."""
+        super().__init__()
+        self._watcher: QFileSystemWatcher | None = None
         self.quarantined: Path | None = None
         self.are_saved = True
         self._file = file
         self.settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
+
+    def follow(self) -> None:
+        """Take over from now on what other windows change: they replace the file, so its folder is watched."""
+        if self._file is None or self._watcher is not None:
+            return
+        with contextlib.suppress(OSError):
+            paths.create_folder(self._file.parent)
+        if self._file.parent.is_dir():
+            self._watcher = QFileSystemWatcher([str(self._file.parent)], self)
+            self._watcher.directoryChanged.connect(self._read_again)
+
+    @Slot()
+    def _read_again(self) -> None:
+        """Read the file, unless something that this window could not save would be lost."""
+        if self._file is None or not self.are_saved or not self._file.exists():
+            return
+        found = settings_file.load(self._file, self._on_damaged)
+        if found != self.settings:
+            self.settings = found
+            self.changed.emit()
 
     def change(self, **values: object) -> None:
         """Change some settings."""
@@ -53,6 +82,7 @@ class Preferences:
         except OSError as error:
             _log.warning("The settings cannot be saved: %s", error)
             self.are_saved = False
+        self.changed.emit()
 
     def _on_damaged(self, quarantined: Path) -> None:
         self.quarantined = quarantined

@@ -19,6 +19,7 @@ from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.questions import CloseQuestion
+from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.theme.metrics import EDGE
@@ -141,8 +142,16 @@ class Workspace(Page):
             self._make_shared_store(),
             self._backups,
             edit,
+            self._make_settings(api, server),
             *(make(context) for make in others),
         ]
+
+    def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
+        settings = SettingsPage(self._context, server, self._plants)
+        settings.api_access_requested.connect(api.open_dialog)
+        settings.backup_requested.connect(self._backups.back_up)
+        api.port_requested.connect(settings.open_at_port)
+        return settings
 
     def _make_shared_store(self) -> SharedStore:
         self._shared = SharedStore(self._context)
@@ -168,12 +177,11 @@ class Workspace(Page):
     def _make_late_features(self) -> list[Feature]:
         """Make the features whose modules would delay the first paint."""
         from plantdesk.ui.shared_store.updating import StoreUpdate
-        from plantdesk.ui.window.commands import LoginSwitch
         from plantdesk.ui.window.notices import UpdateNotice
 
         update = StoreUpdate(self._context)
         self._store_notice.update_requested.connect(update.ask)
-        return [self._store_notice, update, LoginSwitch(self._context), UpdateNotice(self._context)]
+        return [self._store_notice, update, UpdateNotice(self._context)]
 
     @cached_property
     def _store_notice(self) -> StoreNotice:
@@ -199,6 +207,7 @@ class Workspace(Page):
         from plantdesk.ui.event_loop import CursorBlinking
 
         CursorBlinking(self)
+        self._context.preferences.follow()
         for feature in self._features:
             feature.complete()
         self._features += self._make_late_features()

@@ -19,6 +19,7 @@ from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.settings.dialog import SettingsDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.transfer.export import ExportDialog
@@ -78,6 +79,7 @@ class Dialogs:
             "expanded": self._expanded,
             "revoke": self._revoke,
             "restore": self._restore,
+            "settings": self._settings,
             "shared-store": self._shared_store,
             "import": self._import,
             "refused": self._refused,
@@ -106,6 +108,9 @@ class Dialogs:
         dialog = self._shown("History…", HistoryDialog)
         self._until_text(dialog, "…", absent=True)
         return dialog
+
+    def _settings(self) -> QDialog:
+        return self._shown("Settings…", SettingsDialog)
 
     def _api(self) -> QDialog:
         return self._shown("API access…", ApiDialog)

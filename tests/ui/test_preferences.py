@@ -11,6 +11,7 @@ from plantdesk.ui.preferences import Preferences
 
 if TYPE_CHECKING:
     import pytest
+    from pytestqt.qtbot import QtBot
 
 _A, _B = Path("/plants/a.db"), Path("/plants/b.db")
 
@@ -27,7 +28,37 @@ def test_windows_keep_what_others_have_changed(tmp_path: Path) -> None:
     assert (saved.settings.theme, saved.settings.window.width) == ("dark", 900)
     assert saved.of_store(str(_A)) == {"card": True}
     assert saved.of_store(str(_B)) == {"searches": ["dry"], "card": False}
-    assert window_b.settings.theme == "system"  # it does not follow
+    assert window_b.settings.theme == "system"  # it does not follow yet
+
+
+def test_a_window_follows_what_another_one_changes(tmp_path: Path, qtbot: QtBot) -> None:
+    file = tmp_path / "new" / "settings.json"
+    window_a, window_b = Preferences(file), Preferences(file)
+    window_a.follow()
+    with qtbot.waitSignal(window_a.changed):
+        window_b.change(theme="dark")
+    assert window_a.settings.theme == "dark"
+    window_a.change(text_scale=1.5)
+    with qtbot.waitSignal(window_a.changed):
+        window_b.change(theme="light")
+    assert (window_a.settings.theme, window_a.settings.text_scale) == ("light", 1.5)
+
+
+def test_what_could_not_be_saved_is_not_lost_by_following(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "_LOCK_TIMEOUT", 0.05)
+    file = tmp_path / "settings.json"
+    window_a, window_b = Preferences(file), Preferences(file)
+    window_b.change(language="de")
+    window_a.follow()
+    with settings._locked(file):  # noqa: SLF001  as another window
+        window_a.change(theme="dark")
+    window_b.change(language="fr")
+    qtbot.waitUntil(lambda: Preferences(file).settings.language == "fr")
+    assert window_a.settings.theme == "dark"
+    window_a.change(text_scale=1.5)
+    assert Preferences(file).settings.text_scale == 1.5
 
 
 def test_no_change_is_lost_when_windows_write_at_once(tmp_path: Path) -> None:

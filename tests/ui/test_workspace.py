@@ -75,19 +75,20 @@ MENUS = {
         "-",
         "&History…",
         "-",
+        "Sett&ings…",
+        "-",
     ],
     "&View": [
         *("Ta&gs", "Ca&rd", "-"),
         *("Ne&west first", "By &name", "By &ID", "-"),
         *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "Col&umns", "-"),
-        *("&Theme", "L&anguage", "&Larger text", "S&maller text", "N&ormal text", "-"),
+        *("&Theme", "&Larger text", "S&maller text", "N&ormal text", "-"),
     ],
-    "&Tools": ["&API on", "Copy API a&ddress", "Copy &example command", "-", "&Start at login", "-"],
+    "&Tools": ["&API on", "Copy API a&ddress", "Copy &example command", "-"],
     "&Help": [
         "&Manual",
         "&Keyboard shortcuts",
         "Open &data folder",
-        "&Check for new versions",
         "&About PlantDesk",
         "-",
     ],
@@ -357,12 +358,12 @@ def test_the_most_serious_of_several_bars_is_seen(desk: WindowDesk) -> None:
 def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.table.setFocus()
-    assert desk.enabled("Edit") == ["Select all", "Find", "History…"]
+    assert desk.enabled("Edit") == ["Select all", "Find", "History…", "Settings…"]
     desk.choose("Edit", "Select all")
     assert desk.table.selected_count() == 3
     several = ["Edit name of the current plant", "Change tag of 3 plants…", "Delete 3 plants"]
     copies = ["Copy", "Select all", "Copy as CSV", "Copy as JSON"]
-    assert desk.enabled("Edit") == [*copies, *several, "Find", "History…"]
+    assert desk.enabled("Edit") == [*copies, *several, "Find", "History…", "Settings…"]
     desk.choose("Edit", "Copy")
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
@@ -371,13 +372,13 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
 def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.name.setFocus()
-    assert desk.enabled("Edit") == ["Find", "History…"]
+    assert desk.enabled("Edit") == ["Find", "History…", "Settings…"]
     desk.name.setText("Dill")
     desk.name.selectAll()
-    assert desk.enabled("Edit") == ["Cut", "Copy", "Select all", "Find", "History…"]
+    assert desk.enabled("Edit") == ["Cut", "Copy", "Select all", "Find", "History…", "Settings…"]
     desk.choose("Edit", "Cut")
     assert (desk.name.text(), QGuiApplication.clipboard().text()) == ("", "Dill")
-    assert desk.enabled("Edit") == ["Undo", "Paste", "Find", "History…"]
+    assert desk.enabled("Edit") == ["Undo", "Paste", "Find", "History…", "Settings…"]
     desk.choose("Edit", "Paste")
     assert desk.name.text() == "Dill"
     desk.choose("Edit", "Undo")
@@ -389,7 +390,7 @@ def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: W
 def test_on_a_button_there_is_nothing_to_edit(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.button("Add").setFocus()
-    assert desk.enabled("Edit") == ["Find", "History…"]
+    assert desk.enabled("Edit") == ["Find", "History…", "Settings…"]
 
 
 # --- all menus --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The API access dialog: server switch and port, tokens, the last requests, and example commands."""
+"""The API access dialog: server switch, tokens, the last requests, and example commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
-    QLineEdit,
     QMenu,
     QPushButton,
     QStackedWidget,
@@ -24,7 +23,7 @@ from plantdesk.domain.server_state import Failed, Off, On, Starting
 from plantdesk.ui.api_access.snippets import SnippetPanel, curl_of
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.background import next_free_id
-from plantdesk.ui.qt import STRETCH, fill, override, set_properties
+from plantdesk.ui.qt import STRETCH, fill, override
 from plantdesk.ui.texts import error_text, exact_time, one_line, quoted, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
@@ -228,7 +227,7 @@ _HIGH_SCREEN = 700
 
 
 class ApiDialog(Dialog):
-    """Changes apply at once, the port when it is confirmed; there is nothing to save, only to close.
+    """Changes apply at once; there is nothing to save, only to close.
 
     `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form.
     `plants_removed(applied)`: plants were deleted together with their token.
@@ -251,9 +250,6 @@ class ApiDialog(Dialog):
         self._queries = queries
         self._plant_id = 1
         self._on_box = QCheckBox(self.tr("&Accept plants from other programs"))
-        self._port_edit = QLineEdit(maxLength=5)
-        self._port_edit.setFixedWidth(theme.metrics.scaled(_PORT_WIDTH))
-        self._port_button = QPushButton(self.tr("Use this port"))
         self._theme = theme
         self._state_line = MessageLine(theme)
         self._address_row = QWidget()
@@ -279,20 +275,11 @@ class ApiDialog(Dialog):
         """Expand the last requests."""
         self._activity.set_open(is_open=True)
 
-    @Slot()
-    def focus_port(self) -> None:
-        """Put the cursor into the port, for the user to change it."""
-        self._port_edit.setFocus()
-        self._port_edit.selectAll()
-
     # --- the server ---
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
         self._on_box.setChecked(not isinstance(state, Off))
-        if not self._port_edit.isModified():  # what the user is typing stays
-            self._port_edit.setText(str(state.port if isinstance(state, On) else self._server.port))
-        self._port_button.setVisible(self._port_edit.isModified())
         self._address_row.setVisible(isinstance(state, On))
         self._state_line.setVisible(not isinstance(state, On))
         if isinstance(state, On):
@@ -319,25 +306,8 @@ class ApiDialog(Dialog):
             self._server.turn_off()
         self._show_server(self._server.state)  # the click has toggled the box, whatever the result
 
-    @Slot()
-    def _on_port_edited(self) -> None:
-        set_properties(self._port_edit, invalid="false")
-        self._port_button.setVisible(True)
-
-    @Slot()
-    def _use_port(self) -> None:
-        text = self._port_edit.text().strip()
-        valid = text.isascii() and text.isdigit() and 0 < int(text) <= _MAX_PORT
-        set_properties(self._port_edit, invalid=str(not valid).lower())
-        if valid:
-            self._apply_port(int(text))
-        else:
-            self._state_line.show()
-            self._state_line.show_message(Tone.ERROR, self.tr("A port is a whole number from 1 to 65535."))
-
     def _apply_port(self, port: int) -> None:
         self._server.set_port(port)
-        self._port_edit.setModified(False)
         self._show_server(self._server.state)
 
     # --- the example ---
@@ -371,9 +341,6 @@ class ApiDialog(Dialog):
 
     def _connect(self, bridge: Bridge) -> None:
         self._on_box.clicked.connect(self._on_switched)
-        self._port_edit.textEdited.connect(self._on_port_edited)
-        self._port_edit.returnPressed.connect(self._use_port)
-        self._port_button.clicked.connect(self._use_port)
         self._tokens.token_saved.connect(self._snippets.set_token_file)
         self._tokens.token_saved.connect(self._on_token_saved)
         self._tokens.plants_removed.connect(self.plants_removed)
@@ -441,8 +408,7 @@ class ApiDialog(Dialog):
         self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._content.sizeHint().height()))
 
     def _switch_row(self) -> QHBoxLayout:
-        port = (PlainLabel(self.tr("&Port"), buddy=self._port_edit), self._port_edit, self._port_button)
-        return fill(QHBoxLayout(), self._on_box, STRETCH, *port, spacing=S)
+        return fill(QHBoxLayout(), self._on_box, STRETCH, spacing=S)
 
     def _fill_address_row(self) -> None:
         fill(

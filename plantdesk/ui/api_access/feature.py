@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 class ApiAccess(Feature):
     """Controls `server`. A command that needs the store, given before it is open, is run as soon as it is.
 
-    `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form.
+    `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form. `port_requested`: another
+    port is to be chosen.
     """
 
     plant_requested = Signal(object)
+    port_requested = Signal()
 
     def __init__(self, context: WindowContext, server: ApiControl) -> None:
         super().__init__(context)
@@ -47,7 +49,7 @@ class ApiAccess(Feature):
         self._status.turn_on_requested.connect(server.turn_on)
         self._status.token_requested.connect(self.open_dialog)
         self._status.activity_requested.connect(self.show_activity)
-        self._notice.port_requested.connect(self._choose_port)
+        self._notice.port_requested.connect(self.port_requested)
         context.bridge.server_changed.connect(self._show_server)
         self._status.show_server(server.state)
         context.bridge.changed.connect(self._on_changed)
@@ -119,12 +121,6 @@ class ApiAccess(Feature):
         text = self.tr("Copy API a&ddress")
         self._address_action = menus.add(Section.TOOLS_API, text, self._status.copy_address)
         menus.add(Section.TOOLS_API, self.tr("Copy &example command"), self._copy_example)
-
-    @Slot()
-    def _choose_port(self) -> None:
-        dialog = self.open_dialog()
-        if dialog is not None:
-            dialog.focus_port()
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:

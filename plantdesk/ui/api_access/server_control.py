@@ -96,7 +96,7 @@ class ApiControl(QObject):
         """Serve on `port`, if the API is enabled; saved for the next start of the program."""
         self.port = port
         self._preferences.change(port=port)
-        if self._preferences.settings.api_enabled:
+        if not isinstance(self.state, Off):  # another window may have changed whether the next start turns it on
             self._start()
 
     def show_no_store(self) -> None:

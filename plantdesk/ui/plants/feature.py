@@ -28,6 +28,8 @@ from plantdesk.ui.widgets.plain_text import allow
 if TYPE_CHECKING:
     from array import array
 
+    from PySide6.QtGui import QAction
+
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
@@ -189,6 +191,8 @@ class Plants(Feature):
         self._contents.changed.connect(self._on_contents_changed)
         self._contents.second_source.connect(self._on_second_source)
         self._add_commands()
+        context.preferences.changed.connect(self._apply_settings)
+        self._apply_settings()
 
     @override
     def complete(self) -> None:
@@ -296,10 +300,8 @@ class Plants(Feature):
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
         check(self._orders, "added")
         self._compact = menus.add_switch(Section.VIEW_PLANTS, self.tr("&Compact rows"), self._set_compact)
-        pin = menus.add_switch(
-            Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._form.tag_field.button.setChecked
-        )
-        self._form.tag_field.pinned.connect(pin.setChecked)
+        self._pin = menus.add_switch(Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._keep_tag)
+        self._form.tag_field.pinned.connect(self._pin.setChecked)
         switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
         best_width = self.tr("&Best width"), self._fit_columns, False
         columns = menus.add_submenu(Section.VIEW_COLUMNS, self.tr("Col&umns"), [*switches, best_width])
@@ -308,6 +310,20 @@ class Plants(Feature):
             action.setChecked(True)
         text = self.tr("New &plants (top of the list)")
         menus.add(Section.VIEW_PLANTS, text, self._jump_to_top, "Ctrl+Home")
+
+    @property
+    def compact_command(self) -> QAction:
+        """The command that makes the rows lower."""
+        return self._compact
+
+    @property
+    def keep_tag_command(self) -> QAction:
+        """The command that keeps the tag for the next plant."""
+        return self._pin
+
+    @Slot()
+    def _apply_settings(self) -> None:
+        self._form.enter_goes_to_tag = self.context.preferences.settings.enter_goes_to_tag
 
     @cached_property
     def _browser(self) -> PlantBrowser:
@@ -366,6 +382,10 @@ class Plants(Feature):
     @Slot()
     def _jump_to_top(self) -> None:
         self._browser.table.jump_to_top()
+
+    @Slot(bool)
+    def _keep_tag(self, on: bool) -> None:
+        self._form.tag_field.set_pinned(pinned=on)
 
     @Slot(bool)
     def _set_compact(self, compact: bool) -> None:

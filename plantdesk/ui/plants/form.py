@@ -53,6 +53,8 @@ class PlantForm(QFrame):
         super().__init__(parent)
         self.theme = theme
         self._widest_id = ""
+        #: Whether Enter in Name goes on to Tag, where Enter adds the plant.
+        self.enter_goes_to_tag = False
         self.setAccessibleName(self.tr("New plant"))
         self._id_edit = LineEdit()
         self._set_up(self._id_edit, self.tr("ID of the new plant; empty for the next free one"))
@@ -71,8 +73,8 @@ class PlantForm(QFrame):
         self._lay_out()
         self._add_button.clicked.connect(self._on_return)
         self._id_edit.returnPressed.connect(self._on_id_entered)
-        for field in (self.name_field, self.tag_field):
-            field.returnPressed.connect(self._on_return)
+        self.name_field.returnPressed.connect(self._on_name_entered)
+        self.tag_field.returnPressed.connect(self._on_return)
         self.name_field.keep_requested.connect(self._on_keep_requested)
         self.name_field.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self.id_edited)
@@ -280,6 +282,13 @@ class PlantForm(QFrame):
             self._on_return()
         else:
             self.focus_name()
+
+    @Slot()
+    def _on_name_entered(self) -> None:
+        if self.enter_goes_to_tag and self.name_text:
+            self.focus_field(FieldName.TAG)
+        else:
+            self._on_return()
 
     @Slot()
     def _on_return(self) -> None:

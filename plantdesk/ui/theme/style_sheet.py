@@ -185,6 +185,7 @@ QProgressBar::chunk { background: $info; border-radius: 3px; }
 
 QLabel[role="empty-title"] { font-size: ${empty_title}pt; font-weight: 600; }
 QLabel[role="strong"] { font-weight: 600; }
+QLabel[hit="true"] { background: $selection; border-radius: 4px; }
 QLabel[tone="muted"] { color: $text_2; }
 QLabel[tone="error"] { color: $error; }
 QLabel[tone="warning"] { color: $warning; }
@@ -223,6 +224,7 @@ PlainTable::item { padding: 0 9px; }
 PlainTable:focus { border: 2px solid $focus; }
 QListView::item:hover { background: $hover; }
 QListView::item:selected { background: $selection; }
+QListView::item:disabled { color: $disabled; }
 QHeaderView { background: $surface; border: none; }
 QHeaderView::section {
   background: $surface; color: $text_2; border: none; border-bottom: 1px solid $line;

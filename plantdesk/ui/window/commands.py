@@ -1,8 +1,7 @@
-"""The commands of the window: close, theme, language, text size, start at login, help, undo and clipboard."""
+"""The commands of the window: close, theme, text size, help, undo and clipboard."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -12,15 +11,14 @@ from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
-from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import ChangeKind
-from plantdesk.platform import languages, login
-from plantdesk.ui import translation
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import error_text, one_line, shown
+from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.theme.colors import ThemeMode
+from plantdesk.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ _TEXT_STEP = 1.1
 
 
 class AppearanceCommands(Feature):
-    """Changes the theme, the language and the size of text."""
+    """Shows the window as the settings say; some of these have commands as well."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -54,63 +52,29 @@ class AppearanceCommands(Feature):
             (self.tr("&Light"), ThemeMode.LIGHT.value),
             (self.tr("&Dark"), ThemeMode.DARK.value),
         )
-        group = menus.add_choices(section, modes, self._set_mode, self.tr("&Theme"))
-        check(group, context.theme.mode.value)
-        names = [(translation.name_of(each), each) for each in languages.available()]
-        choices = [(self.tr("&System"), ""), *sorted(each for each in names if each[0])]  # Qt knows the name
-        group = menus.add_choices(section, choices, self._set_language, self.tr("L&anguage"))
-        check(group, context.preferences.settings.language)
+        change = context.preferences.change
+        self._modes = menus.add_choices(section, modes, lambda mode: change(theme=mode), self.tr("&Theme"))
         menus.add(section, self.tr("&Larger text"), partial(self._scale_text, _TEXT_STEP), Key.ZoomIn, "Ctrl+=")
         menus.add(section, self.tr("S&maller text"), partial(self._scale_text, 1 / _TEXT_STEP), Key.ZoomOut)
         menus.add(section, self.tr("N&ormal text"), partial(self._set_text_scale, 1.0), "Ctrl+0")
-
-    def _set_mode(self, mode: str) -> None:
-        self.context.theme.set_mode(ThemeMode(mode))
-        self.context.preferences.change(theme=mode)
-
-    def _set_language(self, language: str) -> None:
-        if language == self.context.preferences.settings.language:
-            return
-        self.context.preferences.change(language=language)
-        self.context.page.toast.show_message(self.tr("PlantDesk uses the language from its next start."))
+        context.preferences.changed.connect(self._apply)
+        self._apply()
 
     def _scale_text(self, factor: float) -> None:
-        self._set_text_scale(self.context.theme.text_scale * factor)
+        self._set_text_scale(self.context.preferences.settings.text_scale * factor)
 
     def _set_text_scale(self, scale: float) -> None:
-        theme = self.context.theme
-        theme.set_text_scale(round(scale, 2))
-        self.context.preferences.change(text_scale=theme.text_scale)
-
-
-logger = logging.getLogger(__name__)
-
-
-class LoginSwitch(Feature):
-    """Reads the setting each time the menu opens: the system has a switch of its own as well."""
-
-    def __init__(self, context: WindowContext) -> None:
-        super().__init__(context)
-        self._action = context.menus.add_switch(Section.TOOLS_SYSTEM, self.tr("&Start at login"), self._switch)
-        context.menus.menu(Section.TOOLS_SYSTEM).aboutToShow.connect(self._read)
+        self.context.preferences.change(text_scale=round(min(max(scale, SMALLEST_SCALE), LARGEST_SCALE), 2))
 
     @Slot()
-    def _read(self) -> None:
-        try:
-            on = login.login_item().is_on()
-        except (OSError, PlantDeskError) as error:
-            logger.warning("Whether PlantDesk starts at login cannot be read: %s", error)
-            on = False
-        self._action.setChecked(on)
-
-    @Slot(bool)
-    def _switch(self, on: bool) -> None:
-        try:
-            login.switch_login(on=on)
-        except (OSError, PlantDeskError) as error:
-            text = self.tr("The start at login could not be changed. {reason}").format(reason=error_text(error))
-            self.context.page.toast.show_problem(text)
-        self._read()
+    def _apply(self) -> None:
+        """Apply what has changed, here or in another window."""
+        theme, settings = self.context.theme, self.context.preferences.settings
+        check(self._modes, settings.theme)
+        if theme.mode.value != settings.theme:
+            theme.set_mode(ThemeMode(settings.theme))
+        if theme.text_scale != settings.text_scale:
+            theme.set_text_scale(settings.text_scale)
 
 
 class HelpCommands(Feature):

@@ -24,7 +24,6 @@ from plantdesk.domain.errors import (
 from plantdesk.platform import paths, updates
 from plantdesk.platform.logs import bug_report
 from plantdesk.ui.feature import Feature
-from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.widgets.messages import BarKind
@@ -209,18 +208,17 @@ _HOUR = 60 * 60 * 1000
 
 
 class UpdateNotice(Feature):
-    """Checks, if its action is checked, once a day at most.
+    """Checks, if the settings say so, once a day at most.
 
-    The question whether to check is shown until it is answered, there or by the action.
+    The question whether to check is shown until it is answered, there or in the settings.
     """
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._preferences = context.preferences
         self._address: str | None = None
-        text = self.tr("&Check for new versions")
-        self._action = context.menus.add_switch(Section.HELP_UPDATES, text, self._switch)
-        self._action.setChecked(self._preferences.settings.ask_for_updates)
+        self._is_asking = False
+        self._preferences.changed.connect(self._on_changed)
         self._clock = QTimer(self, interval=_HOUR)
         self._clock.timeout.connect(self._check_if_due)
 
@@ -238,20 +236,24 @@ class UpdateNotice(Feature):
             if not settings.updates_answered and not settings.ask_for_updates:
                 self._show_question()
 
-    @Slot(bool)
-    def _switch(self, on: bool) -> None:
+    def _answer(self, on: bool) -> None:
         self._preferences.change(ask_for_updates=on, updates_answered=True)
-        self._action.setChecked(on)
-        self._bar.hide()
+
+    @Slot()
+    def _on_changed(self) -> None:
+        if self._is_asking and self._preferences.settings.updates_answered:
+            self._is_asking = False
+            self._bar.hide()
         self._check_if_due()
 
     def _show_question(self) -> None:
+        self._is_asking = True
         self._bar.show_state(
             BarKind.INFO,
             self.tr("Check for new versions of PlantDesk?"),
-            self.tr("It asks GitHub, and installs nothing by itself. The Help menu changes the answer."),
-            (self.tr("Yes, check once a day"), partial(self._switch, True)),
-            (self.tr("No"), partial(self._switch, False)),
+            self.tr("It asks GitHub, and installs nothing by itself. The settings change the answer."),
+            (self.tr("Yes, check once a day"), partial(self._answer, True)),
+            (self.tr("No"), partial(self._answer, False)),
             persistent=True,
         )
 

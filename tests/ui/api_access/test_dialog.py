@@ -85,7 +85,6 @@ class DialogDesk(Desk):
         self.switch = switch
         self.table = self.the(QTableView, "Tokens")
         self.box = self.the(QCheckBox, "Accept plants from other programs")
-        self.port = self.field("Port")
         self.token = self.field("New token")
 
     @property
@@ -219,45 +218,6 @@ def test_a_box_that_is_ticked_in_vain_does_not_stay_ticked(desk: DialogDesk, mon
     monkeypatch.setattr(desk.switch, "turn_on", lambda: None)  # there is no server to turn on
     desk.box.click()
     assert not desk.box.isChecked()
-
-
-def type_port(desk: DialogDesk, text: str) -> None:
-    desk.port.setFocus()
-    desk.port.selectAll()
-    desk.qtbot.keyClicks(desk.port, text)
-
-
-@pytest.mark.parametrize("confirm", ["Enter", "button"])
-def test_another_port_is_used_when_it_is_confirmed(desk: DialogDesk, confirm: str) -> None:
-    type_port(desk, "9000")
-    if confirm == "Enter":
-        desk.qtbot.keyClick(desk.port, Qt.Key.Key_Return)
-    else:
-        desk.button("Use this port").click()
-    assert desk.switch.asked == [9000]
-    assert desk.port.text() == "9000"
-
-
-def test_a_half_typed_port_changes_nothing(desk: DialogDesk) -> None:
-    example = desk.dialog.findChildren(QPlainTextEdit)[0]
-    type_port(desk, "87")
-    desk.token_name.setFocus()
-    desk.switch.show(Starting(8721))  # news of the server do not disturb the typing
-    assert desk.port.text() == "87"
-    desk.switch.show(On("http://127.0.0.1:8721", 8721))
-    assert "http://127.0.0.1:8721/" in example.toPlainText()
-    desk.qtbot.keyClick(desk.dialog, Qt.Key.Key_Escape)
-    assert desk.switch.asked == []
-    assert desk.switch.port == 8721
-
-
-@pytest.mark.parametrize("text", ["0", "70000", "web", ""])
-def test_an_invalid_port_is_reported(desk: DialogDesk, text: str) -> None:
-    desk.port.clear()
-    desk.qtbot.keyClicks(desk.port, text)
-    desk.qtbot.keyClick(desk.port, Qt.Key.Key_Return)
-    assert desk.switch.asked == []
-    assert desk.port.property("invalid") == "true"
 
 
 def test_a_taken_port_offers_a_free_one(desk: DialogDesk) -> None:

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 
 
 class Shown:
-    """The bar, the menu's action, and the notice behind them."""
+    """The bar, the setting, and the notice behind them."""
 
     def __init__(self, context: WindowContext) -> None:
         self.preferences = context.preferences
         self.page = context.page
         self.notice = UpdateNotice(context)
-        self.action = context.menus.actions[-1]
+
+    def switch(self) -> None:
+        """Change the setting as the settings page does."""
+        self.preferences.change(ask_for_updates=not self.preferences.settings.ask_for_updates, updates_answered=True)
 
     def asks(self) -> bool:
         """Whether the question is shown."""
@@ -48,19 +51,19 @@ def shown(context: WindowContext) -> Shown:
 def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -> None:
     with release_server(release("v99.0.0")) as (address, came):
         shown.notice.begin(address)
-        assert not shown.action.isChecked()
+        assert not shown.preferences.settings.ask_for_updates
         assert came == []
-        shown.action.trigger()
+        shown.switch()
         qtbot.waitUntil(shown.offers)
     assert len(came) == 1
     assert shown.preferences.settings.ask_for_updates
 
 
-def test_ticking_the_action_answers_the_question(shown: Shown, qtbot: QtBot) -> None:
+def test_changing_the_setting_answers_the_question(shown: Shown, qtbot: QtBot) -> None:
     with release_server(release("v0.0.1")) as (address, came):
         shown.notice.begin(address)
         assert shown.asks()
-        shown.action.trigger()
+        shown.switch()
         assert not shown.asks()
         qtbot.waitUntil(lambda: len(came) == 1)
 
@@ -88,11 +91,11 @@ def test_it_is_asked_once_a_day_also_over_starts(shown: Shown, qtbot: QtBot) -> 
     shown.preferences.change(ask_for_updates=True, updates_asked_at=int(time.time()) - 3600)
     with release_server(release("v99.0.0")) as (address, came):
         shown.notice.begin(address)
-        shown.action.trigger()
-        shown.action.trigger()
+        shown.switch()
+        shown.switch()
         shown.preferences.change(updates_asked_at=1)
-        shown.action.trigger()
-        shown.action.trigger()
+        shown.switch()
+        shown.switch()
         qtbot.waitUntil(shown.offers)
     assert len(came) == 1
 
@@ -105,5 +108,4 @@ def test_it_is_offered_by_every_package(qtbot: QtBot, context: WindowContext, mo
     with release_server(release("v99.0.0")) as (address, came):
         shown.notice.begin(address)
         qtbot.waitUntil(shown.offers)
-    assert shown.action.isVisible()
     assert len(came) == 1

@@ -1,0 +1,1 @@
+"""The settings page: everything that can be set, applied at once."""

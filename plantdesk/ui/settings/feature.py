@@ -1,0 +1,76 @@
+"""The command for the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QAction
+
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import override
+
+if TYPE_CHECKING:
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.settings.dialog import SettingsDialog
+    from plantdesk.ui.settings.page import EntrySwitches, ServerSettings, SettingRows
+
+
+class SettingsPage(Feature):
+    """Opens the settings.
+
+    `api_access_requested`, `backup_requested`: the buttons beside the settings of these.
+    """
+
+    api_access_requested = Signal()
+    backup_requested = Signal()
+
+    def __init__(self, context: WindowContext, server: ServerSettings, switches: EntrySwitches) -> None:
+        super().__init__(context)
+        self._server, self._switches = server, switches
+        self._dialog: SettingsDialog | None = None
+        self._rows: SettingRows | None = None
+        context.preferences.changed.connect(self._show_saved)
+        command = context.menus.add(Section.EDIT_SETTINGS, self.tr("Sett&ings…"), self.open_dialog, "Ctrl+,")
+        command.setMenuRole(QAction.MenuRole.PreferencesRole)
+
+    @override
+    def release_store(self) -> None:
+        if self._dialog is not None:
+            self._dialog.close()
+
+    @Slot()
+    def open_dialog(self) -> SettingsDialog:
+        """Open the dialog, or bring it to the front."""
+        from plantdesk.ui.settings.dialog import SettingsDialog
+        from plantdesk.ui.settings.page import SettingRows
+
+        if self._dialog is None:
+            rows = self._rows = SettingRows(self.context, self._server, self._switches)
+            rows.api_access_requested.connect(self.api_access_requested)
+            rows.backup_requested.connect(self.backup_requested)
+            dialog = self._dialog = SettingsDialog(self.context.theme, rows.sections, self.context.page)
+            rows.setParent(dialog)
+            dialog.closed.connect(self._forget)
+            self._show_saved()
+            dialog.show()
+        self._dialog.raise_()
+        self._dialog.activateWindow()
+        return self._dialog
+
+    @Slot()
+    def _show_saved(self) -> None:
+        if self._dialog is not None:
+            self._dialog.show_saved(are_saved=self.context.preferences.are_saved)
+
+    @Slot()
+    def _forget(self) -> None:
+        self._dialog = self._rows = None
+
+    @Slot()
+    def open_at_port(self) -> None:
+        """Open the dialog with the cursor in the port."""
+        dialog = self.open_dialog()
+        if self._rows is not None:
+            dialog.focus_row(self._rows.port)

@@ -1,0 +1,320 @@
+"""The rows of the settings page: what each shows and changes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QCheckBox, QPushButton
+
+from plantdesk import __version__
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.server_state import Failed, Off, On
+from plantdesk.platform import languages, login
+from plantdesk.ui import translation
+from plantdesk.ui.qt import set_properties
+from plantdesk.ui.settings.rows import SettingRow, SettingsSection
+from plantdesk.ui.texts import error_text, long_time
+from plantdesk.ui.theme.colors import ThemeMode
+from plantdesk.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
+    from plantdesk.domain.backups import Backup
+    from plantdesk.domain.server_state import ServerState
+    from plantdesk.ui.feature import WindowContext
+
+_log = logging.getLogger(__name__)
+
+_MAX_PORT = 65535
+#: For text of 13 px.
+_PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
+_TEXT_STEP = 1.1
+
+
+class ServerSettings(Protocol):
+    """What the page needs of the control of the API."""
+
+    @property
+    def state(self) -> ServerState:
+        """What the server is doing now."""
+
+    @property
+    def port(self) -> int:
+        """The port of the next start."""
+
+    def turn_on(self) -> None:
+        """Start the server."""
+
+    def turn_off(self) -> None:
+        """Stop the server."""
+
+    def set_port(self, port: int) -> None:
+        """Serve on another port."""
+
+
+class EntrySwitches(Protocol):
+    """The commands of the View menu that are settings of one store."""
+
+    @property
+    def compact_command(self) -> QAction:
+        """Lower rows."""
+
+    @property
+    def keep_tag_command(self) -> QAction:
+        """Keep the tag for the next plant."""
+
+
+class SettingRows(QObject):
+    """The rows. Each shows its setting, follows it, and changes it at once."""
+
+    api_access_requested = Signal()
+    backup_requested = Signal()
+
+    def __init__(self, context: WindowContext, server: ServerSettings, switches: EntrySwitches) -> None:
+        super().__init__(context.page)
+        self._context, self._server, self._switches = context, server, switches
+        self._preferences = context.preferences
+        self._followers: list[Callable[[], None]] = []
+        appearance, entry, api = self._appearance(), self._entry(), self._api()
+        self.sections = [
+            SettingsSection("eye", self.tr("Appearance"), appearance),
+            SettingsSection("pencil", self.tr("Entry"), entry),
+            SettingsSection("key-round", self.tr("API"), api),
+            SettingsSection("clock", self.tr("Start"), self._start()),
+            SettingsSection("database", self.tr("Backups"), self._backups()),
+            SettingsSection("refresh-cw", self.tr("Updates"), self._updates()),
+        ]
+        self._preferences.changed.connect(self._follow)
+        context.theme.changed.connect(self._follow)
+        context.bridge.server_changed.connect(self._show_server)
+        self._follow()
+        self._show_server(server.state)
+
+    @Slot()
+    def _follow(self) -> None:
+        for follow in self._followers:
+            follow()
+
+    # --- appearance and entry ---
+
+    def _appearance(self) -> list[SettingRow]:
+        theme, change = self._context.theme, self._preferences.change
+        modes = [(self.tr("As the system"), "system"), (self.tr("Light"), "light"), (self.tr("Dark"), "dark")]
+        mode = self._choice(modes, lambda: self._preferences.settings.theme, lambda value: change(theme=value))
+        names = [(translation.name_of(each), each) for each in languages.available()]
+        known = [(self.tr("As the system"), ""), *sorted(each for each in names if each[0])]  # Qt knows the name
+        language = self._choice(
+            known, lambda: self._preferences.settings.language, lambda value: change(language=value)
+        )
+        heights = [(self.tr("Comfortable"), ""), (self.tr("Compact"), "compact")]
+        compact = self._switches.compact_command
+        rows = self._choice(
+            heights, lambda: "compact" if compact.isChecked() else "", lambda value: _set(compact, on=bool(value))
+        )
+        compact.toggled.connect(self._follow)
+        themed = SettingRow(theme, self.tr("Theme"), mode, hint=" ", words=self.tr("colors dark night"))
+
+        def show_theme() -> None:
+            is_followed = theme.mode is ThemeMode.SYSTEM
+            present = self.tr("Dark at present.") if theme.colors.dark else self.tr("Light at present.")
+            themed.set_hint(present if is_followed else "")
+
+        self._followers.append(show_theme)
+        return [
+            themed,
+            self._text_size(),
+            SettingRow(theme, self.tr("Rows"), rows, words=self.tr("height density")),
+            SettingRow(theme, self.tr("Language"), language, hint=self.tr("From the next start.")),
+        ]
+
+    def _text_size(self) -> SettingRow:
+        theme, shown = self._context.theme, PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        smaller, larger = QPushButton("\u2212"), QPushButton("+")
+        for button, name, factor in (
+            (smaller, self.tr("Smaller"), 1 / _TEXT_STEP),
+            (larger, self.tr("Larger"), _TEXT_STEP),
+        ):
+            button.setAccessibleName(name)
+            button.clicked.connect(partial(self._scale_text, factor))
+        shown.setFixedWidth(theme.metrics.scaled(_SCALE_WIDTH))
+
+        def show_scale() -> None:
+            shown.setText(f"{self._preferences.settings.text_scale:.0%}")
+
+        self._followers.append(show_scale)
+        hint = self.tr("Ctrl and +, −, 0 do the same.")
+        words = self.tr("font zoom")
+        return SettingRow(theme, self.tr("Text size"), smaller, shown, larger, hint=hint, words=words)
+
+    def _scale_text(self, factor: float) -> None:
+        scale = self._preferences.settings.text_scale * factor
+        self._preferences.change(text_scale=round(min(max(scale, SMALLEST_SCALE), LARGEST_SCALE), 2))
+
+    def _entry(self) -> list[SettingRow]:
+        theme, command = self._context.theme, self._switches.keep_tag_command
+        keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
+        self._followers.append(lambda: keep.setChecked(command.isChecked()))
+        keep.clicked.connect(lambda on: _set(command, on=on))
+        command.toggled.connect(self._follow)
+        enter = self._choice(
+            [(self.tr("Adds the plant"), ""), (self.tr("Goes to Tag"), "tag")],
+            lambda: "tag" if self._preferences.settings.enter_goes_to_tag else "",
+            lambda value: self._preferences.change(enter_goes_to_tag=bool(value)),
+        )
+        hint = self.tr("When it is pressed in Name.")
+        return [
+            SettingRow(theme, self.tr("Tag"), keep),
+            SettingRow(theme, self.tr("Enter key"), enter, hint=hint),
+        ]
+
+    # --- API ---
+
+    def _api(self) -> list[SettingRow]:
+        theme = self._context.theme
+        self._on_box = QCheckBox(self.tr("&Accept plants from programs on this computer"))
+        self._on_box.clicked.connect(self._switch_api)
+        self._port_edit = LineEdit(max_length=5)
+        self._port_edit.setFixedWidth(theme.metrics.scaled(_PORT_WIDTH))
+        self._port_edit.editingFinished.connect(self._use_port)
+        self._free_button = QPushButton()
+        self._free_button.clicked.connect(self._use_free_port)
+        self._free_button.hide()
+        #: The row of the port.
+        self.port = SettingRow(theme, self.tr("Port"), self._port_edit, self._free_button, hint=" ")
+        access = QPushButton(self.tr("API access…"))
+        access.clicked.connect(self.api_access_requested)
+        return [
+            SettingRow(theme, self.tr("Other programs"), self._on_box),
+            self.port,
+            SettingRow(theme, self.tr("Tokens"), access, hint=self.tr("Tokens, the last requests and examples.")),
+        ]
+
+    @Slot(object)
+    def _show_server(self, state: ServerState) -> None:
+        self._on_box.setChecked(not isinstance(state, Off))
+        if not self._port_edit.isModified():  # what the user is typing stays
+            self._port_edit.setText(str(state.port if isinstance(state, On) else self._server.port))
+        self.port.set_hint(f"{state.url}/plants" if isinstance(state, On) else "")
+        error = error_text(state.error) if isinstance(state, Failed) else ""
+        self._free_port = getattr(state.error, "free_port", None) if isinstance(state, Failed) else None
+        self._free_button.setVisible(self._free_port is not None)
+        self._free_button.setText(self.tr("Use port {port}").format(port=self._free_port))
+        self.port.show_error(error)
+
+    @Slot(bool)
+    def _switch_api(self, on: bool) -> None:
+        if on:
+            self._server.turn_on()
+        else:
+            self._server.turn_off()
+        self._show_server(self._server.state)  # the click has toggled the box, whatever the result
+
+    @Slot()
+    def _use_port(self) -> None:
+        if not self._port_edit.isModified():
+            return
+        text = self._port_edit.text().strip()
+        is_valid = text.isascii() and text.isdigit() and 0 < int(text) <= _MAX_PORT
+        set_properties(self._port_edit, invalid=str(not is_valid).lower())
+        if is_valid:
+            self._apply_port(int(text))
+        else:
+            self.port.show_error(self.tr("A port is a whole number from 1 to 65535."))
+
+    @Slot()
+    def _use_free_port(self) -> None:
+        if self._free_port is not None:
+            self._apply_port(self._free_port)
+
+    def _apply_port(self, port: int) -> None:
+        self._port_edit.setModified(False)
+        self._server.set_port(port)
+        self._show_server(self._server.state)
+
+    # --- start, backups, updates ---
+
+    def _start(self) -> list[SettingRow]:
+        box = QCheckBox(self.tr("&Start PlantDesk minimised, with the API on"))
+        row = SettingRow(self._context.theme, self.tr("At login"), box, words=self.tr("autostart"))
+
+        def read() -> None:
+            try:
+                box.setChecked(login.login_item().is_on())
+            except (OSError, PlantDeskError) as error:
+                _log.warning("Whether PlantDesk starts at login cannot be read: %s", error)
+                box.setChecked(False)
+
+        def switch(on: bool) -> None:
+            row.show_error("")
+            try:
+                login.switch_login(on=on)
+            except (OSError, PlantDeskError) as error:
+                text = self.tr("The start at login could not be changed. {reason}")
+                row.show_error(text.format(reason=error_text(error)))
+            read()
+
+        box.clicked.connect(switch)
+        self._followers.append(read)
+        return [row]
+
+    def _backups(self) -> list[SettingRow]:
+        theme, backups, folder = self._context.theme, self._context.location.backups, self._context.location.folder
+        rows = []
+        if backups is not None:
+            show = self._button(self.tr("Show backups"), partial(_open, str(backups.folder)))
+            rows.append(SettingRow(theme, self.tr("Folder"), show, hint=str(backups.folder)))
+            make = self._button(self.tr("Back up now"), self.backup_requested.emit)
+            last = SettingRow(theme, self.tr("Last one"), make, hint=" ")
+            rows.append(last)
+            done = partial(self._show_last, last)
+            self._context.bridge.long_tasks.ask(self, lambda _task: backups.newest_first(), done, lambda _error: None)
+        if folder is not None:
+            show = self._button(self.tr("Show database"), partial(_open, str(folder)))
+            rows.append(SettingRow(theme, self.tr("Plants"), show, hint=str(folder)))
+        return rows
+
+    def _show_last(self, row: SettingRow, backups: Sequence[Backup]) -> None:
+        row.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
+
+    def _updates(self) -> list[SettingRow]:
+        box = QCheckBox(self.tr("&Check once a day; nothing is installed"))
+        self._followers.append(lambda: box.setChecked(self._preferences.settings.ask_for_updates))
+        box.clicked.connect(lambda on: self._preferences.change(ask_for_updates=on, updates_answered=True))
+        hint = self.tr("You have {version}.").format(version=__version__)
+        return [SettingRow(self._context.theme, self.tr("New versions"), box, hint=hint)]
+
+    # --- controls ---
+
+    def _choice(
+        self, choices: Sequence[tuple[str, str]], value: Callable[[], str], change: Callable[[str], object]
+    ) -> ComboBox:
+        box = ComboBox("")
+        for text, data in choices:
+            box.addItem(text, data)
+        box.setMinimumWidth(self._context.theme.metrics.scaled(_COMBO_WIDTH))
+        self._followers.append(lambda: box.setCurrentIndex(max(0, box.findData(value()))))
+        box.activated.connect(lambda _place: change(box.currentData()))
+        return box
+
+    def _button(self, text: str, slot: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text)
+        button.clicked.connect(slot)
+        return button
+
+
+def _set(command: QAction, *, on: bool) -> None:
+    """Choose a command with a check mark, unless it has this state."""
+    if command.isChecked() is not on:
+        command.trigger()
+
+
+def _open(folder: str) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(folder))

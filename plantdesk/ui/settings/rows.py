@@ -1,0 +1,140 @@
+"""What the settings page is made of: sections of rows, each a label with its controls, and the field that searches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QFrame, QHBoxLayout, QStyle, QVBoxLayout, QWidget
+
+from plantdesk.domain.folding import searched
+from plantdesk.ui.qt import fill, override, set_properties
+from plantdesk.ui.theme.metrics import ICON, XL, M, S
+from plantdesk.ui.widgets.fields import ButtonField
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent, QPaintEvent
+
+    from plantdesk.ui.theme.theme import Theme
+
+#: For text of 13 px.
+_LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176
+
+
+class SettingRow(QWidget):
+    """A setting. Its label names the first control for screen readers, where that has no text of its own."""
+
+    def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
+        """Show a hint behind the controls; a search finds the row by `words` as well."""
+        super().__init__()
+        self._theme, self._words = theme, words
+        self._label = PlainLabel(label, wrapped=True, buddy=controls[0])
+        self._hint = PlainLabel(hint, tone="muted", wrapped=True)
+        self._error = PlainLabel(tone="error", wrapped=True)
+        self._controls = controls
+        if not (isinstance(controls[0], QAbstractButton) and controls[0].text()):
+            controls[0].setAccessibleName(label)
+        line = fill(QHBoxLayout(), *controls, (self._hint, 1), margins=0, spacing=S)
+        right = fill(QVBoxLayout(), line, self._error, margins=0, spacing=0)
+        fill(QHBoxLayout(self), self._label, (right, 1), margins=0, spacing=0)
+        self._error.hide()
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    @property
+    def focus_target(self) -> QWidget:
+        """The first control."""
+        return self._controls[0]
+
+    def set_hint(self, text: str) -> None:
+        """Show another hint."""
+        self._hint.setText(text)
+
+    def show_error(self, text: str) -> None:
+        """Show under the controls why a value was not taken; empty: it was."""
+        self._error.setText(text)
+        self._error.setVisible(bool(text))
+        if text:
+            announce(self, text)
+
+    def show_found(self, words: Sequence[str]) -> bool:
+        """Show the row if it has all folded words, and mark it unless there are none; return whether it has them."""
+        text = searched(" ".join(self._texts()))
+        is_found = all(word in text for word in words)
+        self.setVisible(is_found)
+        set_properties(self._label, hit=str(bool(words) and is_found).lower())
+        return is_found
+
+    def _texts(self) -> list[str]:
+        texts = [self._label.text(), self._hint.text(), self._words]
+        for each in self._controls:
+            if isinstance(each, QComboBox):
+                texts += [each.itemText(place) for place in range(each.count())]
+            elif isinstance(each, QAbstractButton | PlainLabel):
+                texts.append(each.text().replace("&", ""))
+        return texts
+
+    def _fit(self) -> None:
+        """Keep one left edge for the controls, whose labels may be longer in other languages."""
+        metrics = self._theme.metrics
+        needed = self._label.fontMetrics().horizontalAdvance(self._label.text()) + M
+        width = max(metrics.scaled(_LABEL_WIDTH), min(metrics.scaled(_MAX_LABEL_WIDTH), needed))
+        self._label.setFixedWidth(width)
+        self.setMinimumHeight(metrics.control)
+
+
+class SettingsSection(QWidget):
+    """A heading and its rows."""
+
+    def __init__(self, icon: str, title: str, rows: Sequence[SettingRow]) -> None:
+        super().__init__()
+        self.icon, self.title, self.rows = icon, title, rows
+        line = QFrame()
+        line.setProperty("pane", "lines")
+        line.setFixedHeight(1)
+        fill(QVBoxLayout(self), PlainLabel(title, role="strong"), line, *rows, margins=(0, 0, 0, XL), spacing=S)
+
+    def show_found(self, words: Sequence[str]) -> int:
+        """Show the rows that have all words, all where the title has them; return their number."""
+        is_titled = bool(words) and all(word in searched(self.title) for word in words)
+        found = sum([row.show_found([] if is_titled else words) for row in self.rows])
+        self.setVisible(bool(found))
+        return found
+
+
+class SettingsSearch(ButtonField):
+    """Searches the settings; Escape clears it before it closes the dialog."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, max_length=100)
+        self.name_button(self.tr("Clear search"), self.tr("Clear search (Esc)"))
+        self.setPlaceholderText(self.tr("Search the settings"))
+        self.setAccessibleName(self.tr("Search the settings"))
+        theme.icons.put_on(self.button, "x", "text_2")
+        self.button.hide()
+        self.button.clicked.connect(self.clear)
+        self.textChanged.connect(lambda text: self.button.setVisible(bool(text)))
+
+    @override
+    def leading_room(self) -> int:
+        return self._theme.metrics.scaled(ICON) + S - 2
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        size = self._theme.metrics.scaled(ICON)
+        place = QRect(M, (self.height() - size) // 2, size, size)
+        painter = QPainter(self)
+        icon = self._theme.icons.pixmap("search", "text_2", size, self.devicePixelRatioF())
+        painter.drawPixmap(QStyle.visualRect(self.layoutDirection(), self.rect(), place), icon)
+        painter.end()

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.platform import login
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.settings.conftest import SettingsDesk
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="would change the registry of the user")
+
+LOGIN = "Start PlantDesk minimised, with the API on"
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder that the system's login items are kept in."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    return tmp_path
+
+
+def test_it_shows_and_changes_the_setting_of_the_system(desk: SettingsDesk) -> None:
+    box = desk.button(LOGIN)
+    assert not box.isChecked()
+    box.click()
+    assert login.login_item().is_on()
+    assert box.isChecked()
+    desk.widget.close()
+    login.switch_login(on=False)  # elsewhere, as in the desktop's settings
+    again = type(desk)(desk.qtbot, desk.page.open_dialog(), desk.page, desk.server, desk.plants)
+    assert not again.button(LOGIN).isChecked()
+
+
+def test_what_cannot_be_changed_is_reported(desk: SettingsDesk, user: Path) -> None:
+    for name in ("settings", "Library"):
+        (user / name).write_text("no folder", encoding="utf-8")
+    box = desk.button(LOGIN)
+    box.click()
+    assert any(text.startswith("The start at login could not be changed") for text in desk.seen())
+    assert not box.isChecked()

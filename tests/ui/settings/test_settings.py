@@ -1,0 +1,193 @@
+"""The settings page: each setting applies at once, wherever it is changed, and a search finds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QComboBox, QListWidget, QPushButton
+
+from plantdesk.domain.server_state import Failed, On, PortInUseError
+from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.theme.colors import ThemeMode
+from plantdesk.ui.window.commands import AppearanceCommands
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.ui.feature import WindowContext
+    from tests.ui.settings.conftest import SettingsDesk
+
+
+def saved(context: WindowContext, tmp_path: Path) -> Preferences:
+    assert context.preferences.are_saved
+    return Preferences(tmp_path / "settings.json")
+
+
+# --- each setting ----------------------------------------------------------------------------------------------------
+
+
+def test_appearance_applies_at_once_and_is_saved(desk: SettingsDesk, context: WindowContext, tmp_path: Path) -> None:
+    AppearanceCommands(context)
+    desk.pick("Theme", "Dark")
+    assert context.theme.mode is ThemeMode.DARK
+    desk.button("Larger").click()
+    desk.button("Larger").click()
+    assert context.theme.text_scale == pytest.approx(1.21)
+    assert desk.visible("121%")
+    desk.pick("Language", "Deutsch")
+    assert desk.visible("From the next start.")
+    found = saved(context, tmp_path).settings
+    assert (found.theme, found.text_scale, found.language) == ("dark", 1.21, "de")
+
+
+def test_what_the_menu_changes_is_shown(desk: SettingsDesk, context: WindowContext) -> None:
+    AppearanceCommands(context)
+    context.preferences.change(theme="light")
+    assert desk.the(QComboBox, "Theme").currentText() == "Light"
+    command, box = desk.plants.keep_tag_command, desk.button("Keep the tag for the next plant")
+    command.trigger()
+    assert box.isChecked()
+    box.click()
+    assert not command.isChecked()
+    assert not type(desk)(desk.qtbot, context.page, desk.page, desk.server, desk.plants).button("Pin").isChecked()
+
+
+def test_enter_in_name_goes_to_tag_where_it_is_set(desk: SettingsDesk, context: WindowContext) -> None:
+    desk.pick("Enter key", "Goes")
+    desk.widget.close()
+    window = context.page.window()
+    with desk.qtbot.waitActive(window):
+        window.activateWindow()
+    form = type(desk)(desk.qtbot, context.page, desk.page, desk.server, desk.plants)
+    form.type(form.name, "Fern")
+    form.press(Qt.Key.Key_Return)
+    assert form.tag.hasFocus()
+    assert form.name.text() == "Fern"
+
+
+def test_the_api_is_switched(desk: SettingsDesk) -> None:
+    box = desk.the(QCheckBox, "Accept plants from programs on this computer")
+    box.click()
+    assert not box.isChecked()
+    box.click()
+    assert desk.server.asked == [8721]
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
+def test_a_port_is_used_by_enter_or_when_it_is_left(desk: SettingsDesk, key: Qt.Key) -> None:
+    desk.type(desk.port, "9000")
+    assert desk.server.asked == []
+    desk.qtbot.keyClick(desk.port, key)
+    assert desk.server.asked == [9000]
+    desk.server.show(On("http://127.0.0.1:9000", 9000))
+    assert desk.visible("http://127.0.0.1:9000/plants")
+
+
+@pytest.mark.parametrize("text", ["0", "70000", "web"])
+def test_an_invalid_port_is_reported_under_it(desk: SettingsDesk, text: str) -> None:
+    desk.type(desk.port, text)
+    desk.press(Qt.Key.Key_Return)
+    assert desk.server.asked == []
+    assert desk.visible("A port is a whole number from 1 to 65535.")
+    desk.type(desk.port, "9000")
+    desk.press(Qt.Key.Key_Return)
+    assert not desk.visible("A port is a whole number from 1 to 65535.")
+
+
+def test_a_taken_port_offers_a_free_one(desk: SettingsDesk) -> None:
+    desk.server.show(Failed(PortInUseError(8721, 8722), 8721))
+    desk.button("Use port 8722").click()
+    assert desk.server.asked == [8722]
+
+
+def test_the_buttons_lead_to_api_access_and_backups(desk: SettingsDesk) -> None:
+    with desk.qtbot.waitSignal(desk.page.api_access_requested):
+        desk.button("API access…").click()
+    with desk.qtbot.waitSignal(desk.page.backup_requested):
+        desk.button("Back up now").click()
+    desk.until(lambda: bool(desk.visible("None yet.")))
+
+
+def test_the_daily_check_is_switched(desk: SettingsDesk, context: WindowContext) -> None:
+    desk.button("Check once a day; nothing is installed").click()
+    settings = context.preferences.settings
+    assert (settings.ask_for_updates, settings.updates_answered) == (True, True)
+
+
+def test_settings_that_cannot_be_saved_say_so(desk: SettingsDesk, context: WindowContext, tmp_path: Path) -> None:
+    text = "These settings last until PlantDesk is closed: their file cannot be written."
+    assert not desk.visible(text)
+    (tmp_path / "settings.json").unlink(missing_ok=True)
+    (tmp_path / "settings.json").mkdir()
+    desk.button("Larger").click()
+    assert desk.visible(text)
+    assert context.preferences.settings.text_scale == 1.1
+
+
+# --- searching, keys -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("theme", ["Theme"]),
+        ("DARK", ["Theme"]),
+        ("font", ["Text size"]),
+        ("tag enter", ["Enter key"]),
+        ("backups", ["Folder", "Last one", "Plants"]),
+    ],
+)
+def test_a_search_finds_labels_values_and_other_words(desk: SettingsDesk, text: str, found: list[str]) -> None:
+    labels = ["Theme", "Text size", "Rows", "Language", "Enter key", "Port", "Folder", "Last one", "Plants"]
+    assert desk.visible(*labels) == labels
+    desk.type(desk.search, text)
+    assert desk.visible(*labels) == found
+    desk.press(Qt.Key.Key_Escape)
+    assert desk.visible(*labels) == labels
+    assert desk.widget.isVisible()
+    desk.press(Qt.Key.Key_Escape)
+    assert not desk.widget.isVisible()
+
+
+def test_a_search_without_a_result_can_be_cleared(desk: SettingsDesk) -> None:
+    desk.type(desk.search, "xyz")
+    assert desk.visible("No setting is called “xyz”.")
+    desk.the(QPushButton, "Clear search").click()
+    assert desk.visible("Theme")
+
+
+def test_tab_goes_from_the_search_to_the_sections_and_the_first_setting(desk: SettingsDesk) -> None:
+    desk.search.setFocus()
+    found = []
+    for _ in range(3):
+        desk.press(Qt.Key.Key_Tab)
+        found.append(desk.focused.accessibleName())
+    assert found == ["Sections", "Theme", "Smaller"]
+
+
+def test_down_leaves_the_search_for_the_first_result(desk: SettingsDesk) -> None:
+    desk.type(desk.search, "port")
+    desk.press(Qt.Key.Key_Down)
+    assert desk.port.hasFocus()
+
+
+def test_a_section_is_scrolled_to(desk: SettingsDesk) -> None:
+    sections = desk.the(QListWidget, "Sections")
+    sections.setFocus()
+    desk.press(Qt.Key.Key_End)
+    box = desk.button("Check once a day; nothing is installed")
+    assert not box.visibleRegion().isEmpty()
+    assert sections.currentItem().text() == "Updates"
+
+
+def test_every_control_has_a_name(desk: SettingsDesk) -> None:
+    for kind in (QComboBox, QCheckBox, QPushButton):
+        for each in desk.widget.findChildren(kind):
+            assert each.accessibleName() or getattr(each, "text", str)() or each.isHidden()
+
+
+def test_the_notice_about_the_port_leads_to_the_port(desk: SettingsDesk) -> None:
+    desk.page.open_at_port()
+    assert desk.port.hasFocus()
