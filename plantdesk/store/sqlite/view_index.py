@@ -172,6 +172,7 @@ class ViewIndex:
         self._closing = False
         self._is_outdated, self._is_urgent = True, False
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
         #: Without one, the files are temporary.
         self.note: IndexNote | None = None
 
@@ -185,8 +186,11 @@ class ViewIndex:
         """Use the index that was kept, and start the thread. May be called again."""
         if self._thread is None:
             self._try(self.adopt)
-            self._thread = threading.Thread(target=self._run, name="view-index", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._run, name="view-index", daemon=True)
+            with self._starting:
+                if not self._closing:
+                    thread.start()
+                    self._thread = thread
 
     def changed(self, changes: Changes) -> None:
         """Note a commit. On the writer thread."""
@@ -206,7 +210,8 @@ class ViewIndex:
 
     def stop(self) -> None:
         """End the thread. May be called again."""
-        self._closing = True
+        with self._starting:
+            self._closing = True
         self._wake.set()
         if self._thread is not None:
             self._thread.join()
