@@ -153,7 +153,7 @@ def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(
         desk.until_on()
         for plant_id, name in (("", "Aloe"), ("7", "Fern")):
             proxy.is_off = True
-            proxy.lose_answer(b"COMMIT")
+            proxy.lose_answer(b"NOTIFY")  # only a write sends it, in one piece with its COMMIT
             desk.type(desk.id, plant_id)
             desk.add(name)
             desk.until(lambda: "Checking" in " ".join(desk.texts()))
@@ -349,6 +349,27 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
             asked.until(asked.button("Leave it").hasFocus)
             qtbot.mouseClick(asked.button(answer), Qt.MouseButton.LeftButton)
             desk.sees(*plants)
+
+
+def test_what_another_computer_has_undone_is_not_offered_and_names_it(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+) -> None:
+    url = postgres.new_store().url
+    office, greenhouse = (location_of(f"{url}?application_name={name}") for name in ("Office", "Greenhouse"))
+    with closing(greenhouse.open()) as other, running(qtbot, qapp, office) as desk:
+        desk.until_on()
+        desk.add("Aloe")
+        desk.sees("Aloe")
+        desk.the(PlantTableView).selectAll()
+        desk.action("Delete plant").trigger()
+        desk.until(lambda: "Undo" in desk.toast.labels)
+        other.undo(1, COMMAND).result(SECONDS)
+        desk.until(lambda: "Undo" not in desk.toast.labels)
+        assert "Undo Add “Aloe”" in desk.enabled("Edit")
+        desk.choose("Edit", "History…")
+        changes = Desk(qtbot, desk.the(HistoryDialog)).the(ChangeList)
+        desk.until(lambda: changes.model().rowCount() == 2)
+        assert "by Greenhouse" in changes.model().index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
 
 
 def test_a_password_is_in_no_file_or_report(qtbot: QtBot, qapp: QApplication, home: Path) -> None:

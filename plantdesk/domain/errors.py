@@ -281,8 +281,8 @@ class UndoConflictError(PlantDeskError):
     """All `plants` of a change have been changed since; undoing it would lose that."""
 
     text = Text(
-        "“{title}” cannot be undone: all {count:,} plants have been changed since, or the ID is in use again.",
-        one="“{title}” cannot be undone: the plant has been changed since, or the ID is in use again.",
+        "Not undone, as all {count:,} plants have been changed since, or the ID is in use again: {title}.",
+        one="Not undone, as the plant has been changed since, or the ID is in use again: {title}.",
     )
 
     def __init__(self, title: Text, plants: int) -> None:

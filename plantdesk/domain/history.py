@@ -101,10 +101,11 @@ class Change(NamedTuple):
         """Return kind and parameters of the change that takes this one back. Raises NothingToUndoError."""
         if not self.can_undo:
             reason = Text(
-                "“{title}” is too old: the state before it is no longer stored. `plantdesk history` lists the changes."
+                "This is too old to be undone: {title}. The state before it is no longer stored; `plantdesk history` "
+                "lists the changes."
             )
             if self.is_undone:
-                reason = Text("“{title}” is undone already. `plantdesk history` lists the changes.")
+                reason = Text("This is undone already: {title}. `plantdesk history` lists the changes.")
             raise NothingToUndoError(reason, title=self.title)
         kind, parameters, plants = self.subject
         of = {"kind": str(kind), "parameters": parameters, "plants": plants}
@@ -113,7 +114,7 @@ class Change(NamedTuple):
     def check_same(self, stored: Change) -> None:
         """Raise NothingToUndoError where the store has another change under the number: it was replaced since."""
         if _CONTENT(stored) != _CONTENT(self):
-            raise NothingToUndoError(Text("“{title}” is not in the history of these plants."), title=self.title)
+            raise NothingToUndoError(Text("This is not in the history of these plants: {title}."), title=self.title)
 
 
 class HistoryEntry(NamedTuple):

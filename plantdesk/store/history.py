@@ -206,7 +206,7 @@ def bring_back(
 
 def no_state_before(change: Change) -> NothingToUndoError:
     """Return the error of a change whose before-images break a rule of the tables: another program wrote them."""
-    return NothingToUndoError(Text("“{title}” has no valid state before it."), title=change.title)
+    return NothingToUndoError(Text("There is no valid state before this: {title}."), title=change.title)
 
 
 def _mark(execute: Execute, number: int) -> None:

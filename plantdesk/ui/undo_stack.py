@@ -109,6 +109,12 @@ class UndoStack(QObject):
         """Return the button that takes back a change of the window."""
         return self.tr("Undo"), partial(self.undo, change)
 
+    def forget(self, change: Step) -> None:
+        """Drop what somebody else has taken back."""
+        if self.has_done(change) and not self.is_busy:
+            self._done.remove(change)
+            self.changed.emit()
+
     def has_done(self, change: Step) -> bool:
         """Whether the window has done this and not taken it back."""
         return change in self._done

@@ -126,7 +126,7 @@ def redo(transaction: Transaction, source: Source) -> Undone:
 def _own(transaction: Transaction, latest: Change) -> Change:
     """Return the latest change where this desk made it: another's is only taken back by its number."""
     if latest.desk not in {"", transaction.desk}:
-        reason = Text("“{title}” was made by {desk}. To undo it all the same, type `plantdesk undo {number}`.")
+        reason = Text("{desk} has made this: {title}. To undo it all the same, type `plantdesk undo {number}`.")
         raise NothingToUndoError(reason, title=latest.title, desk=shortened(latest.desk), number=latest.number)
     return latest
 

@@ -71,8 +71,7 @@ class ApiStatus(QWidget):
     @property
     def text(self) -> str:
         """What the line says of the server."""
-        address = f" {self._address.text()}" if not self._address.isHidden() else ""
-        return self._word.text() + address
+        return f"{self._word.text()} {self._address.text()}".rstrip()
 
     @Slot(object)
     def show_server(self, state: ServerState) -> None:
@@ -87,7 +86,7 @@ class ApiStatus(QWidget):
         self._icon.show_icon(icon, "text_2" if tone == "muted" else tone)
         set_properties(self._word, tone=tone, role="strong" if on else "")
         self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
-        self._address.setVisible(on)
+        set_tool_tip(self._word, self._address.text())
         self._copy_button.set_content(self._address.text())
         self._copy_button.setVisible(on)
         self._turn_on_button.setVisible(isinstance(state, Off | Failed) and not no_store)
@@ -102,7 +101,8 @@ class ApiStatus(QWidget):
         """Show whether plants of programs can be saved now, and if not, why they are told to come again."""
         self._is_store_reached = is_reachable
         self.show_server(self._state)
-        set_tool_tip(self._word, "" if is_reachable else self.tr("{reason} Requests get 503.").format(reason=reason))
+        if not is_reachable:
+            set_tool_tip(self._word, self.tr("{reason} Requests get 503.").format(reason=reason))
 
     def show_tokens(self, *, any_there: bool) -> None:
         """Offer to make a token as long as there is none."""
@@ -143,6 +143,7 @@ class ApiStatus(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_address()
         self._show_activity()
 
     def _connect(self) -> None:
@@ -177,6 +178,14 @@ class ApiStatus(QWidget):
 
     def _show_token_button(self) -> None:
         self._token_button.setVisible(isinstance(self._state, On) and not self._has_tokens)
+        self._fit_address()
+
+    def _fit_address(self) -> None:
+        """Show the address where there is room for all of it: it is also a tooltip, and the button copies it."""
+        parts = self._icon, self._word, self._address, self._copy_button, self._turn_on_button, self._token_button
+        shown = [each for each in parts if each is self._address or not each.isHidden()]
+        needed = sum(each.sizeHint().width() + S for each in shown)
+        self._address.setVisible(bool(self._address.text()) and self.width() >= needed)
 
     @Slot()
     def _show_activity(self) -> None:

@@ -194,10 +194,20 @@ def detail_text(entry: HistoryEntry) -> str:
         parts.append(source_text(change.source))
     parts.append(_plants(entry))
     if change.is_undone:
-        parts.append(translate("History", "undone {time}").format(time=short_time(last.made_at)))
+        parts.append(_undone_text(change, last))
     elif not last.can_undo:
         parts.append(translate("History", "too old to be undone"))
     return " · ".join(parts)
+
+
+def _undone_text(change: Change, undo: Change) -> str:
+    """Return when a change was undone, and by whom where another computer or a program did it."""
+    by = one_line(undo.desk) if undo.desk != change.desk else ""
+    if not by and undo.source != change.source and undo.source.kind is not SourceKind.FORM:
+        by = source_text(undo.source)
+    if by:
+        return translate("History", "undone {time} by {who}").format(time=short_time(undo.made_at), who=by)
+    return translate("History", "undone {time}").format(time=short_time(undo.made_at))
 
 
 def _plants(entry: HistoryEntry) -> str:

@@ -64,6 +64,11 @@ class Message(QFrame):
         """The text that is shown."""
         return self._text.text()
 
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the buttons that are shown."""
+        return [] if self.isHidden() else [button.text() for button in self._buttons]
+
     def set_content(self, icon: str | None, color: str, text: str, actions: Iterable[MessageAction]) -> None:
         """Show an icon (None: none) in a colour of the theme, a text, and a button for each action."""
         self._icon.show_icon(icon, color)

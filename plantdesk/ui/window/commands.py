@@ -12,17 +12,21 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTe
 from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text, shortened
-from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE
+from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Undone
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.records import Changes
+    from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.undo_stack import Step
 
@@ -167,10 +171,12 @@ class EditCommands(Feature):
             Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y", icon="redo-2"
         )
         self._focused: QWidget | None = None
+        self._queries: StoreQueries | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)
         context.undo_stack.begun.connect(self._on_begun)
         context.undo_stack.undone.connect(self._on_undone)
         context.undo_stack.failed.connect(context.page.toast.show_error)
+        context.bridge.changed.connect(self._on_changed)
         context.menus.menu(Section.EDIT_CLIPBOARD).aboutToShow.connect(self._on_menu_opens)
         app = QApplication.instance()
         if isinstance(app, QApplication):
@@ -178,11 +184,31 @@ class EditCommands(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
+        self._queries = opened.queries
         self.context.undo_stack.set_store(opened.store)
 
     @override
     def release_store(self) -> None:
+        self._queries = None
         self.context.undo_stack.set_store(None)
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        """Look whether somebody else has taken back what Undo would take back."""
+        step = self.context.undo_stack.next_undo
+        if isinstance(step, AddedPlant) and step.row.id in changes.removed:
+            self._forget(step)
+        elif isinstance(step, Change) and changes.history and self._queries is not None:
+            read = partial(_is_undone, number=step.number)
+            self._queries.ask(self, read, lambda is_undone: self._forget(step) if is_undone else None)
+
+    def _forget(self, step: Step) -> None:
+        """Offer no Undo of what is taken back already."""
+        toast = self.context.page.toast
+        if self.context.undo_stack.has_done(step):
+            self.context.undo_stack.forget(step)
+            if self.tr("Undo") in toast.labels:
+                toast.clear()
 
     @Slot()
     def _on_stack_changed(self) -> None:
@@ -304,3 +330,9 @@ def _copying(text: str) -> Callable[[], object]:
         QGuiApplication.clipboard().setText(text)
 
     return copy
+
+
+def _is_undone(reader: PlantReader, _task: Task, number: int) -> bool:
+    """Return whether a change of this number is undone."""
+    entry = next(iter(reader.history_entries(1, number + 1)), None)
+    return entry is not None and entry.change.number == number and entry.change.is_undone

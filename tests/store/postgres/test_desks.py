@@ -76,8 +76,8 @@ def test_the_command_names_the_desks(
 
 def test_the_latest_change_of_another_desk_is_only_undone_by_its_number(desks: list[PlantStore]) -> None:
     greenhouse = desks[1]
-    with pytest.raises(NothingToUndoError, match="was made by Office"):
+    with pytest.raises(NothingToUndoError, match="Office has made this"):
         greenhouse.undo(None, FORM).result(SECONDS)
-    with pytest.raises(NothingToUndoError, match="was made by Office"):
+    with pytest.raises(NothingToUndoError, match="Office has made this"):
         greenhouse.redo(FORM).result(SECONDS)
     assert greenhouse.undo(1, FORM).result(SECONDS).change.desk == "Greenhouse"

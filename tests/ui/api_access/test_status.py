@@ -65,6 +65,16 @@ def test_the_address_is_copied_with_one_click(qtbot: QtBot, line: ApiStatus) -> 
     assert "Copied" in button(line, "Copy the address of the API").toolTip()
 
 
+def test_the_address_is_shown_whole_or_not_at_all(line: ApiStatus) -> None:
+    line.show_server(ON)
+    address = next(each for each in line.findChildren(QLabel) if each.text().startswith("http"))
+    line.resize(600, 46)
+    assert address.isVisible()
+    assert address.width() >= address.sizeHint().width()
+    line.resize(220, 46)
+    assert not address.isVisible()
+
+
 @pytest.mark.parametrize(("state", "label"), [(Off(), "Turn on"), (Failed(NotAnsweringError(), 1), "Try again")])
 def test_what_is_off_can_be_turned_on(qtbot: QtBot, line: ApiStatus, state: ServerState, label: str) -> None:
     line.show_server(state)
