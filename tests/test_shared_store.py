@@ -10,6 +10,7 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
+import psycopg
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
@@ -410,11 +411,18 @@ def test_the_window_reads_an_older_store_and_updates_it_when_asked(
             "unknown",
             "only reads, until updated",
         ]
+        lock = psycopg.connect(location.url)
+        lock.execute("LOCK plantdesk.state IN SHARE MODE")  # the backup reads, the update waits
         qtbot.mouseClick(dialog.button("Back up and update"), Qt.MouseButton.LeftButton)
+        desk.until(lambda: "Updating…" in dialog.texts())
+        assert not dialog.button("Cancel").isEnabled()
+        desk.until(lambda: any(text.startswith("Nothing was changed. ") for text in dialog.texts()))
+        lock.close()
+        qtbot.mouseClick(dialog.button("Try again"), Qt.MouseButton.LeftButton)
         desk.until_bar(shown=False)
         desk.add("Aloe")
         desk.sees("Aloe", "Fern")
-    assert [each.kind for each in location.backups.newest_first()] == [BackupKind.BEFORE_UPDATE]
+    assert [each.kind for each in location.backups.newest_first()] == [BackupKind.BEFORE_UPDATE] * 2
 
 
 def shows(dialog: Desk, reason: str) -> bool:
@@ -440,7 +448,10 @@ def test_the_window_copies_its_store_with_the_colours(
             dialog.type(dialog.field("Copy to"), text)
             qtbot.mouseClick(dialog.button("Copy"), Qt.MouseButton.LeftButton)
             dialog.until(partial(shows, dialog, reason))
-        dialog.type(dialog.field("Copy to"), target.url)
+            assert dialog.message.height() >= dialog.message.heightForWidth(dialog.message.width())
+        dialog.type(dialog.field("Copy to"), target.url.replace("plants@", "plants:s3%2Acret@"))
+        assert dialog.field("Copy to").text() == target.url.replace("plants@", "")
+        assert (dialog.field("User").text(), dialog.field("Password").text()) == ("plants", "s3*cret")
         qtbot.keyClick(dialog.field("Copy to"), Qt.Key.Key_Return)
         desk.until(lambda: desk.toast.text == f"Copied 1 plant to {target.url}.")
         assert desk.desktop.preferences.of_store(target.key) == {"hues": {"hall": 3}}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout
@@ -11,8 +13,9 @@ from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.locations import copy_store
 from plantdesk.platform.paths import home_folder
 from plantdesk.platform.settings import copied_of
-from plantdesk.store import location_of
+from plantdesk.store import PostgresLocation, location_of
 from plantdesk.ui.qt import fill
+from plantdesk.ui.shared_store.outcomes import PasswordField, labelled, row
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _WIDTH = 560
+_SERVER = re.compile("postgres(ql)?://", re.IGNORECASE)
+#: An address up to the end of its password.
+_WITH_PASSWORD = re.compile("(postgres(?:ql)?://)([^:@/?#]*):([^@/?#]*)@", re.IGNORECASE)
 _MAX_LENGTH = 2000
 
 
@@ -41,7 +47,9 @@ class CopyDialog(Dialog):
         self._task: Task | None = None
         self._target_edit = LineEdit(max_length=_MAX_LENGTH)
         self._target_edit.setAccessibleName(self.tr("Copy to"))
-        self._target_edit.setPlaceholderText("postgresql://user@host/database")
+        self._target_edit.setPlaceholderText("postgresql://host/database")
+        self._user_edit = LineEdit(max_length=_MAX_LENGTH)
+        self._password_edit = PasswordField(context.theme, self)
         self._file_button = QPushButton(self.tr("&New file…"))
         self._message = MessageLine(context.theme)
         self._copy_button = self.buttons.addButton(self.tr("&Copy"), ButtonRole.AcceptRole)
@@ -61,14 +69,23 @@ class CopyDialog(Dialog):
             "file, or an empty database on a PostgreSQL server."
         )
         label = PlainLabel(self.tr("Copy “{name}” to").format(name=one_line(self._source.name)), role="strong")
-        row = fill(QHBoxLayout(), (self._target_edit, 1), self._file_button, spacing=M)
+        target = fill(QHBoxLayout(), (self._target_edit, 1), self._file_button, spacing=M)
+        account = row(labelled(self.tr("&User"), self._user_edit), labelled(self.tr("&Password"), self._password_edit))
         texts = PlainLabel(about, tone="muted", wrapped=True)
-        margins = (EDGE, L, EDGE, L)
-        fill(QVBoxLayout(self), texts, label, row, self._message, self.buttons, margins=margins, spacing=M)
+        parts = texts, label, target, account, self._message, self.buttons
+        fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
         self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
 
     @Slot()
     def _on_edited(self) -> None:
+        text = self._target_edit.text().strip()
+        if (found := _WITH_PASSWORD.match(text)) is not None:  # shown in clear here
+            self._user_edit.setText(unquote(found[2]))
+            self._password_edit.setText(unquote(found[3]))
+            self._target_edit.setText(found[1] + text[found.end() :])
+            return
+        for field in (self._user_edit, self._password_edit):
+            field.setEnabled(bool(_SERVER.match(text)) and self._task is None)
         self._copy_button.setEnabled(bool(self._target_edit.text().strip()) and self._task is None)
         self._message.clear()
 
@@ -90,9 +107,9 @@ class CopyDialog(Dialog):
         if not text or self._task is not None:
             return
         try:
-            target = location_of(text)
+            target = self._location(text)
         except PlantDeskError as error:
-            self._message.show_message(Tone.ERROR, error_text(error))
+            self._on_failed(error)
             return
 
         def copy(task: Task) -> tuple[StoreLocation, Copied]:
@@ -108,6 +125,17 @@ class CopyDialog(Dialog):
         )
         self._set_busy(busy=True)
         self._on_progress(0.0)
+
+    def _location(self, text: str) -> StoreLocation:
+        """Return the location with user and password. Raises PlantDeskError."""
+        target = location_of(text)
+        if not isinstance(target, PostgresLocation):
+            return target
+        if user := self._user_edit.text().strip():
+            target = target.with_user(user)
+        if password := self._password_edit.text():
+            target = PostgresLocation(target.address.with_password(password))
+        return target
 
     def _on_progress(self, fraction: float) -> None:
         self._message.show_message(Tone.HINT, self.tr("Copying… {percent} %").format(percent=int(fraction * 100)))
@@ -129,7 +157,8 @@ class CopyDialog(Dialog):
     def _set_busy(self, *, busy: bool) -> None:
         if not busy:
             self._task = None
-        self._target_edit.setReadOnly(busy)
+        for field in (self._target_edit, self._user_edit, self._password_edit):
+            field.setReadOnly(busy)
         self._target_edit.setFocus()  # else the focus goes from the disabled button to Cancel, under a held Enter
         self._file_button.setEnabled(not busy)
         self._copy_button.setEnabled(not busy)

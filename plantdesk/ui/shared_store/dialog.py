@@ -29,7 +29,7 @@ from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, l
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
-from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog, needed_height
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog, activate_layouts, needed_height
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit, OneClickButton
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
@@ -427,8 +427,7 @@ class SharedStoreDialog(Dialog):
         layout, foot = self._content.layout(), self.layout()
         if layout is None or foot is None:
             return 0
-        layout.activate()
-        foot.activate()
+        activate_layouts(self)
         self._area.setMinimumHeight(0)
         height = needed_height(layout, self._theme.metrics.scaled(_WIDTH))
         return height + foot.sizeHint().height() - self._area.sizeHint().height()

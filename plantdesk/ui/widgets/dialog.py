@@ -120,7 +120,7 @@ class Dialog(QDialog):
         """Be as high as the content is in this width, as far as the screen has room for it."""
         layout = self.layout()
         if layout is not None:
-            layout.activate()
+            activate_layouts(self)
             self.resize_to_fit(QSize(width, needed_height(layout, width)))
 
     @override
@@ -150,6 +150,13 @@ class Dialog(QDialog):
             press_focused_button(self)
         else:
             super().keyPressEvent(event)
+
+
+def activate_layouts(widget: QWidget) -> None:
+    """Let a widget and what is in it know at once what changed texts need; Qt passes it on from event to event."""
+    for each in (*reversed(widget.findChildren(QWidget)), widget):
+        if (layout := each.layout()) is not None:
+            layout.activate()
 
 
 def needed_height(layout: QLayout, width: int) -> int:

@@ -86,6 +86,8 @@ class Backups:
                     path = self._free_name(kind, self.folder)
                     write(path)
                     return self._backup(path)
+        except InterruptedError:  # the user has cancelled it
+            raise
         except OSError as error:
             raise unusable(self.folder, error) from error
 
