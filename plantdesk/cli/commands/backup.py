@@ -68,7 +68,8 @@ def restore(options: argparse.Namespace) -> int:
         output.write(str(preview_text(preview, file.name)))
         if options.dry_run or preview.changes_nothing:
             return 0
-        confirm("Restore? The present state is backed up first.", Text("Nothing was restored"))
+        which = "Restore this for all computers of the shared store?" if backups.is_shared else "Restore?"
+        confirm(f"{which} The present state is backed up first.", Text("Nothing was restored"))
     restored = backups.restore(file, COMMAND)
     if options.yes:  # no preview before: checking each row of the backup takes seconds
         output.write(str(preview_text(restored.preview, file.name)))

@@ -135,6 +135,7 @@ class SharedBackups(Backups):
             preview = _preview(transactions.open(), loaded)
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_retained=True)
+            transactions.check_may_change()
             saved = self.make(BackupKind.BEFORE_RESTORE)
             change = transactions.write(partial(_exchange, source, backup.name))
         return Restored(preview, saved.path, tokens_retained=True, change=change)

@@ -279,6 +279,12 @@ class Transactions:
             with connection.transaction():
                 execute(connection, LOCK)
 
+    def check_may_change(self) -> None:
+        """Raise StoreError unless this user can change and remove plants now."""
+        self.check_writable()
+        if self.missing_rights is not None:
+            raise self.missing_rights
+
     def prune(self) -> bool:
         """Remove some of what is outdated; return whether there may be more. Raises StoreError."""
         with translate_errors(self._address):

@@ -25,7 +25,7 @@ from plantdesk.domain.overrides import override
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.connections import connect, snapshot, transaction, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import new_file
+from plantdesk.store.sqlite.files.atomic_file import new_copy_file
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.opening import naming
 from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -126,8 +126,9 @@ def new_copy(path: Path, source: StoreRows, progress: Progress | None = None, *,
 
     `is_backup`: it keeps the identity of the store, and no token is valid in it.
     """
-    with naming(path), new_file(path) as temporary, translate_errors(), closing(connect(temporary)) as connection:
+    with naming(path), new_copy_file(path) as temporary, translate_errors(), closing(connect(temporary)) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
+        connection.execute("PRAGMA journal_mode = MEMORY")  # a file of it would be left by a kill
         migrate(connection)
         with transaction(connection):
             copied = _fill(connection, source, progress)

@@ -22,6 +22,8 @@ from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.postgres_server import PostgresServer
 
 SECONDS = 30
@@ -70,6 +72,17 @@ def test_who_may_read_reads_and_is_told_why_nothing_else(users: Users) -> None:
         assert [row.name for row in rows(store)] == ["Fern", "Aloe"]
     with pytest.raises(UpdateRightsError, match="_all” may"):
         users.read.update()
+
+
+def test_a_restore_that_is_refused_makes_no_backup(users: Users, tmp_path: Path) -> None:
+    file = tmp_path / "saved.db"
+    users.admin.backups.copy_to(file)
+    with closing(users.admin.open()) as store:
+        add(store, 2, "Ivy")
+    for user in (users.read, users.add):
+        with pytest.raises(RightsMissingError):
+            user.backups.restore(file, FORM)
+        assert not user.backups.newest_first()
 
 
 def test_who_may_add_adds_and_cannot_change(users: Users) -> None:

@@ -19,6 +19,8 @@ from pathlib import Path
 from plantdesk.platform.atomic_replace import lock_temporary_file, remove_abandoned, replace
 
 _TEMPORARY_SUFFIX, _LOCKED_SUFFIX = ".new", ".locked.new"
+#: All copies of stores, so that the next one finds what is left of any.
+_COPY = "plantdesk-copy"
 #: The end of the name of a temporary file, with what makes it unique.
 _IS_RANDOM = re.compile(r"\.[a-z0-9_]{8}(?:\.locked)?\.new\Z")
 #: Seconds after the last write to a temporary file, in both directions as clocks jump: its process is gone.
@@ -39,6 +41,21 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def new_copy_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary file as `new_file` does, which the next copy to the folder removes if this process is killed.
+
+    Every connection to it must be closed when the block ends. Raises OSError.
+    """
+    place = path.with_name(_COPY)
+    remove_abandoned_temporary_files(place)
+    make = temporary_file if os.name == "nt" else locked_temporary_file  # Windows renames no open file
+    with make(place) as temporary:
+        yield temporary
+        flush(temporary)
+        put(temporary, path)
+
+
+@contextmanager
 def replaced_file(path: Path) -> Iterator[Path]:
     """Yield a temporary file as `new_file` does; at the end it replaces the file that is there. Raises OSError."""
     with temporary_file(path) as temporary:
@@ -52,7 +69,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
 def locked_temporary_file(path: Path) -> Iterator[Path]:
     """Yield a file as `temporary_file` does, which the next opening of `path` removes if this process is killed.
 
-    It must not be renamed: its descriptor is closed at the end, which releases the locks of SQLite. Raises OSError.
+    It must not be renamed while it is used: its descriptor is closed at the end, which releases the locks of SQLite. Raises OSError.
     """
     with temporary_file(path, _LOCKED_SUFFIX) as temporary:
         descriptor = os.open(temporary, os.O_RDONLY)
