@@ -35,6 +35,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.store.postgres.address import ParameterError
 from plantdesk.store.postgres.encryption import encryption
+from plantdesk.store.postgres.hosts import addresses
 from plantdesk.store.postgres.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class Connection(psycopg.Connection[Any]):
 
 
 _log = logging.getLogger(__name__)
+#: Its warnings are the consequences of errors that are handled here.
+logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 #: A placeholder of the other kind of store, but no cast.
 _NAMED = re.compile(r"(?<!:):(\w+)")
@@ -289,6 +292,7 @@ def _opened(address: Address, role: str, timeout: int) -> Connection:
     """Connect to the only server, or to the one that takes writes; to read, to another one where there is none."""
     given = address.conninfo
     parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **given, **encryption(given)}
+    parameters |= addresses(given, CONNECT_TIMEOUT)
     attributes = [{"target_session_attrs": "read-write"}] if "," in given.get("host", "") else []
     if not attributes or role == READER:
         attributes.append({})

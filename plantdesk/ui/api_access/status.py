@@ -53,6 +53,7 @@ class ApiStatus(QWidget):
         self._word = PlainLabel()
         self._address = PlainLabel()
         self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._address.setMinimumWidth(1)  # where there is no room for it, it is hidden
         self._copy_button = CopyButton(theme, self.tr("Copy the address"), name=self.tr("Copy the address of the API"))
         self._turn_on_button = self._button(self.tr("Turn on"))
         self._token_button = self._button(self.tr("New token…"))

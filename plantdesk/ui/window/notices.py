@@ -182,7 +182,7 @@ class StoreNotice(Feature):
         """Show since when the server of the open store does not answer, or that it refuses the user."""
         if error.retry_after is None:
             actions = ((self.tr("Sign in again…"), self.address_requested.emit),)
-            self._show(self.tr("The server lets this desk in no longer"), error_text(error), *actions)
+            self._show(self.tr("The server lets this computer in no longer"), error_text(error), *actions)
             return
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         text = self.tr(

@@ -182,7 +182,7 @@ class RestoreDialog(Dialog):
         )
         if self._backups.is_shared:
             text = self.tr(
-                "The plants of all desks become those of the backup, also what others have changed since. "
+                "The plants of all computers become those of the backup, also what others have changed since. "
                 "The present state is backed up first, and the history can take this back."
             )
         about = PlainLabel(text, tone="" if self._backups.is_shared else "muted", wrapped=True)

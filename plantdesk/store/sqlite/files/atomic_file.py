@@ -69,7 +69,8 @@ def replaced_file(path: Path) -> Iterator[Path]:
 def locked_temporary_file(path: Path) -> Iterator[Path]:
     """Yield a file as `temporary_file` does, which the next opening of `path` removes if this process is killed.
 
-    It must not be renamed while it is used: its descriptor is closed at the end, which releases the locks of SQLite. Raises OSError.
+    It must not be renamed while it is used: its descriptor is closed at the end, which releases the locks of SQLite.
+    Raises OSError.
     """
     with temporary_file(path, _LOCKED_SUFFIX) as temporary:
         descriptor = os.open(temporary, os.O_RDONLY)
