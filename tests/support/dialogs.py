@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QDialog, QPushButton, QTableView
 
+from plantdesk.domain.desks import Desk as ComputerOfStore
+from plantdesk.domain.desks import TablesUpdate
 from plantdesk.domain.edits import SetTag, edited
-from plantdesk.domain.records import FORM
+from plantdesk.domain.records import FORM, now_ms
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.api_access.dialog import ApiDialog
@@ -20,7 +22,9 @@ from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.settings.dialog import SettingsDialog
+from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
+from plantdesk.ui.shared_store.updating import StoreUpdate, UpdateDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
@@ -81,6 +85,8 @@ class Dialogs:
             "restore": self._restore,
             "settings": self._settings,
             "shared-store": self._shared_store,
+            "copy-store": self._copy_store,
+            "update-store": self._update_store,
             "import": self._import,
             "refused": self._refused,
             "export": self._export,
@@ -151,6 +157,18 @@ class Dialogs:
     def _shared_store(self) -> QDialog:
         dialog = self._shown("Shared store…", SharedStoreDialog)
         Desk(self.desk.qtbot, dialog).the(CollapsibleHeader).set_open(is_open=True)
+        return dialog
+
+    def _copy_store(self) -> QDialog:
+        return self._shown("Copy store…", CopyDialog)
+
+    def _update_store(self) -> QDialog:
+        feature = self.desk.window.findChild(StoreUpdate)
+        assert feature is not None
+        own = ComputerOfStore("Office", "1.2.0", 6, now_ms(), is_own=True)
+        other = ComputerOfStore("Greenhouse", "1.1.0", 5, now_ms(), is_own=False)
+        dialog = UpdateDialog(feature.context, TablesUpdate(5, 6, (own, other)), self._folder)
+        dialog.open()
         return dialog
 
     def _import(self) -> QDialog:
