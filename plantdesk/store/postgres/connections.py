@@ -237,6 +237,12 @@ class StandbyError(StoreReadOnlyError):
     text = Text("The server of the shared store is read-only at present.")
 
 
+class ServerFullError(StoreFullError):
+    """The server has no space for what is to be stored."""
+
+    text = Text("The disk of the server is full. Ask who administrates it to free some space. Reading goes on.")
+
+
 class NulRefusedError(PlantDeskError):
     """A text has U+0000, which PostgreSQL cannot store."""
 
@@ -368,7 +374,7 @@ def _refusal(error: psycopg.Error, address: Address) -> StoreError:
 
 
 _BY_CLASS: tuple[tuple[type[psycopg.Error], type[StoreError]], ...] = (
-    (errors.DiskFull, StoreFullError),
+    (errors.DiskFull, ServerFullError),
     (errors.DivisionByZero, StoreNewerError),  # of LOCK
     (errors.ReadOnlySqlTransaction, StandbyError),
     (errors.InsufficientPrivilege, RightsMissingError),

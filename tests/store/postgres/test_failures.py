@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, Insert, SetTag
-from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreError
+from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreError, StoreFullError
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
@@ -372,6 +372,25 @@ def test_missing_rights_make_a_store_read_only(postgres: PostgresServer, locatio
     finally:
         postgres.execute("DROP OWNED BY guest", name)
         postgres.execute("DROP ROLE guest")
+
+
+def test_a_full_disk_of_the_server_refuses_writes_until_there_is_space(
+    postgres: PostgresServer, store: PlantStore, location: PostgresLocation
+) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+    postgres.execute(
+        """CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = 'disk_full'; END $$;
+           CREATE TRIGGER full_disk BEFORE INSERT ON plantdesk.plant EXECUTE FUNCTION full_disk()""",
+        location.name,
+    )
+    with pytest.raises(StoreFullError, match="The disk of the server is full"):
+        store.add(plant(2), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert reader.count() == 1
+    postgres.execute("DROP TRIGGER full_disk ON plantdesk.plant", location.name)
+    store.add(plant(2), FORM).result(SECONDS)
+    assert stored(location) == [1, 2]
 
 
 def test_a_write_whose_answer_is_lost_is_answered_when_the_server_can_be_asked(
