@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox
 
 from plantdesk.cli.main import main
@@ -37,7 +38,7 @@ from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_table import PlainTable
 from tests.store.postgres.test_migration import make_old_store
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import TIMEOUT, Desk, plain
 from tests.support.postgres_server import running_server
 from tests.support.tcp_proxy import proxy_to
 from tests.test_desktop import running
@@ -352,6 +353,10 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
             desk.sees(*plants)
 
 
+def names_of_actions(desk: Desk) -> set[str]:
+    return {plain(each.text()) for each in desk.window.findChildren(QAction)}
+
+
 def test_what_another_computer_has_undone_is_not_offered_and_names_it(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
 ) -> None:
@@ -362,11 +367,12 @@ def test_what_another_computer_has_undone_is_not_offered_and_names_it(
         desk.add("Aloe")
         desk.sees("Aloe")
         desk.the(PlantTableView).selectAll()
+        desk.until(lambda: desk.action("Delete plant").isEnabled())
         desk.action("Delete plant").trigger()
-        desk.until(lambda: "Undo" in desk.toast.labels)
+        desk.until(lambda: "Undo Delete “Aloe”" in names_of_actions(desk))
         other.undo(1, COMMAND).result(SECONDS)
-        desk.until(lambda: "Undo" not in desk.toast.labels)
-        assert "Undo Add “Aloe”" in desk.enabled("Edit")
+        desk.until(lambda: "Undo Add “Aloe”" in names_of_actions(desk))
+        assert "Undo" not in desk.toast.labels
         desk.choose("Edit", "History…")
         changes = Desk(qtbot, desk.the(HistoryDialog)).the(ChangeList)
         desk.until(lambda: changes.model().rowCount() == 2)
