@@ -168,7 +168,7 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     `on_damaged` is called with the new name of a damaged file.
     """
     try:
-        return _built(Settings, json.loads(_text(file)))
+        return read(file)
     except FileNotFoundError:
         return Settings()
     except (ValueError, RecursionError) as error:
@@ -182,11 +182,11 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     return Settings()
 
 
-def _text(file: Path) -> str:
-    """Return the text of a regular file: a named pipe would never end. Raises OSError and ValueError."""
+def read(file: Path) -> Settings:
+    """Return the settings in a regular file, not a pipe. Raises OSError, ValueError and RecursionError."""
     if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "it is not a regular file", str(file))
-    return file.read_text(encoding="utf-8")
+    return _built(Settings, json.loads(file.read_text(encoding="utf-8")))
 
 
 def update(file: Path, change: Callable[[Settings], Settings], known: Settings) -> None:
@@ -199,7 +199,7 @@ def update(file: Path, change: Callable[[Settings], Settings], known: Settings) 
     paths.create_folder(file.parent)
     with _locked(file):
         try:
-            now = _built(Settings, json.loads(_text(file)))
+            now = read(file)
         except (FileNotFoundError, ValueError, RecursionError):
             now = known
         save(change(now), file)

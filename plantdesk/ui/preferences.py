@@ -49,10 +49,16 @@ class Preferences(QObject):
 
     @Slot()
     def _read_again(self) -> None:
-        """Read the file, unless something that this window could not save would be lost."""
-        if self._file is None or not self.are_saved or not self._file.exists():
+        """Read the file, unless something that this window could not save would be lost.
+
+        Where it cannot be read, or somebody edits it and has not finished, the settings of this window stay.
+        """
+        if self._file is None or not self.are_saved:
             return
-        found = settings_file.load(self._file, self._on_damaged)
+        try:
+            found = settings_file.read(self._file)
+        except (OSError, ValueError, RecursionError):
+            return
         if found != self.settings:
             self.settings = found
             self.changed.emit()

@@ -6,11 +6,12 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from plantdesk.platform import settings
 from plantdesk.ui.preferences import Preferences
 
 if TYPE_CHECKING:
-    import pytest
     from pytestqt.qtbot import QtBot
 
 _A, _B = Path("/plants/a.db"), Path("/plants/b.db")
@@ -42,6 +43,32 @@ def test_a_window_follows_what_another_one_changes(tmp_path: Path, qtbot: QtBot)
     with qtbot.waitSignal(window_a.changed):
         window_b.change(theme="light")
     assert (window_a.settings.theme, window_a.settings.text_scale) == ("light", 1.5)
+
+
+@pytest.mark.parametrize("content", ['{"theme": "li', "", "[1]", None])
+def test_a_file_that_is_damaged_while_the_window_is_open_changes_nothing(
+    tmp_path: Path, qtbot: QtBot, content: str | None
+) -> None:
+    """As by an editor that writes another file and moves it here; None: a folder, which cannot be read."""
+    file, edited = tmp_path / "settings.json", tmp_path / "edited"
+    window = Preferences(file)
+    window.change(theme="dark")
+    window.follow()
+    assert window._watcher is not None  # noqa: SLF001
+    with qtbot.waitSignal(window._watcher.directoryChanged):  # noqa: SLF001
+        if content is None:
+            file.unlink()
+            file.mkdir()
+        else:
+            edited.write_text(content)
+            edited.replace(file)
+    assert window.settings.theme == "dark"
+    assert file.is_dir() if content is None else file.read_text() == content
+    if content is None:
+        file.rmdir()
+    edited.write_text('{"theme": "light"}')
+    edited.replace(file)
+    qtbot.waitUntil(lambda: window.settings.theme == "light")
 
 
 def test_what_could_not_be_saved_is_not_lost_by_following(
