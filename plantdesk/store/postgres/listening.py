@@ -37,6 +37,7 @@ class CommitListener:
         self._address, self._desk, self._poll, self._own_backend = address, desk, poll, own_backend
         self._closing = threading.Event()
         self._connection: Connection | None = None
+        self._has_listened = False
         self._thread = threading.Thread(target=self._run, name="store-listener", daemon=True)
         self._thread.start()
 
@@ -62,12 +63,14 @@ class CommitListener:
                 self._listen()
             except (StoreError, psycopg.Error, OSError) as error:
                 _log.info("no notifications from the shared store: %s", type(error).__name__)
-                self._poll()  # which reports at once that the server does not answer, or that it does
+                if self._has_listened:  # the connection is lost: the poll reports at once whether the server is away
+                    self._has_listened = False
+                    self._poll()
             self._closing.wait(_RETRY_DELAY)
 
     def _listen(self) -> None:
         with connect(self._address, "listener") as connection:
-            self._connection = connection  # from now on `end` and `drop` end any wait
+            self._connection, self._has_listened = connection, True  # from now on `end` and `drop` end any wait
             try:
                 if not self._closing.is_set():
                     connection.execute("LISTEN plantdesk")

@@ -75,7 +75,7 @@ def test_plants_whose_answer_is_lost_are_there_once(
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
     store.add(plant(1, "Rose"), FORM).result(SECONDS)
-    proxy.lose_answer(b"NOTIFY", reaches_server=reaches_server)
+    proxy.lose_answer(b"COMMIT", reaches_server=reaches_server)
     outcomes = add_each(store, [(plant(each), FORM) for each in (1, 2, 3)])
     assert proxy.has_lost
     assert [type(each) for each in outcomes] == [IdTakenError, PlantRow, PlantRow]
@@ -105,7 +105,7 @@ def test_a_change_whose_answer_is_lost_is_made_once_or_not_at_all(
         lambda: store.redo(FORM).result(SECONDS).change,
     ]
     for made, write in enumerate(writes):
-        proxy.lose_answer(b"NOTIFY", reaches_server=reaches_server)
+        proxy.lose_answer(b"COMMIT", reaches_server=reaches_server)
         assert write() is not None
         assert proxy.has_lost
         assert numbers() == [*range(made + 1, 0, -1)]
@@ -114,9 +114,9 @@ def test_a_change_whose_answer_is_lost_is_made_once_or_not_at_all(
 def test_a_plant_under_the_next_free_id_and_a_token_are_made_once(
     store: PlantStore, proxy: TcpProxy, location: PostgresLocation
 ) -> None:
-    proxy.lose_answer(b"NOTIFY")
+    proxy.lose_answer(b"COMMIT")
     assert store.add_as_next(plant_fields({"name": "Fern"}), COMMAND).result(SECONDS).id == 1
-    proxy.lose_answer(b"NOTIFY")
+    proxy.lose_answer(b"COMMIT")
     token = store.tokens.create("script").result(SECONDS)
     assert [row.name for row in store.tokens.list()] == ["script"]
     assert store.tokens.list()[0] == token.row
@@ -129,7 +129,7 @@ def test_while_the_server_cannot_be_asked_the_outcome_is_unknown(
     health: SimpleQueue[StoreError | None] = SimpleQueue()
     store.subscribe_health(health.put)
     proxy.is_off = True
-    proxy.lose_answer(b"NOTIFY")
+    proxy.lose_answer(b"COMMIT")
     failure = store.add(plant(1), COMMAND).exception(SECONDS)
     assert isinstance(failure, OutcomeUnknownError)
     assert failure.retry_after is not None
@@ -145,7 +145,7 @@ def test_the_form_may_send_a_plant_again_whose_outcome_was_unknown(store: PlantS
         health: SimpleQueue[StoreError | None] = SimpleQueue()
         store.subscribe_health(health.put)
         proxy.is_off = True
-        proxy.lose_answer(b"NOTIFY", reaches_server=reaches_server)
+        proxy.lose_answer(b"COMMIT", reaches_server=reaches_server)
         assert isinstance(store.add(plant(plant_id), FORM).exception(SECONDS), OutcomeUnknownError)
         proxy.is_off = False
         while health.get(timeout=SECONDS) is not None:
@@ -401,7 +401,7 @@ def test_a_write_whose_answer_is_lost_is_answered_when_the_server_can_be_asked(
     store.subscribe_health(healthy.put)
     for reaches_server, name in ((True, "Fern"), (False, "Ivy")):
         proxy.is_off = True
-        proxy.lose_answer(b"NOTIFY", reaches_server=reaches_server)
+        proxy.lose_answer(b"COMMIT", reaches_server=reaches_server)
         added = store.add_as_next(plant_fields({"name": name}), FORM)
         assert isinstance(healthy.get(timeout=SECONDS), OutcomeUnknownError)
         assert not added.done()
