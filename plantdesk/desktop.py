@@ -137,7 +137,7 @@ class Desktop(QObject):
 
     @Slot(object, bool)
     def _use_store(self, location: StoreLocation, create: bool) -> None:
-        """Show another store in the window, or raise the window that shows it, and end."""
+        """Show another store in the window, or raise the window that shows it."""
         window, session = self.window, self.session
         single = SingleWindow(location, paths.usable(paths.data_folder))
         is_same = single.key == self._single.key
@@ -153,11 +153,10 @@ class Desktop(QObject):
         self._fill_window(window, create=create)
 
     def _take(self, single: SingleWindow) -> bool:
-        """Lock another store; where another window has it, leave the user to that."""
+        """Lock another store; where another window has it, that comes to the front, and this one stays as it is."""
         if single.take():
             return True
-        if single.raise_other():
-            self.leave()
+        single.raise_other()
         return single.is_locked
 
     def _make_theme(self) -> Theme:
@@ -216,8 +215,9 @@ def _remembered(location: StoreLocation, preferences: Preferences) -> StoreLocat
 
 
 def _remember(location: StoreLocation, preferences: Preferences) -> None:
-    """Let the next start open what was chosen: the own store, or a shared one and its user."""
-    preferences.change(opens_shared_store=not location.is_own)
+    """Let the next start open what was chosen: the own store, or a shared one and its user; no other file."""
+    if location.is_own or location.server is not None:
+        preferences.change(opens_shared_store=not location.is_own)
     if location.server is not None:
         from plantdesk.store import PostgresLocation
 

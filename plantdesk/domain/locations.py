@@ -61,6 +61,12 @@ class StoreLocation(Protocol):
     def exists(self) -> bool:
         """Whether there is a store, or what is left of one."""
 
+    def check(self) -> bool:
+        """Return whether there is a store, as far as this is known without a server; change nothing.
+
+        Waits for the disk. Raises StoreError for a file that is no store, and OSError.
+        """
+
     def state(self) -> object:
         """Return what decides whether the store can be opened; the same as before: trying again is no use.
 

@@ -24,15 +24,17 @@ BACKGROUND = "--background"
 
 def background_command() -> list[str]:
     """Return the program and its arguments for a start in the background."""
-    return [*_window(), BACKGROUND]
+    return window_command(BACKGROUND)
 
 
-def _window() -> list[str]:
+def window_command(*options: str) -> list[str]:
+    """Return the program and its arguments for a window with `options`."""
     program = Path(sys.executable)
     if sys.platform == "win32":  # python.exe would open a console beside the window
         windowed = program.with_name(f"{program.stem.removesuffix('w')}w.exe")
         program = windowed if windowed.exists() else program
-    return [str(program)] if getattr(sys, "frozen", False) else [str(program), "-m", "plantdesk"]
+    start = [str(program)] if getattr(sys, "frozen", False) else [str(program), "-m", "plantdesk"]
+    return [*start, *options]
 
 
 _ENTRY = """\

@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from plantdesk import DEFAULT_PORT
@@ -64,6 +64,10 @@ def _is_text_scale(value: object) -> bool:
     return isinstance(value, int | float) and type(value) is not bool and SMALLEST_TEXT <= value <= LARGEST_TEXT
 
 
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
 def _is_object(value: object) -> bool:
     return isinstance(value, dict)
 
@@ -102,6 +106,7 @@ class Settings(_Checked):
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
     shared_store: str = _setting("", lambda value: isinstance(value, str))
     opens_shared_store: bool = _flag(default=False)
+    recent_stores: Sequence[str] = _setting([], _is_list_of_texts)  # files and addresses, the newest first
     enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
     #: What is remembered for each store, by the path of its file; the one used last is the last.

@@ -58,7 +58,7 @@ def location_of(database: str | Path | None) -> StoreLocation:
         if address is not None:
             raise AddressError(start=address[0])  # the rest may be a password
         path = Path(database).absolute()
-        if _MISTAKEN.match(str(database)) and not path.exists():
+        if _MISTAKEN.match(str(database)) and not Path(database).is_absolute() and not path.exists():
             from plantdesk.store.postgres.address import AddressSyntaxError
 
             raise AddressSyntaxError
@@ -118,6 +118,16 @@ class SqliteLocation(Value):
         except OSError:  # nothing, or a link to nothing
             has_file = os.path.lexists(self.path)
         return has_file or os.path.lexists(f"{self.path}-wal") or bool(Backups(self.path).newest_first())
+
+    def check(self) -> bool:
+        """Return whether there is a file with content, which is checked before SQLite opens it as a store."""
+        from plantdesk.store.sqlite.files.open_checks import check_file, is_absent, resolved
+
+        path = resolved(self.path)
+        if is_absent(path):
+            return False
+        check_file(path)
+        return True
 
     def state(self) -> object:
         """Return identity, size, time and permissions of file and folder."""

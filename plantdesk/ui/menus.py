@@ -37,6 +37,7 @@ class Section(Enum):
     FILE_IMPORT = auto()
     FILE_EXPORT = auto()
     FILE_API = auto()
+    FILE_OPEN = auto()
     FILE_STORE = auto()
     FILE_BACKUPS = auto()
     FILE_WINDOW = auto()
@@ -147,6 +148,21 @@ class Menus(QObject):
         _submenu(menu, end, title).addActions(added)
         return added
 
+    def add_list(self, section: Section, title: str, entries: Callable[[], Sequence[tuple[str, Slot]]]) -> None:
+        """Add a submenu of the `entries` at the time when its menu opens: the text of each, and its slot."""
+        menu, end = self._ends[section]
+        submenu = _submenu(menu, end, title)
+
+        def show_entries() -> None:
+            submenu.clear()
+            for text, slot in entries():
+                action = submenu.addAction(text)
+                action.setMenuRole(QAction.MenuRole.NoRole)
+                action.triggered.connect(slot)
+            submenu.menuAction().setEnabled(not submenu.isEmpty())
+
+        menu.aboutToShow.connect(show_entries)
+
     def add_choices(
         self, section: Section, choices: Sequence[tuple[str, str]], slot: Callable[[str], object], title: str = ""
     ) -> QActionGroup:
@@ -209,7 +225,7 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
             [
                 [Section.FILE_PLANTS, Section.FILE_IMPORT, Section.FILE_EXPORT],
                 [Section.FILE_API],
-                [Section.FILE_STORE],
+                [Section.FILE_OPEN, Section.FILE_STORE],
                 [Section.FILE_BACKUPS],
                 [Section.FILE_WINDOW],
             ],

@@ -14,6 +14,7 @@ from plantdesk.domain.overrides import override
 from plantdesk.platform import languages
 
 if TYPE_CHECKING:
+    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.records import Source
 
 #: Translates a literal in a context. `dev.py texts` finds calls of this name with two literals.
@@ -152,6 +153,13 @@ def source_text(source: Source) -> str:
         "other": translate("PlantTable", "Unknown"),
     }
     return words[source.kind]
+
+
+def store_name(location: StoreLocation) -> str:
+    """Return the name of a store: its file, or its database and server."""
+    if location.server is None:
+        return location.name
+    return translate("Workspace", "{database} on {server}").format(database=location.name, server=location.server)
 
 
 def one_line(text: str) -> str:

@@ -22,6 +22,7 @@ from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
+from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.undo_stack import UndoStack
@@ -29,6 +30,7 @@ from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import BarKind, MessageLine
 from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
+from plantdesk.ui.window.stores import Stores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +93,7 @@ class Workspace(Page):
         self._question = question = CloseQuestion(window, self._context, self._features)
         question.confirmed.connect(window.close_at_once)
         window.may_close = question.may_close
+        self.set_location(location)
         window.setCentralWidget(self)
         window.setWindowIcon(QIcon(str(paths.resources_folder() / "icons" / "plantdesk.svg")))
         window.escape_pressed.connect(self._step_back)
@@ -126,6 +129,8 @@ class Workspace(Page):
         transfer.imported_requested.connect(plants.filter_by)
         plants.import_requested.connect(transfer.import_text)
         plants.files_requested.connect(transfer.choose_files)
+        stores = Stores(context)
+        stores.import_requested.connect(transfer.import_files)
         labels = Labels(context, plants)
         card.labels_requested.connect(labels.print_selected)
         edit = EditCommands(context)
@@ -139,6 +144,7 @@ class Workspace(Page):
             transfer,
             labels,
             api,
+            stores,
             self._make_shared_store(),
             self._backups,
             edit,
@@ -217,22 +223,22 @@ class Workspace(Page):
     # --- the store ---
 
     def set_location(self, location: StoreLocation) -> None:
-        """Expect the store of another location."""
+        """Expect the store of another location; its name is in the title unless it is the user's own."""
         self._context.location = location
+        self._window.set_file_name(self._title())
 
     def set_store(self, store: PlantStore) -> None:
-        """Show the plants of the store that was opened; its name is in the title unless it is the user's own."""
+        """Show the plants of the store that was opened."""
         self._no_store_reason = None
-        self._window.set_file_name(self._title())
         self._opened = OpenStore(store, StoreQueries(self._context.bridge.short_tasks, store))
         for feature in self._features:
             feature.set_store(self._opened)
 
     def _title(self) -> str | None:
         location = self._context.location
-        if location.server is None:
-            return None if location.is_own else location.name
-        return self.tr("{database} on {server}").format(database=location.name, server=location.server)
+        if location.is_own:
+            return None
+        return store_name(location)
 
     @Slot(bool)
     def _on_reached(self, is_reached: bool) -> None:

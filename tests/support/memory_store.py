@@ -189,6 +189,10 @@ class MemoryLocation(StoreLocation):
         return True
 
     @override
+    def check(self) -> bool:
+        return True
+
+    @override
     def state(self) -> object:
         return None
 

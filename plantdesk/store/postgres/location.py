@@ -111,6 +111,10 @@ class PostgresLocation:
         """Whether there may be a store: only opening it tells, and creates nothing unless asked."""
         return True
 
+    def check(self) -> bool:
+        """Return True: only the server knows whether there is a store."""
+        return True
+
     def state(self) -> object:
         """Return something new each time: a server may be reachable at any moment."""
         return object()

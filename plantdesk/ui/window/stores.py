@@ -1,0 +1,193 @@
+"""The commands for other stores: each is shown in a window of its own, by a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QDir, QProcess, Signal, Slot
+from PySide6.QtWidgets import QFileDialog
+
+from plantdesk.domain.errors import ForeignFileError, PlantDeskError, shortened
+from plantdesk.platform.login import window_command
+from plantdesk.store import DESK_FILE_SUFFIX, location_of
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Key, Section
+from plantdesk.ui.qt import documents_folder, override
+from plantdesk.ui.texts import error_text, one_line, quoted, store_name
+
+if TYPE_CHECKING:
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.widgets.messages import MessageAction
+
+_SUFFIX = ".db"
+#: Stores in the list, and characters of a name and of a folder there.
+_MAX_RECENT, _MAX_NAME, _MAX_FOLDER = 10, 60, 60
+
+
+class Stores(Feature):
+    """Opens other stores, and lists the last ones. A window that shows the store already comes to the front.
+
+    `import_requested(files)`: the user wants to import files that are no stores.
+    """
+
+    import_requested = Signal(object)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._has_store = False
+        context.menus.add(Section.FILE_OPEN, self.tr("Ne&w store…"), self.choose_new)
+        context.menus.add(Section.FILE_OPEN, self.tr("&Open store…"), self.choose, Key.Open)
+        context.menus.add_list(Section.FILE_OPEN, self.tr("Recent store&s"), self._entries)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._has_store = True
+        location = self.context.location
+        if not location.is_own and _is_text(location.url):
+            others = [each for each in self._recent if each != location.url]
+            self.context.preferences.change(recent_stores=[location.url, *others][:_MAX_RECENT])
+
+    @override
+    def release_store(self) -> None:
+        self._has_store = False
+
+    # --- the last stores ---
+
+    @property
+    def _recent(self) -> Sequence[str]:
+        return self.context.preferences.settings.recent_stores
+
+    def _entries(self) -> list[tuple[str, Callable[[], object]]]:
+        """Return the last stores but the one that is shown, and the command that clears the list."""
+        texts = {url: _entry_text(url) for url in self._recent if url != self.context.location.url}
+        entries: list[tuple[str, Callable[[], object]]]
+        entries = [(text, partial(self.open, url)) for url, text in texts.items() if text]
+        return [*entries, (self.tr("&Clear list"), self._clear)] if entries else []
+
+    @Slot()
+    def _clear(self) -> None:
+        self.context.preferences.change(recent_stores=[])
+
+    def _forget(self, url: str) -> None:
+        self.context.preferences.change(recent_stores=[each for each in self._recent if each != url])
+
+    # --- opening ---
+
+    @Slot()
+    def choose(self) -> None:
+        """Let the user choose the file of a store, or that of a shared store."""
+        stores = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX} *{DESK_FILE_SUFFIX}")
+        filters = f"{stores};;{self.tr('All files (*)')}"
+        name, _ = QFileDialog.getOpenFileName(self.context.page, self.tr("Open store"), self._folder(), filters)
+        if name:
+            self.open(name)
+
+    @Slot()
+    def choose_new(self) -> None:
+        """Let the user name a new file."""
+        name, _ = QFileDialog.getSaveFileName(
+            self.context.page,
+            self.tr("New store"),
+            self._folder(),
+            self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX}"),
+            options=QFileDialog.Option.DontConfirmOverwrite,  # nothing is overwritten
+        )
+        if name:
+            self.create(name if Path(name).suffix else f"{name}{_SUFFIX}")
+
+    def open(self, url: str) -> None:
+        """Show the store of a file or an address in a window of its own, after a check of what the file is."""
+        self._check(url, self._on_checked)
+
+    def create(self, name: str) -> None:
+        """Make a store in a new file, and show it in a window of its own."""
+        self._check(name, self._on_new_checked)
+
+    def _folder(self) -> str:
+        location = self.context.location
+        return str(documents_folder() if location.is_own or location.folder is None else location.folder)
+
+    def _check(self, url: str, on_checked: Callable[[StoreLocation, bool], object]) -> None:
+        shown = self.context.location
+
+        def check(_task: object) -> tuple[StoreLocation, bool]:
+            location = location_of(url)
+            return location, location.key == shown.key or location.check()
+
+        def on_result(result: tuple[StoreLocation, bool]) -> None:
+            if result[0].key == shown.key:
+                text = self.tr("{store} is open in this window.").format(store=quoted(store_name(shown)))
+                self.context.page.toast.show_message(text)
+            else:
+                on_checked(*result)
+
+        self.context.bridge.long_tasks.ask(self, check, on_result, partial(self._on_refused, url))
+
+    def _on_checked(self, location: StoreLocation, found: bool) -> None:
+        if found:
+            self._start(location)
+            return
+        text = self.tr("{store} is not there any more, or is empty. It was in {folder}.").format(
+            store=quoted(location.name), folder=quoted(_folder_text(location))
+        )
+        self.context.page.toast.show_problem(text, *self._forget_actions(location.url))
+
+    def _on_new_checked(self, location: StoreLocation, found: bool) -> None:
+        if not found:
+            self._start(location)
+            return
+        text = self.tr("{store} is there already.").format(store=quoted(location.name))
+        self.context.page.toast.show_message(text, (self.tr("Open it"), partial(self._start, location)))
+
+    def _on_refused(self, url: str, error: Exception) -> None:
+        """Show why a file cannot be a store; offer to import one that may have plants."""
+        from plantdesk.transfer.formats import SUFFIXES
+
+        actions = self._forget_actions(url)
+        suffix = Path(url).suffix.lower()
+        if isinstance(error, ForeignFileError) and self._has_store and suffix in SUFFIXES and suffix != _SUFFIX:
+            actions = [(self.tr("Import…"), partial(self.import_requested.emit, [Path(url)])), *actions]
+        self.context.page.toast.show_problem(error_text(error), *actions)
+
+    def _forget_actions(self, url: str) -> list[MessageAction]:
+        return [(self.tr("Remove from the list"), partial(self._forget, url))] if url in self._recent else []
+
+    def _start(self, location: StoreLocation) -> None:
+        """Start the program with a store; it raises the window that shows it already, if there is one, and ends.
+
+        Its API gets any free port: that of the settings is for the store that PlantDesk opens by itself.
+        """
+        toast = self.context.page.toast
+        program, *options = window_command("--port", "0", "--database", location.url)
+        started, _ = QProcess.startDetached(program, options)
+        if started:
+            toast.show_message(self.tr("Opening {store}…").format(store=quoted(store_name(location))))
+        else:
+            toast.show_problem(self.tr("Another window could not be started. Start PlantDesk again."))
+
+
+def _entry_text(url: str) -> str:
+    """Return the text of a store in a menu; empty for what names none, as somebody has changed the settings."""
+    try:
+        location = location_of(url)
+    except PlantDeskError:
+        return ""
+    name = shortened(one_line(store_name(location)), _MAX_NAME)
+    folder = "" if location.folder is None else _folder_text(location)
+    if len(folder) > _MAX_FOLDER:
+        folder = f"…{folder[1 - _MAX_FOLDER :]}"  # its end says more
+    return (f"{name} — {folder}" if folder else name).replace("&", "&&")
+
+
+def _folder_text(location: StoreLocation) -> str:
+    """Return the folder of a store as the system writes it."""
+    return one_line(QDir.toNativeSeparators(str(location.folder)))
+
+
+def _is_text(url: str) -> bool:
+    """Whether a path can be given to another process: not one with bytes that are no text."""
+    return url.isprintable() or not any("\ud800" <= each <= "\udfff" for each in url)

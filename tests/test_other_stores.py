@@ -1,0 +1,196 @@
+"""Other stores from the menu of the window: each is shown by a process of its own, as `plantdesk --database` does."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QProcess
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
+from plantdesk.platform import paths, settings
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.single_window import SingleWindow
+from plantdesk.ui.transfer.import_dialog import ImportDialog
+from tests.support.desk import TIMEOUT, Desk, plain
+from tests.support.programs import runtimes
+from tests.test_desktop import ProgramDesk, running
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QApplication
+    from pytestqt.qtbot import QtBot
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[ProgramDesk]:
+    with running(qtbot, qapp, None) as desk:
+        desk.until_on()
+        yield desk
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The options of the processes that would have been started."""
+    found: list[list[str]] = []
+
+    def start(_program: str, options: list[str]) -> tuple[bool, int]:
+        found.append(options[-4:])
+        return True, 1
+
+    monkeypatch.setattr(QProcess, "startDetached", start)
+    return found
+
+
+def store_at(file: Path, *names: str) -> Path:
+    with closing(Store(file)) as store:
+        for number, name in enumerate(names, 1):
+            store.add(new_plant({"id": number, "name": name}), COMMAND).result(10)
+    return file
+
+
+def choose(desk: Desk, monkeypatch: pytest.MonkeyPatch, command: str, file: Path) -> None:
+    """Choose a file by a command of the File menu."""
+    for dialog in ("getOpenFileName", "getSaveFileName"):
+        monkeypatch.setattr(QFileDialog, dialog, lambda *_arguments, **_options: (str(file), ""))
+    desk.choose("File", command)
+
+
+def recent(desk: Desk) -> dict[str, QAction]:
+    """Return the list of the last stores."""
+    desk.enabled("File")
+    menu = desk.action("Recent stores").menu()
+    assert isinstance(menu, QMenu)
+    return {plain(each.text()): each for each in menu.actions()}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
+def test_another_store_opens_in_a_window_of_its_own_once(
+    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "Ä & user=x"
+    folder.mkdir()
+    store_at(folder / "gärten.db", "Aloe")
+    desk.add("Mine")
+    desk.sees("Mine")
+    choose(desk, monkeypatch, "Open store…", folder / "gärten.db")
+
+    def others() -> list[dict[str, object]]:
+        return [each for each in runtimes(paths.runtime_folder()) if each["pid"] != os.getpid()]
+
+    desk.until(lambda: bool(others()))
+    (other,) = others()
+    try:
+        assert other["database"] == str(folder / "gärten.db")
+        assert desk.window.windowTitle() == "PlantDesk"
+        desk.sees("Mine")
+        desk.until(lambda: any("gärten.db" in each for each in recent(desk)))  # the other window has noted it
+        assert not desk.desktop.preferences.settings.opens_shared_store
+    finally:
+        os.kill(int(str(other["pid"])), signal.SIGTERM)
+        desk.until(lambda: not others())
+
+
+def test_a_new_store_opens_in_a_window_of_its_own(
+    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+) -> None:
+    choose(desk, monkeypatch, "New store…", tmp_path / "balcony user=x")
+    desk.until(lambda: bool(started))
+    assert started == [["--port", "0", "--database", str(tmp_path / "balcony user=x.db")]]
+
+
+def test_a_store_that_is_there_is_not_made_anew(
+    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+) -> None:
+    file = store_at(tmp_path / "garden.db", "Aloe")
+    choose(desk, monkeypatch, "New store…", file)
+    desk.until(lambda: "“garden.db” is there already." in desk.texts())
+    assert not started
+    desk.button("Open it").click()
+    assert started == [["--port", "0", "--database", str(file)]]
+
+
+def test_the_store_of_the_window_opens_no_other_window(
+    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+) -> None:
+    link = tmp_path / "link.db"
+    link.symlink_to(paths.database_file())
+    choose(desk, monkeypatch, "Open store…", link)
+    desk.until(lambda: "“plants.db” is open in this window." in desk.texts())
+    assert not started
+
+
+def test_a_file_of_plants_is_left_as_it_is_and_can_be_imported(
+    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text("name,tag\nRose,Bed\n", encoding="utf-8")
+    choose(desk, monkeypatch, "Open store…", file)
+    desk.until(lambda: any("is not a PlantDesk store" in each for each in desk.texts()))
+    assert not started
+    Desk(desk.qtbot, desk.toast).button("Import…").click()
+    dialog = desk.the(ImportDialog)
+    dialog.reject()
+    assert sorted(each.name for each in tmp_path.iterdir() if each.is_file()) == ["list.csv"]
+    assert file.read_text(encoding="utf-8") == "name,tag\nRose,Bed\n"
+
+
+def test_a_recent_store_that_is_gone_is_reported_and_can_be_removed(
+    desk: ProgramDesk, tmp_path: Path, started: list[list[str]]
+) -> None:
+    gone, here = tmp_path / "gone.db", store_at(tmp_path / "here.db")
+    desk.desktop.preferences.change(recent_stores=[str(gone), str(here), "postgresql://anna@plants.example/garden"])
+    texts = [each for each in recent(desk) if each]
+    assert [each.partition(" — ")[0] for each in texts] == [
+        "gone.db",
+        "here.db",
+        "garden on plants.example",
+        "Clear list",
+    ]
+    assert texts[0].endswith(tmp_path.name)
+    recent(desk)[texts[0]].trigger()
+    desk.until(lambda: any(each.startswith("“gone.db” is not there any more") for each in desk.texts()))
+    desk.button("Remove from the list").click()
+    assert texts[0] not in recent(desk)
+    recent(desk)[texts[1]].trigger()
+    recent(desk)[texts[2]].trigger()
+    desk.until(lambda: len(started) == 2)
+    assert {each[-1] for each in started} == {str(here), "postgresql://anna@plants.example/garden"}
+    recent(desk)["Clear list"].trigger()
+    recent(desk)
+    assert not desk.action("Recent stores").isEnabled()
+
+
+def test_own_plants_that_another_window_shows_come_to_the_front(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    own = SingleWindow(location_of(None), paths.data_folder())
+    assert own.take()
+    own.listen()
+    with running(qtbot, qapp, store_at(tmp_path / "garden.db", "Aloe")) as desk:
+        desk.sees("Aloe")
+        with qtbot.waitSignal(own.raise_requested, timeout=TIMEOUT):
+            desk.choose("File", "My own plants")
+        desk.add("Fern")
+        desk.sees("Fern", "Aloe")
+        assert desk.window.windowTitle() == "garden.db — PlantDesk"
+    own.release()
+
+
+def test_the_title_names_another_store_also_while_it_cannot_be_opened(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    (tmp_path / "list.db").write_bytes(b"no store" * 1000)
+    with running(qtbot, qapp, tmp_path / "list.db") as desk:
+        desk.until_bar(shown=True)
+        assert desk.window.windowTitle() == "list.db — PlantDesk"
+        assert settings.load(paths.settings_file()).recent_stores == []
