@@ -155,7 +155,7 @@ def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(
         desk.until_on()
         for plant_id, name in (("", "Aloe"), ("7", "Fern")):
             proxy.is_off = True
-            proxy.lose_answer(b"NOTIFY")  # only a write sends it, in one piece with its COMMIT
+            proxy.lose_answer(b"COMMIT")
             desk.type(desk.id, plant_id)
             desk.add(name)
             desk.until(lambda: "Checking" in " ".join(desk.texts()))

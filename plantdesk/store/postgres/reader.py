@@ -145,7 +145,7 @@ class ReadConnection:
 
 
 def _in_snapshot(connection: Connection, query: Callable[[Connection], _Result]) -> _Result:
-    with connection.transaction():
+    with connection.transaction(force_rollback=True):
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         return query(connection)
 

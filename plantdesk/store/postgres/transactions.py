@@ -276,7 +276,7 @@ class Transactions:
             self.missing_rights = missing_rights(connection)
             if isinstance(self.missing_rights, OnlyReadsError):
                 raise self.missing_rights
-            with connection.transaction():
+            with connection.transaction(force_rollback=True):
                 execute(connection, LOCK)
 
     def check_may_change(self) -> None:
@@ -355,7 +355,7 @@ class Transactions:
                 state = execute(connection, _STATE)
                 plants = execute(connection, _ADDED, (known.seq, limit))
                 images = execute(connection, _TOUCHED, (known.change, limit))
-                connection.execute("COMMIT")
+                connection.execute("ROLLBACK")  # only writes commit, also for a reader of logs
         except BaseException:
             _rolled_back(connection)
             raise
