@@ -93,8 +93,10 @@ def test_another_store_opens_in_a_window_of_its_own_once(
         assert other["database"] == str(folder / "gärten.db")
         assert desk.window.windowTitle() == "PlantDesk"
         desk.sees("Mine")
-        desk.until(lambda: any("gärten.db" in each for each in recent(desk)))  # the other window has noted it
-        assert not desk.desktop.preferences.settings.opens_shared_store
+        preferences = desk.desktop.preferences  # the other window changes them
+        desk.until(lambda: preferences.settings.recent_stores == [str(folder / "gärten.db")])
+        assert [each.partition(" — ")[0] for each in recent(desk)] == ["gärten.db", "Clear list"]
+        assert not preferences.settings.opens_shared_store
     finally:
         os.kill(int(str(other["pid"])), signal.SIGTERM)
         desk.until(lambda: not others())
