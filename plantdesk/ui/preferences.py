@@ -37,14 +37,14 @@ class Preferences(QObject):
         self._file = file
         self.settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
 
-    def follow(self) -> None:
-        """Take over from now on what other windows change: they replace the file, so its folder is watched."""
+    def follow(self, window: QObject) -> None:
+        """Take over what other windows change, as long as `window` is there: they replace the file in its folder."""
         if self._file is None or self._watcher is not None:
             return
         with contextlib.suppress(OSError):
             paths.create_folder(self._file.parent)
         if self._file.parent.is_dir():
-            self._watcher = QFileSystemWatcher([str(self._file.parent)], self)
+            self._watcher = QFileSystemWatcher([str(self._file.parent)], window)
             self._watcher.directoryChanged.connect(self._read_again)
 
     @Slot()

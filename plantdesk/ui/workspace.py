@@ -213,7 +213,7 @@ class Workspace(Page):
         from plantdesk.ui.event_loop import CursorBlinking
 
         CursorBlinking(self)
-        self._context.preferences.follow()
+        self._context.preferences.follow(self)
         for feature in self._features:
             feature.complete()
         self._features += self._make_late_features()
