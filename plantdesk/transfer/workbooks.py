@@ -516,7 +516,8 @@ class _Sheet(Parser):
             reference = attributes.get("r")
             self._column = self._column + 1 if reference is None else self._column_of(reference.rstrip(_DIGITS))
             self._kind, self._style, self._value = attributes.get("t", "n"), attributes.get("s", "0"), ""
-        elif tag == "v":
+            self._cell_depth = self._depth
+        elif tag == "v" and self._depth == self._cell_depth + 1:  # not that of an extension
             self.texts.clear()
         elif tag == "row":
             self._start_row(attributes.get("r"))
@@ -528,7 +529,7 @@ class _Sheet(Parser):
     def _end_element(self, tag: str) -> None:
         if tag == "c":
             self._put(self._text())
-        elif tag == "v":
+        elif tag == "v" and self._depth == self._cell_depth:
             self._value = "".join(self.texts)
         elif tag == "row":
             self.end_item()

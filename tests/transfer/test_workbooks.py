@@ -408,6 +408,11 @@ def _read(content: bytes) -> tuple[list[object], str]:
     return found, ""
 
 
+def test_a_value_in_an_extension_of_a_cell_is_not_that_of_the_cell() -> None:
+    cell = b'<c r="A1" t="s"><v>0</v><extLst><ext uri="u"><v>7</v></ext></extLst></c><c r="B1"><v>5</v></c>'
+    assert _read(HEAD + b"<row>" + cell + b"</row>" + END) == ([(1, ["shared", "5"])], "")
+
+
 def _mostly(usual: list[bytes], odd: list[bytes]) -> st.SearchStrategy[bytes]:
     return st.one_of(*[st.sampled_from(usual)] * 5, st.sampled_from(odd))
 
