@@ -835,6 +835,18 @@ def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qt
     second.release()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the libraries that a process has loaded are read from /proc")
+@pytest.mark.parametrize("library", ["libshiboken6", "QtCore.abi3", "libQt6Widgets", "QtWidgets.abi3"])
+def test_an_interrupt_while_qt_is_imported_ends_the_program(
+    qtbot: QtBot, environment: dict[str, str], library: str
+) -> None:
+    process = started(environment)
+    qtbot.waitUntil(lambda: library in Path(f"/proc/{process.pid}/maps").read_text(), timeout=TIMEOUT)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode in {0, -signal.SIGINT}, "Traceback" in err) == (True, False)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot, environment: dict[str, str]) -> None:
     first = started(environment)

@@ -18,8 +18,13 @@ def window(options: argparse.Namespace) -> int:
 def open_window(database: StoreLocation, port: int | None, *, background: bool = False) -> int:
     """Open the window of a store; return the exit code when it is closed. Raises PlantDeskError."""
     import gc
+    import signal
 
     from plantdesk.platform import display
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # KeyboardInterrupt in an import of Qt leaves a window that is half there. `signal_socket` takes it over later.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     display.prepare()  # before the first import of Qt, which may fail for want of a library
     gc.disable()  # what the start makes, stays: `GarbageCollector` collects when the window is complete

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import PlantRow, SourceKind
-from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, execute, storable
+from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, TablesChangedError, execute, storable
 from plantdesk.store.postgres.rows import next_free_id, row_of
 from plantdesk.store.sql import VERSION
 
@@ -152,7 +152,7 @@ def _outcome(entry: Entry, row: Sequence[Any]) -> PlantRow | PlantDeskError:
     if not is_valid:
         return TokenRefusedError()
     if not is_taken:
-        return TokenUsedUpError(max_plants)
+        return TokenUsedUpError(max_plants) if max_plants is not None else TablesChangedError()
     owner = row_of(row[_OWNER:])
     refusal = id_taken(owner, plant.name, plant.tag)
     return owner if isinstance(refusal, SamePlantError) and source.kind is not SourceKind.FORM else refusal
@@ -170,6 +170,9 @@ def add_as_next(transaction: Transaction, fields: PlantFields, source: Source) -
     sql = f"""INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)
               VALUES (%s, %s, %s, %s, {NOW}, %s, %s) RETURNING added_at"""
     values = (plant_id, fields.name, fields.tag, seq, source.id, folded(fields.name, fields.tag))
-    (added_at,) = execute(connection, sql, values).fetchone() or (0,)
+    row = execute(connection, sql, values).fetchone()
+    if row is None:
+        raise TablesChangedError
+    (added_at,) = row
     transaction.plants, transaction.has_changed = 1, True
     return PlantRow(plant_id, fields.name, fields.tag, added_at, source, version=-seq)

@@ -218,6 +218,15 @@ class SharedStoreGoneError(StoreUnreachableError):
     text = Text("The tables of the shared store are gone. Nothing was created in their place.")
 
 
+class TablesChangedError(StoreReadOnlyError):
+    """A trigger or a rule of the tables' owner refuses what is written, or writes something else."""
+
+    text = Text(
+        "The tables of the shared store have a trigger or a rule that changes what is written. Nothing was saved. "
+        "Who administrates the server can remove it."
+    )
+
+
 class ServerTooOldError(StoreUnreachableError):
     """The server lacks what the tables need."""
 
@@ -381,6 +390,9 @@ _BY_CLASS: tuple[tuple[type[psycopg.Error], type[StoreError]], ...] = (
     (errors.InvalidPassword, SignInRefusedError),
     (errors.InvalidAuthorizationSpecification, SignInRefusedError),
     (errors.UndefinedTable, SharedStoreGoneError),
+    (errors.UndefinedColumn, SharedStoreGoneError),
+    (errors.RaiseException, TablesChangedError),  # of a trigger
+    (errors.FeatureNotSupported, TablesChangedError),  # RETURNING where a rule does something else
     (errors.InvalidSchemaName, SharedStoreGoneError),
     (errors.DataCorrupted, StoreDamagedError),
     (errors.IndexCorrupted, StoreDamagedError),

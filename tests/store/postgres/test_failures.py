@@ -20,7 +20,7 @@ from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store import location_of
 from plantdesk.store.postgres import listening, transactions, writer
 from plantdesk.store.postgres import store as postgres_store
-from plantdesk.store.postgres.connections import Connection, ServerUnreachableError
+from plantdesk.store.postgres.connections import Connection, ServerUnreachableError, TablesChangedError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.support.adding import add_each
 from tests.support.postgres_server import running_server
@@ -349,6 +349,24 @@ def test_closing_ends_the_query_that_runs(postgres: PostgresServer, location: Po
         until(lambda: len(postgres.execute(waiting)) == 1)
         store.close()
         assert ended.wait(SECONDS)
+
+
+@pytest.mark.parametrize("action", ["RETURN NULL", "RAISE EXCEPTION 'not today'"])
+def test_a_plant_that_a_trigger_leaves_out_is_not_acknowledged(
+    store: PlantStore, postgres: PostgresServer, location: PostgresLocation, action: str
+) -> None:
+    body = f"CREATE FUNCTION plantdesk.refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN {action}; END$$"
+    postgres.execute(body, location.name)
+    trigger = (
+        "CREATE TRIGGER refusing BEFORE INSERT ON plantdesk.plant FOR EACH ROW EXECUTE FUNCTION plantdesk.refuse()"
+    )
+    postgres.execute(trigger, location.name)
+    for add in (store.add(plant(1), COMMAND), store.add_as_next(plant_fields({"name": "Fern"}), COMMAND)):
+        assert isinstance(add.exception(SECONDS), TablesChangedError)
+    postgres.execute("DROP TRIGGER refusing ON plantdesk.plant", location.name)
+    until(lambda: store.write_error is None)
+    assert store.add(plant(2), COMMAND).result(SECONDS).id == 2
+    assert stored(location) == [2]
 
 
 def test_missing_rights_make_a_store_read_only(postgres: PostgresServer, location: PostgresLocation) -> None:
