@@ -31,7 +31,7 @@ from plantdesk.cli.parser import (
     unicode_text,
     whole_number,
 )
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
     from plantdesk.cli.parser import Commands
@@ -72,7 +72,7 @@ _GLOBAL = ("database", "port", "background")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command in `arguments`; return its exit code. Raises SystemExit as argparse does."""
+    """Run the command in `arguments`; return its exit code. Raises SystemExit as argparse does, and PlantDeskError."""
     if arguments[0] in _COMMANDS.keys() - {"serve", "watch"} | {COMPLETE}:
         gc.set_threshold(_MIN_COLLECTED)
         atexit.register(gc.freeze)
@@ -88,7 +88,14 @@ def run(arguments: Sequence[str]) -> int:
         options.database = database_of(options)
     module, _, function = options.run.partition(".")
     command: Callable[[argparse.Namespace], int] = getattr(import_module(f"plantdesk.cli.commands.{module}"), function)
-    return command(options)
+    try:
+        return command(options)
+    except PlantDeskError as error:
+        if "database" in options.takes and not options.database.is_own:
+            from plantdesk.cli.commands.stores import with_database
+
+            error.text = with_database(error.text, options.database)
+        raise
 
 
 def _apply_global_options(options: argparse.Namespace) -> None:

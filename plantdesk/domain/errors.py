@@ -7,7 +7,7 @@ the window can translate it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum, unique
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -82,6 +82,11 @@ class Text(Value):
         text = type(self)(self.template, one=self.one)
         vars(text)["values"] = {**self.values, **values}
         return text
+
+    def mapped(self, change: Callable[[str], str]) -> Text:
+        """Return the text with its templates, and those of the texts in it, changed: no longer to be translated."""
+        values = {name: each.mapped(change) if isinstance(each, Text) else each for name, each in self.values.items()}
+        return type(self)(change(self.template), one=change(self.one)).filled(**values)
 
     def __str__(self) -> str:
         template = self.one if self.one and self.values["count"] == 1 else self.template

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.plants import undo_command
+from plantdesk.cli.commands.stores import typed
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
 from plantdesk.domain.backups import preview_text
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -99,11 +99,12 @@ def _summary(restored: Restored, database: StoreLocation) -> str:
     count = restored.preview.plants
     lines = ["Restored 1 plant." if count == 1 else f"Restored {count:,} plants."]
     if restored.change is not None:
-        lines.append(f"To undo it, type: {undo_command(database, restored.change.number)}")
+        lines.append(f"To undo it, type: {typed(database, f'undo {restored.change.number}')}")
     if restored.saved is not None:
         lines.append(f"The state before is in {restored.saved}")
     if not restored.tokens_retained:
-        lines.append("No token is valid any more: make new ones with: plantdesk token create NAME")
+        command = typed(database, "token create NAME")
+        lines.append(f"No token is valid any more: make new ones with: {command}")
     return "\n".join(lines)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,6 +16,7 @@ from plantdesk.cli.commands.stores import (
     open_read_only,
     open_store,
     selection_of,
+    typed,
 )
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
 from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
@@ -142,12 +142,7 @@ def report(applied: Applied, database: StoreLocation) -> None:
         output.report("Nothing to change.")
     else:
         title = shortened(str(applied.change.title), _MAX_TITLE)
-        output.report(f"{title}. To undo it, type: {undo_command(database, applied.change.number)}")
-
-
-def undo_command(database: StoreLocation, number: int) -> str:
-    """Return what the user types to undo a change of this database."""
-    return f"plantdesk undo {number}" + ("" if database.is_own else f" --database {shlex.quote(database.url)}")
+        output.report(f"{title}. To undo it, type: {typed(database, f'undo {applied.change.number}')}")
 
 
 def _plant(store: PlantStore | ReadOnlyPlants, plant_id: int) -> PlantRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -20,7 +21,26 @@ if TYPE_CHECKING:
 
 #: SQLite accepts expressions up to a depth of 1,000.
 _MAX_WORDS = 300
+#: A command in a message, to which --database is added.
+_SUGGESTED = re.compile(r"`plantdesk [^`]+|: plantdesk [^).]+")
 _UPDATING = "Updating the plants to this version of PlantDesk"
+
+
+def typed(database: StoreLocation, command: str) -> str:
+    """Return what the user types to run a command on this database."""
+    return f"plantdesk {command}{_option(database)}"
+
+
+def with_database(text: Text, database: StoreLocation) -> Text:
+    """Return a message whose commands name this database: without it they would change the user's own plants."""
+    option = _option(database).replace("{", "{{").replace("}", "}}")
+    return text.mapped(lambda template: _SUGGESTED.sub(lambda command: command[0] + option, template))
+
+
+def _option(database: StoreLocation) -> str:
+    import shlex
+
+    return "" if database.is_own else f" --database {shlex.quote(database.url)}"
 
 
 def open_existing_store(database: StoreLocation) -> PlantStore:

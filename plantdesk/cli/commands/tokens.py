@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import report
-from plantdesk.cli.commands.stores import open_existing_store, open_store
+from plantdesk.cli.commands.stores import open_existing_store, open_store, typed
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.records import COMMAND
@@ -72,7 +72,8 @@ def list_tokens(options: argparse.Namespace) -> int:
     elif rows:
         print_table(_HEADER, [_cells(row, now) for row in rows])
     else:
-        print("There are no tokens. Create one with: plantdesk token create NAME", file=sys.stderr)
+        command = typed(options.database, "token create NAME")
+        print(f"There are no tokens. Create one with: {command}", file=sys.stderr)
     return 0
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
@@ -81,3 +83,17 @@ def test_the_latest_change_of_another_desk_is_only_undone_by_its_number(desks: l
     with pytest.raises(NothingToUndoError, match="Office has made this"):
         greenhouse.redo(FORM).result(SECONDS)
     assert greenhouse.undo(1, FORM).result(SECONDS).change.desk == "Greenhouse"
+
+
+def test_the_command_that_a_refused_undo_suggests_names_the_store(
+    desks: list[PlantStore], location: PostgresLocation, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert desks
+    here = named(location, "Shed").url
+    assert main(["undo", "--database", here]) == 1
+    suggested = re.search("`plantdesk (undo [0-9]+ .*)`", capfd.readouterr().err)
+    assert suggested is not None
+    assert shlex.split(suggested[1])[2:] == ["--database", here]
+    assert main(["undo", "99", "--database", here]) == 1
+    assert f"`plantdesk history --database {shlex.quote(here)}`" in capfd.readouterr().err
+    assert main(shlex.split(suggested[1])) == 0
