@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import psycopg
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QTextCursor
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
 from plantdesk.cli.main import main
@@ -41,7 +42,7 @@ from tests.store.postgres.test_migration import make_old_store
 from tests.support.desk import TIMEOUT, Desk, plain
 from tests.support.postgres_server import running_server
 from tests.support.tcp_proxy import proxy_to
-from tests.test_desktop import running
+from tests.test_desktop import ProgramDesk, running
 from tests.test_headless import serving
 
 if TYPE_CHECKING:
@@ -142,6 +143,51 @@ def test_a_window_notices_a_lost_server_by_itself_and_takes_no_change_of_a_card(
             assert card.button("Delete").isEnabled()
             assert card.button("Undo").isEnabled()
             assert not desk.the(NoteEdit).isReadOnly()
+
+
+def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, qapp: QApplication) -> None:
+    with running_server() as server:
+        location = server.new_store()
+        with closing(location.open()) as store:
+            store.add(new_plant({"id": 1, "name": "Aloe"}), COMMAND).result(SECONDS)
+
+        def has_note(note: str) -> bool:
+            with closing(location.open_read_only()) as plants:
+                return [row.note for page in plants.pages(Selection()) for row in page] == [note]
+
+        with running(qtbot, qapp, location) as desk:
+            desk.until_bar(shown=False)
+            write_note(desk, "Dry")
+            server.kill()
+            desk.until_bar(shown=True)
+            desk.until(lambda: "Not saved" in desk.texts())
+            assert not desk.window.close()
+            Desk(qtbot, desk.the(MessageBox)).button("Show them").click()
+            server.start()
+            desk.until(partial(has_note, "Dry"))
+            desk.until(lambda: "Not saved" not in desk.texts())
+            write_note(desk, " soil")
+            server.kill()
+            desk.until_bar(shown=True)
+            assert not desk.window.close()
+            Desk(qtbot, desk.the(MessageBox)).button("Close, keep them").click()
+            desk.until(lambda: not desk.window.isVisible())
+        server.start()
+        with running(qtbot, qapp, location) as desk:
+            desk.until(partial(has_note, "Dry soil"))
+
+
+def write_note(desk: ProgramDesk, text: str) -> None:
+    """Type at the end of the note of the only plant."""
+    desk.sees("Aloe")
+    desk.the(PlantTableView).selectAll()
+    if not desk.action("Card").isChecked():
+        desk.action("Card").trigger()
+    desk.until(lambda: bool(desk.window.findChildren(NoteEdit)) and not desk.the(NoteEdit).isReadOnly())
+    note = desk.the(NoteEdit)
+    note.setFocus()
+    note.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClicks(note, text)
 
 
 def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(

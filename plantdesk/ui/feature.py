@@ -106,7 +106,7 @@ class Feature(QObject):
             self.settled.emit()
 
     def keep_unsaved(self) -> int:
-        """Remember the plants that were entered and are not in the store for the next start; return how many."""
+        """Remember the plants or notes that are not in the store for the next start; return how many."""
         return 0
 
     def complete(self) -> None:

@@ -87,7 +87,9 @@ class CloseQuestion(QObject):
             title = self.tr("Close PlantDesk and cancel this?")
             self._ask(title, running, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
-            title = shown(Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=unsaved))
+            title = shown(
+                Text("{count:,} plants or notes are not saved.", one="1 plant or note is not saved.", count=unsaved)
+            )
             text, confirm = self._saved_texts() if self._context.preferences.are_saved else self._lost()
             self._ask(title, text, confirm, self.tr("&Show them"))
         return not running and not unsaved

@@ -106,6 +106,17 @@ class Workspace(Page):
         bar.setContentsMargins(*_STATUS_MARGINS)
         return bar
 
+    def _make_card(self, plants: Plants) -> Card:
+        card = Card(self._context, plants)
+        plants.selection_changed.connect(card.show_selection)
+        plants.card_requested.connect(card.toggle)
+        card.delete_requested.connect(plants.commands.delete)
+        card.tag_requested.connect(plants.commands.change_tag)
+        card.copy_requested.connect(plants.copy_selected)
+        card.saving_changed.connect(plants.status.show_saving)
+        card.note_waiting.connect(plants.status.show_waiting_note)
+        return card
+
     def _make_features(self, server: ApiControl) -> list[Feature]:
         """Make the features that the first paint shows. Escape asks the last one first."""
         context = self._context
@@ -116,13 +127,7 @@ class Workspace(Page):
         plants.api_access_requested.connect(api.open_dialog)
         api.plant_requested.connect(plants.fill_form)
         self._backups.restored.connect(self._on_restored)
-        card = Card(context, plants)
-        plants.selection_changed.connect(card.show_selection)
-        plants.card_requested.connect(card.toggle)
-        card.delete_requested.connect(plants.commands.delete)
-        card.tag_requested.connect(plants.commands.change_tag)
-        card.copy_requested.connect(plants.copy_selected)
-        card.saving_changed.connect(plants.status.show_saving)
+        card = self._make_card(plants)
         self._plants = plants
         transfer = Transfer(context, plants)
         card.export_requested.connect(transfer.export)

@@ -201,7 +201,7 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Pat
     desk.qtbot.waitUntil(lambda: "Discard" in desk.buttons())
     assert not desk.window.close()
     question = Desk(desk.qtbot, desk.the(MessageBox))
-    assert "1 plant is not saved." in question.texts()
+    assert "1 plant or note is not saved." in question.texts()
     assert ("Close, keep them" if is_kept else "Close, lose them") in question.buttons()
     question.button("Show them").click()
     desk.button("Discard").click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import wait
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 #: With more selected plants only their number is shown.
 _MAX_READ = 10_000
 _MAX_CHANGES = 50
+#: Seconds that a server has to take the last notes: a little longer than the store waits for it while it closes.
+_CLOSE_SECONDS = 10
 
 
 class _Read(NamedTuple):
@@ -44,7 +47,8 @@ class _Read(NamedTuple):
 class Card(Feature):
     """Shows the card while it is requested and plants are selected; reads nothing while it is hidden.
 
-    The other signals are those of its buttons. `saving_changed(saving)`: a note is being saved, or is saved.
+    The other signals are those of its buttons. `saving_changed(saving)`: a note is being saved, or no longer.
+    `note_waiting(there)`: whether a note could not be saved; it is saved when the store can be changed again.
     """
 
     delete_requested = Signal()
@@ -53,6 +57,7 @@ class Card(Feature):
     copy_requested = Signal()
     export_requested = Signal()
     saving_changed = Signal(bool)
+    note_waiting = Signal(bool)
 
     def __init__(self, context: WindowContext, rows: ShownPlants) -> None:
         """Show the selection of `rows`."""
@@ -83,15 +88,14 @@ class Card(Feature):
         self._opened = opened
         requested = self.context.preferences.of_store(self.context.location.key).get("card") is True
         self._pane.set_requested(requested=requested)
+        self._restore_notes(opened)
 
     @override
     def release_store(self) -> None:
         if self._opened is None:
             return
         self.context.preferences.change_store(self.context.location.key, card=self._pane.is_requested)
-        if self._draft is not None:
-            self._draft.save_both()
-            self._draft.deleteLater()
+        self._release_notes()
         self._draft = self._shown = self._opened = None
         self._is_applying = False
         self._pane.set_available(available=False)
@@ -153,7 +157,7 @@ class Card(Feature):
         self._one.show_plant(read.row, read.changes)
         if self._draft is None or self._draft.row.id != read.row.id:
             self._finish_note()
-            self._draft = self._new_draft(self._opened, read.row)
+            self._draft = self._resumed(read.row.id) or self._new_draft(self._opened, read.row)
         else:
             self._draft.follow(read.row)
         self._one.note_edit.set_text(self._draft.text)
@@ -168,7 +172,69 @@ class Card(Feature):
         draft = NoteDraft(self.context, opened, row, self)
         draft.saving_changed.connect(self.saving_changed)
         draft.settled.connect(self._on_settled)
+        draft.failed.connect(self._show_waiting)
         return draft
+
+    @property
+    def _drafts(self) -> list[NoteDraft]:
+        """The notes with something to save."""
+        from plantdesk.ui.card.note import NoteDraft
+
+        return [each for each in self.findChildren(NoteDraft) if each.is_dirty]
+
+    def _resumed(self, plant_id: int) -> NoteDraft | None:
+        """Return the note of a plant that waits since the plant was shown last."""
+        draft = next((each for each in self._drafts if each.row.id == plant_id and each.is_waiting), None)
+        if draft is not None:
+            draft.resume()
+        return draft
+
+    @override
+    def keep_unsaved(self) -> int:
+        if self._opened is None:
+            return 0
+        waiting = [each for each in self._drafts if each.is_waiting]
+        self._remember(waiting)
+        return len(waiting)
+
+    def _remember(self, drafts: list[NoteDraft]) -> None:
+        key, values = self.context.location.key, [each.as_json() for each in drafts]
+        if values or self.context.preferences.of_store(key).get("notes"):
+            self.context.preferences.change_store(key, notes=values)
+
+    def _restore_notes(self, opened: OpenStore) -> None:
+        """Save the notes that an earlier window could not save."""
+        values = self.context.preferences.of_store(self.context.location.key).get("notes")
+        if not isinstance(values, list):
+            return
+        from plantdesk.ui.card.note import restored
+
+        for row, note in filter(None, map(restored, values)):
+            self._new_draft(opened, row).restore(note)
+        self._show_waiting()
+
+    def _release_notes(self) -> None:
+        """Save what is not saved. What the server does not take in time is remembered, and saved at the next start."""
+        drafts = self._drafts
+        unsaved = [each for each in drafts if each.is_waiting]
+        for draft in drafts:
+            draft.save_both()
+        if self.context.location.server is not None:
+            saving = {each.saving: each for each in drafts if each.saving is not None}
+            done, _ = wait(saving, timeout=_CLOSE_SECONDS)
+            saved = [saving[each] for each in done if not each.cancelled() and each.exception() is None]
+            unsaved = [each for each in drafts if each not in saved]
+        self._remember(unsaved)
+        for draft in [*drafts, *filter(None, [self._draft])]:
+            draft.deleteLater()
+
+    @Slot()
+    def _show_waiting(self) -> None:
+        """Show whether notes wait, and remember them."""
+        count = self.keep_unsaved()
+        self.note_waiting.emit(count > 0)
+        if not count:
+            self.settled.emit()
 
     def _finish_note(self) -> None:
         if self._draft is not None:
@@ -192,6 +258,7 @@ class Card(Feature):
 
     @Slot(object)
     def _on_settled(self, row: PlantRow) -> None:
+        self._show_waiting()
         if self._draft is not None and self._draft.row.id == row.id:
             self._one.note_edit.set_text(self._draft.text)
 
@@ -256,6 +323,11 @@ class Card(Feature):
 
     @Slot(object)
     def _on_health_changed(self, error: Exception | None) -> None:
+        if self._opened is not None:
+            if not prevents_changes(error):
+                for draft in self._drafts:
+                    draft.save()
+            self._show_waiting()
         if self._pane.isVisible() and self._opened is not None:
             self._set_editable(error or self._opened.store.change_error)
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QPlainTextEdit
 
-from plantdesk.domain.errors import EditConflictError, InvalidPlantError
-from plantdesk.domain.records import FORM
+from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreUnreachableError, prevents_changes
+from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.validation import MAX_NOTE_BYTES
 from plantdesk.ui.qt import override
 from plantdesk.ui.questions import ConflictQuestion, added_again
@@ -18,12 +18,13 @@ from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.plain_text import report_focus
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from PySide6.QtCore import QMimeData
     from PySide6.QtGui import QFocusEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.feature import OpenStore, WindowContext
 
 
@@ -143,10 +144,12 @@ _LONGEST = 300
 class NoteDraft(QObject):
     """The note of a plant as the user writes it. It ends itself when it is saved after `finish`.
 
-    `saving_changed(saving)`: it is being saved, or is saved. `settled(row)`: the plant as it is stored now.
+    `saving_changed(saving)`: it is being saved, or no longer. `settled(row)`: the plant as it is stored now.
+    `failed`: it could not be saved, and waits.
     """
 
     saving_changed = Signal(bool)
+    failed = Signal()
     settled = Signal(object)
 
     def __init__(self, context: WindowContext, opened: OpenStore, row: PlantRow, parent: QObject) -> None:
@@ -157,8 +160,11 @@ class NoteDraft(QObject):
         self.row = row
         #: The note as it was written.
         self.text = row.note or ""
+        #: The write of the note that is on its way, or was the last one.
+        self.saving: Future[Applied] | None = None
         self._is_saving = False
         self._is_finished = False
+        self._has_failed = False
         changed = self.tr("The note of {name} was changed elsewhere while you were writing it")
         deleted = self.tr("{name} was deleted elsewhere while you were writing its note")
         self._question = ConflictQuestion(context, changed, deleted, self)
@@ -170,6 +176,32 @@ class NoteDraft(QObject):
     def is_dirty(self) -> bool:
         """Whether there is something to save."""
         return self.text != (self.row.note or "")
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is something that cannot be saved now, or could not be saved the last time."""
+        return self.is_dirty and (self._has_failed or prevents_changes(self._opened.store.change_error))
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `restore` needs, in values of JSON."""
+        row = self.row
+        return {
+            "id": row.id,
+            "name": row.name,
+            "tag": row.tag,
+            "was": row.note,
+            "version": row.version,
+            "note": self.text,
+        }
+
+    def restore(self, text: str) -> None:
+        """Save a note that an earlier window could not save."""
+        self.text, self._has_failed = text, True
+        self.finish()
+
+    def resume(self) -> None:
+        """Let the user write on: the plant is shown again."""
+        self._is_finished = False
 
     def write(self, text: str) -> None:
         """Take over what the user has typed; it is saved when they pause."""
@@ -218,11 +250,11 @@ class NoteDraft(QObject):
     def _apply(self, edit: Edit) -> None:
         self._is_saving = True
         self.saving_changed.emit(True)
-        saving = self._opened.store.apply([edit], FORM)
-        self._context.bridge.follow(self, saving, partial(self._on_saved, self.text), self._on_failed)
+        self.saving = self._opened.store.apply([edit], FORM)
+        self._context.bridge.follow(self, self.saving, partial(self._on_saved, self.text), self._on_failed)
 
     def _on_saved(self, text: str, applied: Applied) -> None:
-        self._is_saving = False
+        self._is_saving = self._has_failed = False
         if applied.change is not None:
             self.row = self.row._replace(note=text or None, version=applied.change.number)
             self._context.undo_stack.push(applied.change)
@@ -234,10 +266,14 @@ class NoteDraft(QObject):
 
     def _on_failed(self, error: Exception) -> None:
         self._is_saving = False
+        self._has_failed = not isinstance(error, EditConflictError)
+        self.failed.emit()
         self.saving_changed.emit(False)
         if isinstance(error, EditConflictError):
             self._compare()
             return
+        if isinstance(error, StoreUnreachableError) and not prevents_changes(self._opened.store.change_error):
+            self._pause.start()  # the server has come back meanwhile
         self._context.page.toast.show_problem(error_text(error), (self.tr("Try again"), self.save))
 
     # --- conflicts ---
@@ -280,3 +316,18 @@ class NoteDraft(QObject):
     def _end(self) -> None:
         if self._is_finished and not (self._is_saving or self._question.is_open or self.is_dirty):
             self.deleteLater()
+
+
+def restored(value: object) -> tuple[PlantRow, str] | None:
+    """Return plant and note of what `NoteDraft.as_json` returned; None where it is damaged."""
+    match value:
+        case {
+            "id": int(plant_id),
+            "name": str(name),
+            "tag": str() | None as tag,
+            "was": str() | None as was,
+            "version": int(version),
+            "note": str(note),
+        }:
+            return PlantRow(plant_id, name, tag, 0, FORM, was, version), note
+    return None

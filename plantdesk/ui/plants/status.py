@@ -33,7 +33,7 @@ class PlantsStatus(QWidget):
     def __init__(self, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty status; “Saved” is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
-        self._has_write_error = False
+        self._has_write_error = self._has_waiting_note = False
         self._selection = PlainLabel(tone="muted")
         self._saved = PlainLabel(tone="muted")
         self._today_button = QPushButton()
@@ -65,7 +65,7 @@ class PlantsStatus(QWidget):
         """Show that a plant is being saved, or for a moment that it is saved."""
         if saving:
             self._show(self.tr("Saving…"), "muted")
-        elif self._has_write_error:
+        elif self._has_write_error or self._has_waiting_note:
             self._show(self.tr("Not saved"), "error")
         else:
             self._show(self.tr("Saved"), "muted")
@@ -75,6 +75,13 @@ class PlantsStatus(QWidget):
         """Show “Not saved” while the store cannot save plants."""
         was, self._has_write_error = self._has_write_error, there
         if was or there:
+            self.show_saving(False)
+
+    @Slot(bool)
+    def show_waiting_note(self, there: bool) -> None:
+        """Show “Not saved” while a note could not be saved."""
+        if there is not self._has_waiting_note:
+            self._has_waiting_note = there
             self.show_saving(False)
 
     def _show(self, text: str, tone: str) -> None:
