@@ -63,8 +63,7 @@ class CommitListener:
                 self._listen()
             except (StoreError, psycopg.Error, OSError) as error:
                 _log.info("no notifications from the shared store: %s", type(error).__name__)
-                if self._has_listened:  # the connection is lost: the poll reports at once whether the server is away
-                    self._has_listened = False
+                if self._has_listened:  # the poll reports whether the server is away, which it may not be yet at first
                     self._poll()
             self._closing.wait(_RETRY_DELAY)
 
