@@ -166,6 +166,7 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, q
             server.start()
             desk.until(partial(has_note, "Dry"))
             desk.until(lambda: "Not saved" not in desk.texts())
+            desk.until(lambda: not desk.toast.isVisible())
             write_note(desk, " soil")
             server.kill()
             desk.until_bar(shown=True)

@@ -294,6 +294,12 @@ class Card(Feature):
         else:
             self._apply([edited(row, **line.restored)])
 
+    @Slot()
+    def _delete_shown(self) -> None:
+        """Delete the plant, unless another one is selected by now, which is not read yet."""
+        if self._shown is not None and self._count == 1 and list(self._rows.selected_ids()) == [self._shown.id]:
+            self.delete_requested.emit()
+
     def _apply(self, edits: list[StoreEdit]) -> None:
         if self._opened is not None and not self._is_applying:  # a second click does nothing
             self._is_applying = True
@@ -330,6 +336,8 @@ class Card(Feature):
             self._show_waiting()
         if self._pane.isVisible() and self._opened is not None:
             self._set_editable(error or self._opened.store.change_error)
+            if error is None and self._shown is None:
+                self._soon.start()  # it could not be read
 
     @Slot()
     def _on_pane_changed(self) -> None:
@@ -355,7 +363,8 @@ class Card(Feature):
         """Allow changes unless `error` prevents them; a note that was begun can be written on."""
         reason = error_text(error) if error is not None and prevents_changes(error) else ""
         is_begun = self._draft is not None and self._draft.is_dirty
-        self._one.set_editable(reason, keep_note=is_begun and not isinstance(error, StoreReadOnlyError))
+        if self._shown is not None:
+            self._one.set_editable(reason, keep_note=is_begun and not isinstance(error, StoreReadOnlyError))
         self._several.set_editable(reason)
 
     @Slot()
@@ -371,7 +380,7 @@ class Card(Feature):
 
         card = PlantCard(self.context.theme)
         card.undo_requested.connect(self._undo)
-        card.delete_requested.connect(self.delete_requested)
+        card.delete_requested.connect(self._delete_shown)
         card.labels_requested.connect(self.labels_requested)
         card.close_requested.connect(self.toggle)
         card.note_edit.edited.connect(self._on_note_edited)

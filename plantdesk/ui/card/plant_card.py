@@ -201,12 +201,16 @@ class PlantCard(CardFrame):
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
         self._delete_button.clicked.connect(self.delete_requested)
         self._lay_out()
+        for part in (self._label_button, self._delete_button):
+            part.setEnabled(False)  # until there is a plant
+        self._pill.hide()
         theme.changed.connect(self._show_lines)
 
     def show_plant(self, row: PlantRow, changes: Sequence[PlantChange]) -> None:
         """Show a plant and its history; the note is shown by whoever edits it."""
         if row.id != self._plant_id:
             self._plant_id, self._shows_all = row.id, False
+        self._label_button.setEnabled(True)
         self._pill.setVisible(row.tag is not None)
         self._pill.set_tag(row.tag or "")
         self._id_label.setText(self.tr("ID {id}").format(id=row.id))

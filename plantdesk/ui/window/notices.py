@@ -92,6 +92,7 @@ class StoreNotice(Feature):
         super().__init__(context)
         self._store: PlantStore | None = None
         self._bar = context.page.add_bar()
+        self._lost = ""  # why the server is not reached, as the toast may say as well
         context.bridge.health_changed.connect(self._show_health)
 
     @override
@@ -160,6 +161,10 @@ class StoreNotice(Feature):
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:
         """Show what keeps the open store from saving plants; None: it saves them again."""
+        toast, before = self.context.page.toast, self._lost
+        self._lost = error_text(error) if isinstance(error, StoreUnreachableError) else ""
+        if before and toast.text == before != self._lost:
+            toast.clear()
         if error is None:
             self._show_rights()
             return
