@@ -195,22 +195,16 @@ def run(location: StoreLocation, port: int | None, *, background: bool = False) 
 
 
 def _remembered(location: StoreLocation, preferences: Preferences) -> StoreLocation:
-    """Return the shared store that was chosen last instead of the own one, and with the user who signed in last."""
+    """Return the shared store that was chosen last instead of the own one."""
     settings = preferences.settings
     if location.is_own and settings.opens_shared_store:
         from plantdesk.domain.errors import PlantDeskError
         from plantdesk.store import location_of
 
         try:
-            location = location_of(settings.shared_store)
+            return location_of(settings.shared_store)
         except PlantDeskError:  # somebody has changed the settings
             return location
-    user = preferences.of_store(location.key).get("user")
-    if location.server is not None and isinstance(user, str):
-        from plantdesk.store import PostgresLocation
-
-        if isinstance(location, PostgresLocation) and location.needs_user:
-            return location.with_user(user)
     return location
 
 

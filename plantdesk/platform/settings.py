@@ -106,6 +106,8 @@ class Settings(_Checked):
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
     shared_store: str = _setting("", lambda value: isinstance(value, str))
     opens_shared_store: bool = _flag(default=False)
+    #: What the histories of shared stores call this computer; empty: as the system does.
+    computer_name: str = _setting("", lambda value: isinstance(value, str))
     recent_stores: Sequence[str] = _setting([], _is_list_of_texts)  # files and addresses, the newest first
     enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
@@ -192,6 +194,17 @@ def read(file: Path) -> Settings:
     if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "it is not a regular file", str(file))
     return _built(Settings, json.loads(file.read_text(encoding="utf-8")))
+
+
+def read_saved() -> Settings:
+    """Return the settings of the user as they are saved, for commands; the defaults where they cannot be read."""
+    from plantdesk.platform import paths
+
+    try:
+        file = paths.usable(paths.settings_file)
+        return Settings() if file is None else read(file)
+    except (OSError, ValueError, RecursionError):
+        return Settings()
 
 
 def update(file: Path, change: Callable[[Settings], Settings], known: Settings) -> None:

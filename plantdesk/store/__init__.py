@@ -13,7 +13,7 @@ from plantdesk.store.locations import DESK_FILE_SUFFIX, location_of
 if TYPE_CHECKING:
     from plantdesk.store.base import UnreachedStore
     from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.desks import desk_name
+    from plantdesk.store.postgres.desks import system_name
     from plantdesk.store.postgres.encryption import is_loopback
     from plantdesk.store.postgres.location import PostgresLocation
     from plantdesk.store.postgres.passwords import keep_password
@@ -36,7 +36,6 @@ _LAZY = {
     "Probe": "postgres.probe",
     "Stage": "postgres.probe",
     "UnreachedStore": "base",
-    "desk_name": "postgres.desks",
     "hba_line": "postgres.probe",
     "is_encrypted": "postgres.probe",
     "is_loopback": "postgres.encryption",
@@ -44,6 +43,7 @@ _LAZY = {
     "needs_administrator": "postgres.probe",
     "probe": "postgres.probe",
     "setup_sql": "postgres.probe",
+    "system_name": "postgres.desks",
     "is_database": "sqlite.files.open_checks",
     "plants_of_file": "sqlite.plant_files",
 }
@@ -55,7 +55,6 @@ __all__ = [
     "Probe",
     "Stage",
     "UnreachedStore",
-    "desk_name",
     "hba_line",
     "is_database",
     "is_encrypted",
@@ -66,6 +65,7 @@ __all__ = [
     "plants_of_file",
     "probe",
     "setup_sql",
+    "system_name",
 ]
 
 if not TYPE_CHECKING:

@@ -13,6 +13,7 @@ import psycopg
 
 from plantdesk import __version__
 from plantdesk.domain.desks import Desk
+from plantdesk.platform.settings import read_saved
 from plantdesk.store.postgres.connections import NOW, execute
 from plantdesk.store.postgres.schema import SCHEMA_VERSION
 
@@ -35,9 +36,17 @@ _NOTED = "SELECT name, version, tables, last_seen FROM desk"
 
 
 def desk_name(address: Address) -> str:
-    """Return the name of this desk: `application_name` of the address, by default that of the computer."""
+    """Return the name of this desk: `application_name` of the address, else what the user has set, else `system_name`.
+
+    Window and commands of a user have the same name, so that each can undo what the other did.
+    """
     given = dict(address.parameters).get("application_name", "").strip()
-    return (given or platform.node() or "PlantDesk")[:_MAX_NAME]
+    return (given or read_saved().computer_name.strip() or system_name())[:_MAX_NAME]
+
+
+def system_name() -> str:
+    """Return the name of the computer."""
+    return (platform.node() or "PlantDesk")[:_MAX_NAME]
 
 
 def note_desk(connection: Connection, name: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import SignInNeededError, StoreUnreachableError, Text
+from plantdesk.platform.settings import of_store, read_saved
 from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class PostgresLocation:
 
     @classmethod
     def of_file(cls, file: Path) -> PostgresLocation:
-        """Return the location in a desk file, which names no user. Raises DeskFileError."""
+        """Return the location in a desk file, for the user who signed in to it last. Raises DeskFileError."""
         try:
             if not file.is_file():  # a pipe would be read for ever
                 raise DeskFileError(file=file.name)
@@ -68,7 +69,10 @@ class PostgresLocation:
         except (OSError, ValueError, TypeError, KeyError, AddressSyntaxError) as error:
             raise DeskFileError(file=file.name) from error
         found = replace(address, secrets=())
-        return cls(found, needs_user=not found.user and "service" not in dict(found.parameters))
+        if found.user or "service" in dict(found.parameters):
+            return cls(found)
+        user = of_store(read_saved(), found.key).get("user")
+        return cls(found).with_user(user) if user and isinstance(user, str) else cls(found, needs_user=True)
 
     def with_user(self, user: str) -> PostgresLocation:
         """Return the location for this user."""

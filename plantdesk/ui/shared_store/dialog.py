@@ -18,11 +18,11 @@ from plantdesk.store import (
     Address,
     PostgresLocation,
     Stage,
-    desk_name,
     is_loopback,
     keep_password,
     needs_administrator,
     probe,
+    system_name,
 )
 from plantdesk.ui.qt import STRETCH, documents_folder, fill, override
 from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, labelled, row
@@ -94,6 +94,7 @@ class SharedStoreDialog(Dialog):
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect()
+        self._computer.setText(preferences.settings.computer_name)
         if location is not None:
             self._fill(location.address)
         self._forget()
@@ -104,7 +105,7 @@ class SharedStoreDialog(Dialog):
     def _make_fields(self, theme: Theme) -> None:
         fields = (LineEdit(self, max_length=1000) for _ in range(5))
         self._host, self._port, self._database, self._user, self._computer = fields
-        self._computer.setPlaceholderText(desk_name(Address("", "", "")))
+        self._computer.setPlaceholderText(system_name())
         self._password = PasswordField(theme, self)
         self._port.setPlaceholderText("5432")
         self._port.setValidator(QRegularExpressionValidator(_PORTS, self))
@@ -128,7 +129,7 @@ class SharedStoreDialog(Dialog):
         for field, name in ((self._host, "host"), (self._port, "port"), (self._user, "user")):
             field.setText(given.get(name, ""))
         self._database.setText(given.get("dbname", ""))
-        self._computer.setText(dict(address.parameters).get("application_name", ""))
+        self._computer.setText(dict(address.parameters).get("application_name", "") or self._computer.text())
         self._is_mode_chosen = mode in _MODES
         self._mode.setCurrentIndex(_MODES.index(mode) if mode in _MODES else self._default_mode())
         self._forget()  # what has no field may have changed
@@ -307,6 +308,7 @@ class SharedStoreDialog(Dialog):
 
     def _request(self, location: PostgresLocation) -> None:
         found = self._tested
+        self._preferences.change(computer_name=self._computer.text().strip())
         self.accept()
         self.open_requested.emit(location, found is not None and found.plants is None)
 

@@ -16,12 +16,16 @@ from plantdesk.domain.edits import DeleteAll, edited
 from plantdesk.domain.errors import NothingToUndoError
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
+from plantdesk.platform import paths
+from plantdesk.platform.settings import Settings, save, with_store
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.location import PostgresLocation
 from tests.store.contract.test_changes import add
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plantdesk.domain.protocols import PlantStore
 
 SECONDS = 30
@@ -97,3 +101,20 @@ def test_the_command_that_a_refused_undo_suggests_names_the_store(
     assert main(["undo", "99", "--database", here]) == 1
     assert f"`plantdesk history --database {shlex.quote(here)}`" in capfd.readouterr().err
     assert main(shlex.split(suggested[1])) == 0
+
+
+def test_commands_have_the_name_and_the_user_of_the_window(
+    location: PostgresLocation, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with closing(named(location, "Shed").open()) as store:
+        add(store, 1, "Fern")
+    file = tmp_path / "plants.plantdesk-store"
+    file.write_text(location.desk_file())
+    assert main(["list", "--database", str(file)]) == 1
+    assert "names no user" in capfd.readouterr().err
+    known = with_store(Settings(computer_name="Shed"), location.key, {"user": location.address.user})
+    save(known, paths.settings_file())
+    assert main(["edit", "1", "--name", "Moss", "--database", str(file)]) == 0
+    assert main(["history", "--json", "--database", str(file)]) == 0
+    assert [each["desk"] for each in json.loads(capfd.readouterr().out)] == ["Shed"]
+    assert main(["undo", "--database", str(file)]) == 0

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 class StoreDesk(Desk):
     """The dialog, and what it has asked to open."""
 
-    def __init__(self, qtbot: QtBot, dialog: SharedStoreDialog) -> None:
+    def __init__(self, qtbot: QtBot, dialog: SharedStoreDialog, preferences: Preferences) -> None:
+        self.preferences = preferences
         super().__init__(qtbot, dialog)
         self.opened: list[tuple[PostgresLocation, bool]] = []
         dialog.open_requested.connect(lambda location, create: self.opened.append((location, create)))
@@ -55,10 +56,11 @@ class StoreDesk(Desk):
 
 @pytest.fixture
 def desk(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[StoreDesk]:
-    dialog = SharedStoreDialog(theme, bridge, Preferences(None), None, None)
+    preferences = Preferences(None)
+    dialog = SharedStoreDialog(theme, bridge, preferences, None, None)
     with qtbot.waitExposed(dialog):
         dialog.show()
-    yield StoreDesk(qtbot, dialog)
+    yield StoreDesk(qtbot, dialog, preferences)
     if isValid(dialog):
         dialog.close()
 
@@ -262,6 +264,7 @@ def test_the_computer_has_a_name_for_the_others_which_its_file_leaves_out(
     ((location, _),) = desk.opened
     assert location.url.endswith("?application_name=Greenhouse+%26+hall")
     assert "Greenhouse" not in location.desk_file()
+    assert desk.preferences.settings.computer_name == "Greenhouse & hall"
 
 
 @pytest.mark.parametrize(
