@@ -218,7 +218,7 @@ def test_the_command_asks_makes_a_backup_and_updates(
     assert "no terminal to ask on" in printed.err
     assert version_of(postgres, old) == 1
     assert main(["add", "--name", "Ivy", "--database", old.url]) == 1
-    assert "`plantdesk migrate`" in capfd.readouterr().err
+    assert f"`plantdesk migrate --database {shlex.quote(old.url)}`" in capfd.readouterr().err
     assert main([*command, "--yes"]) == 0
     (backup,) = old.backups.newest_first()
     assert capfd.readouterr().out.endswith(f"The state before is in {backup.path}\n")
@@ -232,7 +232,7 @@ def test_the_command_makes_a_store_in_an_empty_database(
 ) -> None:
     url = postgres.url(postgres.new_database())
     assert main(["migrate", "--database", url]) == 1
-    assert "`plantdesk migrate --create`" in capfd.readouterr().err
+    assert f"`plantdesk migrate --create --database {url}`" in capfd.readouterr().err
     assert main(["migrate", "--create", "--database", url]) == 0
     assert main(["add", "--name", "Ivy", "--database", url]) == 0
     assert main(["migrate", "--database", str(tmp_path / "none.db")]) == 1
