@@ -6,7 +6,8 @@ import http.client
 import json
 import socket
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.store import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
@@ -364,15 +366,24 @@ def test_a_desk_file_without_a_user_is_refused_by_commands(
     assert main(["list", "--database", str(file)]) == 0
 
 
-def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
+@contextmanager
+def office_and_greenhouse(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
-) -> None:
+) -> Iterator[tuple[ProgramDesk, PlantStore]]:
+    """Yield the window of Office, which has added Aloe, and the store as it is open on Greenhouse."""
     url = postgres.new_store().url
     office, greenhouse = (location_of(f"{url}?application_name={name}") for name in ("Office", "Greenhouse"))
     with closing(greenhouse.open()) as other, running(qtbot, qapp, office) as desk:
         desk.until_on()
         desk.add("Aloe")
         desk.sees("Aloe")
+        yield desk, other
+
+
+def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
+    qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
+) -> None:
+    with office_and_greenhouse(qtbot, qapp, postgres) as (desk, other):
         other.add(new_plant({"id": 50, "name": "Fern"}), COMMAND).result(SECONDS)
         desk.sees("Fern", "Aloe")
         other.apply([DeleteAll(Selection(ids=[50]))], COMMAND).result(SECONDS)
@@ -407,12 +418,7 @@ def names_of_actions(desk: Desk) -> set[str]:
 def test_what_another_computer_has_undone_is_not_offered_and_names_it(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
 ) -> None:
-    url = postgres.new_store().url
-    office, greenhouse = (location_of(f"{url}?application_name={name}") for name in ("Office", "Greenhouse"))
-    with closing(greenhouse.open()) as other, running(qtbot, qapp, office) as desk:
-        desk.until_on()
-        desk.add("Aloe")
-        desk.sees("Aloe")
+    with office_and_greenhouse(qtbot, qapp, postgres) as (desk, other):
         desk.the(PlantTableView).selectAll()
         desk.until(lambda: desk.action("Delete plant").isEnabled())
         desk.action("Delete plant").trigger()
