@@ -38,8 +38,8 @@ FORM_STOPS = [
     "Pin",
     "&Add",
 ]
-PLANT_COMMANDS = ["Copy as CSV", "Copy as JSON", "Edit name", "Edit tag", "Delete plant"]
-PLANTS = ["Copy as C&SV", "Copy as &JSON", "-", "Edit na&me", "Edit ta&g", "&Delete plant"]
+PLANT_COMMANDS = ["Copy as CSV", "Copy as JSON", "Edit name", "Edit tag", "Duplicate plant", "Delete plant"]
+PLANTS = ["Copy as C&SV", "Copy as &JSON", "-", "Edit na&me", "Edit ta&g", "Dup&licate plant", "&Delete plant"]
 MENUS = {
     "&File": [
         "&New plant",
@@ -364,7 +364,7 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     assert desk.enabled("Edit") == ["Select all", "Find", "History…", "Settings…"]
     desk.choose("Edit", "Select all")
     assert desk.table.selected_count() == 3
-    several = ["Edit name of the current plant", "Change tag of 3 plants…", "Delete 3 plants"]
+    several = ["Edit name of the current plant", "Change tag of 3 plants…", "Duplicate 3 plants", "Delete 3 plants"]
     copies = ["Copy", "Select all", "Copy as CSV", "Copy as JSON"]
     assert desk.enabled("Edit") == [*copies, *several, "Find", "History…", "Settings…"]
     desk.choose("Edit", "Copy")

@@ -36,9 +36,13 @@ _SLOW, _SLOW_OPENING = 150, 300
 
 
 class AddPlantController(QObject):
-    """Works for one form, which is free for the next plant as soon as one is submitted: `queue` saves it."""
+    """Works for one form, which is free for the next plant as soon as one is submitted: `queue` saves it.
+
+    `plant_added(row)`; `copies_added(ids)`: those of `add_copies`.
+    """
 
     plant_added = Signal(object)
+    copies_added = Signal(object)
     plant_requested = Signal(object)
     saving_changed = Signal(bool)
 
@@ -130,6 +134,12 @@ class AddPlantController(QObject):
             self.queue.submit(Submission(entries))
 
     @Slot(object)
+    def add_copies(self, entries: Sequence[EnteredPlant]) -> None:
+        """Add copies of plants, as `add_entries`; `copies_added` gets their IDs."""
+        if entries:
+            self.queue.submit(Submission(entries, is_copy=True))
+
+    @Slot(object)
     def edit_texts(self, texts: Sequence[str]) -> None:
         """Put the texts of a plant (id, name, tag) into the form; what is typed there is put aside."""
         if self._form.name_text or self._form.id_text:
@@ -188,9 +198,11 @@ class AddPlantController(QObject):
     # --- the outcome ---
 
     @Slot(object, object)
-    def _on_added(self, _submission: Submission, result: PlantRow | Applied) -> None:
+    def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
         from plantdesk.domain.records import PlantRow
 
+        if submission.is_copy:
+            self.copies_added.emit([result.id] if isinstance(result, PlantRow) else submission.ids)
         if isinstance(result, PlantRow):
             if result.id == self._next_id:
                 self._show_next_id(result.id + 1)  # until `changed`, after which the store is asked
@@ -199,6 +211,8 @@ class AddPlantController(QObject):
             self.plant_added.emit(result)
         elif result.change is not None:
             text = shown(Text("Added {count:,} plants.", one="Added 1 plant.", count=result.change.plants))
+            if len(submission.entries) == 1:
+                text = self.tr("Added {name}.").format(name=quoted(submission.entries[0].name))
             self._show_added(result.change, text)
 
     def _show_added(self, added: Step, text: str) -> None:

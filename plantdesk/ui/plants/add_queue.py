@@ -65,7 +65,8 @@ class Submission:
     """The plants of one Enter, or of one paste; all are added, or none.
 
     `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
-    The `number` tells which was submitted before which; one that `is_sent` is on its way to the store.
+    The `number` tells which was submitted before which; one that `is_sent` is on its way to the store, several plants
+    under these `ids`. One of copies of other plants `is_copy`.
     """
 
     entries: Sequence[EnteredPlant]
@@ -74,6 +75,8 @@ class Submission:
     error: Exception | None = None
     saving: Future[Any] | None = field(default=None, repr=False)
     is_sent: bool = False
+    ids: Sequence[int] = ()
+    is_copy: bool = False
     #: Whether the settings have it as one that is sent at the next start.
     is_remembered: bool = False
     number: int = field(default_factory=count().__next__)
@@ -239,6 +242,7 @@ class AddQueue(QObject):
         except InvalidPlantError as error:
             self._on_failed(submission, error)
             return
+        submission.ids = [plant.id for plant in plants]
         edits = [Insert(plant, entry.note) for plant, entry in zip(plants, submission.entries, strict=True)]
         self._follow(submission, self._store.apply(edits, FORM), attempts)
 

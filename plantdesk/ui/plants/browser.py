@@ -5,6 +5,7 @@ It is shown before the store is open; `set_store` is called later.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -62,7 +63,7 @@ class PlantBrowser(QFrame):
         self._theme = theme
         self._copier: RowCopier | None = None
         self._revealed: int | None = None
-        self._undone: tuple[int, ...] = ()
+        self._selected_soon: Sequence[int] = ()
         self._bridge = bridge
         self.model = PlantModel(bridge, self)
         self.search_bar = SearchBar(theme)
@@ -110,14 +111,19 @@ class PlantBrowser(QFrame):
         """Show what a commit changed."""
         self.model.apply(changes)
         self._announcer.add(changes)
-        if changes.history and self._undone:
-            self.table.keeper.select(self._undone)
-            self._undone = ()
+        if self._selected_soon and (changes.history or any(row.id in self._selected_soon for row in changes.added)):
+            self.table.keeper.select(self._selected_soon)
+            self._selected_soon = ()
 
     @Slot(object)
     def select_undone(self, undone: Undone) -> None:
         """Select the plants that an undo has brought back or changed, if they are few."""
-        self._undone = undone.ids
+        self._selected_soon = undone.ids
+
+    @Slot(object)
+    def select_soon(self, plant_ids: Sequence[int]) -> None:
+        """Select plants when the commit that has added them is shown."""
+        self._selected_soon = plant_ids
 
     @Slot(object)
     def reveal_added(self, row: PlantRow) -> None:

@@ -208,7 +208,7 @@ class Plants(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
-        self.commands.set_store(opened.store)
+        self.commands.set_store(opened)
         self._remembered.restore_unsaved(self.context.location)
         self._show_layout(self._remembered.restore(self.context.location, self._browser))
         self._browser.set_store(opened.store)
@@ -295,6 +295,7 @@ class Plants(Feature):
         menus = self.context.menus
         menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New, icon="plus")
         self.commands = SelectionCommands(self.context, self._form.tags, self)
+        self.commands.copies_requested.connect(self._add_controller.add_copies)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find, icon="search")
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
@@ -348,6 +349,7 @@ class Plants(Feature):
         self.context.undo_stack.undone.connect(browser.select_undone)
         self.context.undo_stack.changed.connect(browser.search_field.forget_undo)
         self._add_controller.plant_added.connect(browser.reveal_added)
+        self._add_controller.copies_added.connect(browser.select_soon)
         self._add_controller.plant_requested.connect(browser.show_plant)
         browser.table.menu_requested.connect(self._open_row_menu)
         browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)

@@ -17,7 +17,9 @@ from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.filters import filter_icon
-from plantdesk.ui.menus import Key, Section
+from plantdesk.ui.menus import Section
+from plantdesk.ui.plants.add_queue import EnteredPlant
+from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.queries import MAX_TEXT
@@ -33,10 +35,11 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QStringListModel
     from PySide6.QtWidgets import QMenu
 
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.selections import Term
-    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.background import StoreQueries, Task
+    from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.table.view import PlantTableView
@@ -68,7 +71,12 @@ def add_filters(menu: QMenu, table: PlantTableView, icons: Icons, choose: Callab
 
 
 class SelectionCommands(QObject):
-    """Names each command after what it changes. `set_browser` is called when the table is built."""
+    """Names each command after what it changes. `set_browser` is called when the table is built.
+
+    `copies_requested(entries)`: plants like the selected ones shall be added.
+    """
+
+    copies_requested = Signal(object)
 
     def __init__(self, context: WindowContext, tags: QStringListModel, parent: QObject) -> None:
         """Add the commands to the menus; `tags` are offered as completions."""
@@ -77,13 +85,16 @@ class SelectionCommands(QObject):
         self._tags = tags
         self._changes = PlantChanges(context, self)
         self._store: PlantStore | None = None
+        self._queries: StoreQueries | None = None
         self._browser: PlantBrowser | None = None
         self._editing: EditController | None = None
         add = context.menus.add
         self._edit_name = add(Section.EDIT_PLANTS, "", partial(self._edit, Column.NAME), "F2", icon="pencil")
         self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T", icon="tag")
-        self._delete = add(Section.EDIT_PLANTS, "", self.delete, Key.Delete, icon="trash-2")
-        self._delete.setAutoRepeat(False)  # the next plant is selected then: a key that is held would delete all
+        self._duplicate = add(Section.EDIT_PLANTS, "", self.duplicate, "Ctrl+D", icon="copy-plus")
+        self._delete = add(Section.EDIT_PLANTS, "", self.delete, "Del", icon="trash-2")
+        for action in (self._delete, self._duplicate):  # the next plant, or the copy, is selected then
+            action.setAutoRepeat(False)
         copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
         self._copies = [add(Section.EDIT_COPIES, text, partial(self._copy_as, form)) for text, form in copies]
         self.show_selection(0)
@@ -94,9 +105,9 @@ class SelectionCommands(QObject):
         self._browser, self._editing = browser, editing
         browser.selection_count_changed.connect(self.show_selection)
 
-    def set_store(self, store: PlantStore | None) -> None:
+    def set_store(self, opened: OpenStore | None) -> None:
         """Change the plants of this store; None: of no store."""
-        self._store = store
+        self._store, self._queries = opened or (None, None)
 
     @Slot(int)
     def show_selection(self, count: int) -> None:
@@ -105,10 +116,12 @@ class SelectionCommands(QObject):
         self._edit_name.setText(one if count <= 1 else many)
         number = max(count, 1)
         self._edit_tag.setText(shown(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
+        self._duplicate.setText(shown(Text("Dup&licate {count:,} plants", one="Dup&licate plant", count=number)))
         self._delete.setText(shown(Text("&Delete {count:,} plants", one="&Delete plant", count=number)))
         may_change = self._store is None or not prevents_changes(self._store.change_error)
         for action in (self._edit_name, self._edit_tag, self._delete):
             action.setEnabled(count > 0 and may_change)
+        self._duplicate.setEnabled(0 < count <= MAX_QUANTITY)
         for action in self._copies:
             action.setEnabled(count > 0)
 
@@ -116,6 +129,13 @@ class SelectionCommands(QObject):
     def _on_health_changed(self) -> None:
         if self._browser is not None:
             self.show_selection(self._browser.table.selected_count())
+
+    @Slot()
+    def duplicate(self) -> None:
+        """Add plants with name, tag and note of the selected ones, under the next free IDs."""
+        if self._queries is not None and self._browser is not None:
+            read = partial(_copies, ids=self._browser.table.selected_ids())
+            self._queries.ask(self, read, self.copies_requested.emit, self._context.page.toast.show_error)
 
     @Slot()
     def delete(self) -> None:
@@ -173,6 +193,10 @@ class SelectionCommands(QObject):
 
         if self._browser is not None:
             self._browser.copy_selection(Format(form))
+
+
+def _copies(reader: PlantReader, _task: Task, ids: array[int]) -> list[EnteredPlant]:
+    return [EnteredPlant(row.name, row.tag, None, row.note) for _, row in sorted(reader.rows(ids).items())]
 
 
 _WIDTH = 420

@@ -59,8 +59,8 @@ MAX_LENGTH = 10_000
 class LineEdit(QLineEdit):
     """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo where nothing was typed.
 
-    Ctrl+E as well, which on X11 has the effect of End. An Enter that is held counts once, and one that chooses a
-    completion does nothing else.
+    Ctrl+E and Ctrl+D as well, which on X11 have the effect of End and Del. An Enter that is held counts once, and one
+    that chooses a completion does nothing else.
 
     `refused(reason)`: a text was pasted that is too long; Qt would cut it. Where nobody listens, a tooltip says so.
     """
@@ -112,7 +112,7 @@ class LineEdit(QLineEdit):
     def _is_of_menu(self, event: QKeyEvent) -> bool:
         undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()
         redo = event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable()
-        return undo or redo or _is_ctrl(event, Qt.Key.Key_Home) or _is_ctrl(event, Qt.Key.Key_E)
+        return undo or redo or any(_is_ctrl(event, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_E, Qt.Key.Key_D))
 
     @Slot(str)
     def _on_text_changed(self, text: str) -> None:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Adder
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
-ROW_MENU = ["Edit name", "Edit tag", "Delete plant", "Copy", "Select all", "Copy as CSV", "Copy as JSON"]
+COPIES = ["Copy", "Select all", "Copy as CSV", "Copy as JSON"]
+ROW_MENU = ["Edit name", "Edit tag", "Duplicate plant", "Delete plant", *COPIES]
 
 
 @pytest.fixture

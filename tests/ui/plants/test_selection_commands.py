@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
-from plantdesk.domain.edits import SetTag
+from plantdesk.domain.edits import SetTag, edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.ui.plants import selection_commands
 from plantdesk.ui.plants.selection_commands import TagDialog
+from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import TIMEOUT, Desk
 from tests.ui.plants.test_undo_selection import UndoDesk
@@ -101,6 +103,55 @@ def test_a_single_plant_is_edited_in_its_row(desk: UndoDesk) -> None:
     desk.table.setFocus()
     desk.press(Qt.Key.Key_T, CONTROL)
     desk.until(desk.table.editor.isVisible)
+
+
+def test_a_copy_has_name_tag_and_note_of_its_plant_and_is_selected(desk: UndoDesk, store: Store) -> None:
+    with closing(store.reader()) as reader:
+        plant = reader.plant(9)
+        assert plant is not None
+        store.apply([edited(plant, note="from Anna")], FORM).result()
+        desk.go_to(9)
+        desk.press(Qt.Key.Key_D, CONTROL)
+        desk.until_selected(11)
+        copy = reader.plant(11)
+        assert copy is not None
+        assert (copy.name, copy.tag, copy.note) == ("Plant 9", "office", "from Anna")
+    assert desk.message.text.startswith("Added “Plant 9”.")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until_rows(10)
+
+
+def test_several_plants_are_copied_in_their_order_as_one_change(desk: UndoDesk) -> None:
+    desk.go_to(9, 8, 7)
+    assert "Duplicate 3 plants" in desk.enabled("Edit")
+    desk.choose("Edit", "Duplicate 3 plants")
+    desk.until_rows(13)
+    desk.until(lambda: desk.selected() == [13, 12, 11])
+    names = [desk.table.model().index(row, Column.NAME).data() for row in range(3)]
+    assert names == ["Plant 9", "Plant 8", "Plant 7"]
+    desk.window.activateWindow()
+    desk.until(desk.table.hasFocus)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until_rows(10)
+
+
+def test_a_copy_that_the_search_hides_can_be_shown(desk: UndoDesk) -> None:
+    desk.type(desk.field("Search by name, tag or ID"), "id:9")
+    desk.until_rows(1)
+    desk.go_to(9)
+    desk.press(Qt.Key.Key_D, CONTROL)
+    desk.until(lambda: "Show it" in desk.buttons())
+    assert desk.selected() == [9]
+    desk.button("Show it").click()
+    desk.until_selected(11)
+
+
+def test_the_key_copies_the_plant_also_while_a_field_has_the_focus(desk: UndoDesk) -> None:
+    desk.go_to(9)
+    desk.type(desk.name, "Aloe")
+    desk.press(Qt.Key.Key_D, CONTROL)
+    desk.until_rows(11)
+    assert desk.name.text() == "Aloe"
 
 
 def test_delete_pressed_again_deletes_the_next_plant(desk: UndoDesk) -> None:
