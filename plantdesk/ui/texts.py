@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: Translates a literal in a context. `dev.py texts` finds calls of this name with two literals.
 translate = QCoreApplication.translate
 
+#: The name of the import that adds the sample plants; `source_text` translates it.
+SAMPLES = "Samples"
+
 _PICTURES = 0x2400
 _LAST_ASCII = "\x7f"
 _LINE_ENDS = "\r\n\x85\u2028\u2029"
@@ -143,6 +146,8 @@ def tag_text(tag: str) -> str:
 
 def source_text(source: Source) -> str:
     """Return the source of a plant: the interface, or the name of the import or token."""
+    if source.label == SAMPLES and source.kind == "import":
+        return translate("PlantTable", "Samples")
     if source.label:
         return one_line(source.label)
     words = {

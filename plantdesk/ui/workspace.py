@@ -25,6 +25,7 @@ from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
 from plantdesk.ui.transfer.feature import Transfer
+from plantdesk.ui.transfer.samples import Samples
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import BarKind, MessageLine
@@ -124,7 +125,8 @@ class Workspace(Page):
         self._api = api = ApiAccess(context, server)
         self._backups = BackupController(context)
         sidebar = self._make_sidebar(plants)
-        plants.api_access_requested.connect(api.open_dialog)
+        plants.token_requested.connect(api.open_dialog)
+        plants.example_requested.connect(api.copy_example)
         api.plant_requested.connect(plants.fill_form)
         self._backups.restored.connect(self._on_restored)
         card = self._make_card(plants)
@@ -134,6 +136,9 @@ class Workspace(Page):
         transfer.imported_requested.connect(plants.filter_by)
         plants.import_requested.connect(transfer.import_text)
         plants.files_requested.connect(transfer.choose_files)
+        samples = Samples(context)
+        plants.samples_requested.connect(samples.add)
+        sidebar.counted.connect(samples.show_counts)
         stores = Stores(context)
         stores.import_requested.connect(transfer.import_files)
         labels = Labels(context, plants)
@@ -147,6 +152,7 @@ class Workspace(Page):
             sidebar,
             card,
             transfer,
+            samples,
             labels,
             api,
             stores,

@@ -120,7 +120,7 @@ class ApiAccess(Feature):
         self._switch_action = menus.add_switch(Section.TOOLS_API, self.tr("&API on"), self._switch)
         text = self.tr("Copy API a&ddress")
         self._address_action = menus.add(Section.TOOLS_API, text, self._status.copy_address)
-        menus.add(Section.TOOLS_API, self.tr("Copy &example command"), self._copy_example)
+        menus.add(Section.TOOLS_API, self.tr("Copy &example command"), self.copy_example)
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
@@ -139,7 +139,8 @@ class ApiAccess(Feature):
         self._show_server(self._server.state)  # Qt has checked the command, whatever the result
 
     @Slot()
-    def _copy_example(self) -> None:
+    def copy_example(self) -> None:
+        """Copy a command that adds a plant under the next free id."""
         if self._opened is not None:
             self._opened.queries.ask(self, next_free_id, self._copy_example_for)
 
@@ -149,6 +150,7 @@ class ApiAccess(Feature):
         state = self._server.state
         address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port}"
         QGuiApplication.clipboard().setText(snippet(Language.CURL, address, plant_id))
+        self.context.page.toast.show_message(self.tr("Copied a command that adds a plant."))
 
     # --- tokens ---
 

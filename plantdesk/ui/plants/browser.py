@@ -18,6 +18,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.plants.welcome import WelcomePage
 from plantdesk.ui.qt import add_layout, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M
@@ -43,13 +44,11 @@ _ANNOUNCE_AFTER_MS = 600
 class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
-    `import_requested`, `api_access_requested`: buttons of the empty state. `selection_count_changed(count)`: selected
-    rows. `added_hidden(plant_id)`: the search does not find the plant of `reveal_added`. `copied(text)`: a sentence
-    about what was copied; `copy_refused(text)`: why nothing was. `failed(error)`: a query of the store failed.
+    `selection_count_changed(count)`: selected rows. `added_hidden(plant_id)`: the search does not find the plant of
+    `reveal_added`. `copied(text)`: a sentence about what was copied; `copy_refused(text)`: why nothing was.
+    `failed(error)`: a query of the store failed.
     """
 
-    import_requested = Signal()
-    api_access_requested = Signal()
     selection_count_changed = Signal(int)
     order_changed = Signal(str)
     added_hidden = Signal(object)
@@ -225,15 +224,8 @@ class PlantBrowser(QFrame):
         self.search_bar.clear()
 
     def _make_pages(self) -> None:
-        self._empty_page = StatePage(self._theme, "sprout", "accent", self.tr("No plants yet"))
-        self._empty_page.set_text(
-            self.tr(
-                "Type a name above and press Enter, bring in a CSV or JSON file, or let another program add plants "
-                "through the API."
-            )
-        )
-        self._import_button = self._empty_page.add_button(self.tr("Import…"), "file-spreadsheet")
-        self._api_button = self._empty_page.add_button(self.tr("API access…"), "key-round")
+        #: What is shown in place of the table while the store is empty.
+        self.welcome = WelcomePage(self._theme)
         self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
         self._clear_button = self._no_match_page.add_button(self.tr("Show all plants"))
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
@@ -252,7 +244,7 @@ class PlantBrowser(QFrame):
         pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
         add_layout(pages, self._pages)
         add_layout(layout, pages, 1)  # before its pages: the first one is shown, and must not be a window
-        for page in (self.table, self._empty_page, self._no_match_page, self._failed_page):
+        for page in (self.table, self.welcome, self._no_match_page, self._failed_page):
             self._pages.addWidget(page)
 
     def _connect(self) -> None:
@@ -273,8 +265,6 @@ class PlantBrowser(QFrame):
         self.table.copy_requested.connect(self.copy_selection)
         self.table.type_ahead.requested.connect(self.model.find_name)
         self.model.name_found.connect(self.table.keeper.seek)
-        self._import_button.clicked.connect(self.import_requested)
-        self._api_button.clicked.connect(self.api_access_requested)
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self._retry_button.clicked.connect(self.model.retry)
         self._announce_timer.timeout.connect(self._on_announce_due)
@@ -301,7 +291,7 @@ class PlantBrowser(QFrame):
             self._pages.setCurrentWidget(self.table)
         elif model.complete:
             self._no_match_page.set_text(self.search_bar.why_nothing())
-            self._pages.setCurrentWidget(self._no_match_page if model.query.text else self._empty_page)
+            self._pages.setCurrentWidget(self._no_match_page if model.query.text else self.welcome)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo brings the rows back, no typing

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.unsaved_plants import UnsavedBox, UnsavedPlants
+    from plantdesk.ui.plants.welcome import WelcomePage
     from plantdesk.ui.preferences import Preferences
 
 
@@ -147,14 +148,17 @@ _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 class Plants(Feature):
     """Accepts typing at once; the browser is built later.
 
-    `files_requested`, `api_access_requested`: of the empty table. `selection_changed(count)`: other rows are selected.
+    `files_requested`, `token_requested`, `example_requested`, `samples_requested`: of the empty table.
+    `selection_changed(count)`: other rows are selected.
     `card_requested`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
     search. `save_search_requested`, `sidebar_requested`: buttons of the search. `import_requested(text)`: more was
     pasted than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended.
     """
 
     files_requested = Signal()
-    api_access_requested = Signal()
+    token_requested = Signal()
+    example_requested = Signal()
+    samples_requested = Signal()
     selection_changed = Signal(int)
     card_requested = Signal()
     search_changed = Signal(str)
@@ -211,6 +215,8 @@ class Plants(Feature):
         self.commands.set_store(opened)
         self._remembered.restore_unsaved(self.context.location)
         self._show_layout(self._remembered.restore(self.context.location, self._browser))
+        may_add = self.context.location.server is None and not prevents_changes(opened.store.change_error)
+        self._browser.welcome.offer_samples(offered=may_add)
         self._browser.set_store(opened.store)
         self._contents.set_store(opened.queries)
         if self._editing is not None:
@@ -332,8 +338,7 @@ class Plants(Feature):
         from plantdesk.ui.plants.edit_controller import EditController
 
         browser = PlantBrowser(self.context.theme, self.context.bridge)
-        browser.import_requested.connect(self.files_requested)
-        browser.api_access_requested.connect(self.api_access_requested)
+        self._connect_welcome(browser.welcome)
         browser.selection_count_changed.connect(self.status.show_selection)
         browser.selection_count_changed.connect(self.selection_changed)
         browser.table.card_requested.connect(self.card_requested)
@@ -356,6 +361,14 @@ class Plants(Feature):
         self._editing = EditController(self.context, browser.table, self._form.tags)
         self.commands.set_browser(browser, self._editing)
         return browser
+
+    def _connect_welcome(self, welcome: WelcomePage) -> None:
+        welcome.typing_requested.connect(self._form.focus_name)
+        welcome.import_requested.connect(self.files_requested)
+        welcome.paste_requested.connect(self.import_requested)
+        welcome.token_requested.connect(self.token_requested)
+        welcome.example_requested.connect(self.example_requested)
+        welcome.samples_requested.connect(self.samples_requested)
 
     @override
     def keep_unsaved(self) -> int:

@@ -215,8 +215,12 @@ class BarKind(Enum):
 
 
 class InfoBar(Message):
-    """Hidden until `show_state`. It pushes down what is below it and never covers anything."""
+    """Hidden until `show_state`. It pushes down what is below it and never covers anything.
 
+    `closed`: the user has closed it.
+    """
+
+    closed = Signal()
     kind = BarKind.INFO
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -226,6 +230,7 @@ class InfoBar(Message):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._close_button = CloseButton(theme, self.tr("Close this message"))
         self._close_button.clicked.connect(self.hide)
+        self._close_button.clicked.connect(self.closed)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._progress.hide()

@@ -1,0 +1,180 @@
+"""The page of an empty store: three ways in, and sample plants for a look around."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.ui.qt import STRETCH, fill, override
+from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XL, L, M, S
+from plantdesk.ui.widgets.containers import ReservedScrollBar, ScrollArea
+from plantdesk.ui.widgets.painting import Icon
+from plantdesk.ui.widgets.plain_text import PlainLabel, allow
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QMimeData
+    from PySide6.QtGui import QResizeEvent, QShowEvent
+
+    from plantdesk.ui.theme.theme import Theme
+
+#: For text of 13 px: narrower pages have the cards one below the other, without examples.
+_WIDE = 860
+_ICON = 20
+
+
+class WelcomePage(QWidget):
+    """Shows what can be done with an empty store; its buttons only emit signals."""
+
+    typing_requested = Signal()
+    import_requested = Signal()
+    paste_requested = Signal(str)
+    token_requested = Signal()
+    example_requested = Signal()
+    samples_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon = Icon(theme, "sprout", "accent", ICON_LARGE)
+        self._paste_button = QPushButton(self.tr("Paste"))
+        self._samples = QWidget()
+        self._samples_button = QPushButton(self.tr("Add 20 sample plants"))
+        typing = QPushButton(self.tr("Start typing"))
+        files, token = QPushButton(self.tr("Import…")), QPushButton(self.tr("New token…"))
+        example = QPushButton(self.tr("Copy example"))
+        self._cards = [self._type_card(typing), self._import_card(files), self._script_card(token, example)]
+        self._lay_out()
+        for button, signal in (
+            (typing, self.typing_requested),
+            (files, self.import_requested),
+            (token, self.token_requested),
+            (example, self.example_requested),
+            (self._samples_button, self.samples_requested),
+        ):
+            button.clicked.connect(signal)
+        self._paste_button.clicked.connect(self._paste)
+        QGuiApplication.clipboard().dataChanged.connect(self._allow_paste)
+
+    def offer_samples(self, *, offered: bool) -> None:
+        """Offer sample plants, or not."""
+        self._samples.setVisible(offered)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_wide = self.width() >= self._theme.metrics.scaled(_WIDE)
+        direction = QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(direction)
+        self._icon.setVisible(is_wide)
+        for card in self._cards:
+            card.set_wide(is_wide=is_wide)
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._allow_paste()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ActivationChange:  # on Wayland, other windows' copying is not signalled
+            self._allow_paste()
+
+    def _type_card(self, button: QPushButton) -> _Card:
+        field = QFrame()
+        field.setProperty("card", "true")
+        fill(QVBoxLayout(field), PlainLabel("Monstera deliciosa"), margins=(M, S, M, S))
+        then = fill(
+            QHBoxLayout(),
+            PlainLabel(self.tr("then"), tone="muted"),
+            PlainLabel(self.tr("Enter"), role="key"),
+            STRETCH,
+            spacing=S,
+        )
+        example = QWidget()
+        fill(QVBoxLayout(example), field, then, margins=0, spacing=M)
+        text = self.tr("Type a name above and press Enter. The ID comes by itself; a tag says where the plant is.")
+        return _Card(self._theme, "keyboard", self.tr("Type"), text, example, button)
+
+    def _import_card(self, button: QPushButton) -> _Card:
+        example = QFrame()
+        example.setProperty("card", "true")
+        grid = QGridLayout(example)
+        grid.setContentsMargins(M, S, M, S)
+        rows = (
+            (self.tr("Name"), self.tr("Bed"), self.tr("Note")),
+            ("Achillea", self.tr("bed 4"), self.tr("sunny edge")),
+            ("Allium", self.tr("bed 2"), self.tr("200 bulbs")),
+        )
+        for row, cells in enumerate(rows):
+            for column, text in enumerate(cells):
+                grid.addWidget(PlainLabel(text, role="detail" if row else "caption"), row, column)
+        text = self.tr(
+            "Drop a file here, or paste rows of a table: CSV, Excel, JSON. You see what will happen before it does."
+        )
+        return _Card(self._theme, "file-spreadsheet", self.tr("Import"), text, example, button, self._paste_button)
+
+    def _script_card(self, *buttons: QPushButton) -> _Card:
+        example = QFrame()
+        example.setProperty("card", "true")
+        code = PlainLabel('plantdesk token create sync\nPOST /plants\n{"id": 1, "name": "Aloe vera"}')
+        code.setFont(self._theme.metrics.fixed_font())
+        code.setMinimumWidth(1)
+        fill(QVBoxLayout(example), code, margins=(M, S, M, S))
+        text = self.tr("Any program on this computer can add plants. It needs a token, which you make once.")
+        return _Card(self._theme, "terminal", self.tr("Let a script add them"), text, example, *buttons)
+
+    def _lay_out(self) -> None:
+        content = QWidget()
+        centre = Qt.AlignmentFlag.AlignHCenter
+        self._row = fill(QBoxLayout(QBoxLayout.Direction.LeftToRight), *((each, 1) for each in self._cards), spacing=L)
+        remark = PlainLabel(self.tr("Or look around with plants that are not yours:"), tone="muted")
+        fill(QHBoxLayout(self._samples), STRETCH, remark, self._samples_button, STRETCH, margins=0, spacing=M)
+        title = PlainLabel(self.tr("No plants yet"), role="empty-title", alignment=centre)
+        text = self.tr("There are three ways in. All of them can be undone.")
+        head = (self._icon, centre), S, title, PlainLabel(text, tone="muted", alignment=centre), L
+        layout = QVBoxLayout(content)
+        layout.addStretch(2)
+        fill(layout, *head, self._row, M, self._samples, margins=(EDGE - S, L, 2, L), spacing=S)
+        layout.addStretch(3)
+        area = ScrollArea(content, horizontal=False)
+        ReservedScrollBar(area)
+        fill(QVBoxLayout(self), area, margins=0)
+
+    @Slot()
+    def _allow_paste(self) -> None:
+        """Allow Paste where the clipboard holds text, which is read only when it is pasted."""
+        if self.isVisible():
+            data: QMimeData | None = QGuiApplication.clipboard().mimeData()
+            has_text = data is not None and data.hasText()
+            allow(self._paste_button, "" if has_text else self.tr("There is no text on the clipboard."))
+
+    @Slot()
+    def _paste(self) -> None:
+        self.paste_requested.emit(QGuiApplication.clipboard().text())
+
+
+class _Card(QFrame):
+    """One way in: heading, text, example, buttons."""
+
+    def __init__(self, theme: Theme, icon: str, title: str, text: str, example: QWidget, *buttons: QPushButton) -> None:
+        super().__init__()
+        self.setProperty("card", "inset")
+        self._example = example
+        head = fill(QHBoxLayout(), Icon(theme, icon, "accent", _ICON), PlainLabel(title, role="strong"), STRETCH)
+        words = PlainLabel(text, tone="muted", wrapped=True)
+        texts = fill(QVBoxLayout(), head, words, STRETCH, spacing=M)
+        row = fill(QHBoxLayout(), *buttons, STRETCH, spacing=S)
+        self._content = fill(QBoxLayout(QBoxLayout.Direction.TopToBottom, self), (texts, 1), example, row)
+        self._content.setSpacing(L)
+
+    def set_wide(self, *, is_wide: bool) -> None:
+        """Show the example, and the buttons under it; or only the buttons, beside the text."""
+        direction = QBoxLayout.Direction.TopToBottom if is_wide else QBoxLayout.Direction.LeftToRight
+        self._content.setDirection(direction)
+        margin = XL if is_wide else M
+        self._content.setContentsMargins(XL, margin, XL, margin)
+        self._example.setVisible(is_wide)

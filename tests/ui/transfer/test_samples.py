@@ -1,0 +1,99 @@
+"""Sample plants in the window: one click adds them, one removes them, and what the user has made of them stays."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+
+from plantdesk.domain.edits import edited
+from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
+from plantdesk.domain.records import FORM
+from plantdesk.ui.plants.table.view import PlantTableView
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.workspace import Workspace
+
+ADD, REMOVE = "Add 20 sample plants", "Remove 20 sample plants"
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
+    """The window with an empty store."""
+    bare.complete()
+    bare.set_store(store)
+    desk = Desk(qtbot, bare.window())
+    desk.until(lambda: ADD in desk.buttons() and desk.button(ADD).isVisible())
+    return desk
+
+
+def rows(store: Store) -> list[PlantRow]:
+    reader = store.reader()
+    try:
+        return list(reader.rows(range(1, 30)).values())
+    finally:
+        reader.close()
+
+
+def add_samples(desk: Desk) -> None:
+    desk.button(ADD).click()
+    desk.until(lambda: bool(desk.bars) and desk.bars[0].labels == [REMOVE])
+
+
+def test_samples_are_added_and_removed_by_a_click(desk: Desk, store: Store) -> None:
+    add_samples(desk)
+    assert desk.the(PlantTableView).model().rowCount() == 20
+    assert {row.source.label for row in rows(store)} == {"Samples"}
+    desk.button(REMOVE).click()
+    desk.until(lambda: desk.button(ADD).isVisible() and not desk.bars)
+    assert not rows(store)
+    desk.button("Redo").click()
+    desk.until(lambda: bool(desk.bars) and len(rows(store)) == 20)
+
+
+def test_undo_takes_the_samples_back_as_one_step(desk: Desk, store: Store) -> None:
+    add_samples(desk)
+    desk.the(PlantTableView).setFocus()
+    desk.press(Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    desk.until(lambda: not desk.bars)
+    assert not rows(store)
+
+
+def test_a_changed_sample_and_plants_of_the_user_stay(desk: Desk, store: Store) -> None:
+    add_samples(desk)
+    desk.add("Mine")
+    desk.until(lambda: len(rows(store)) == 21)
+    store.apply([edited(rows(store)[0], name="Paprika of the user")], FORM).result()
+    desk.button(REMOVE).click()
+    desk.until(lambda: "1 plant has been changed since and was left as it is." in desk.toast.text)
+    desk.until(lambda: not desk.bars)
+    assert [row.name for row in rows(store)] == ["Paprika of the user", "Mine"]
+
+
+def test_a_closed_bar_stays_away(desk: Desk, bare: Workspace, store: Store) -> None:
+    add_samples(desk)
+    desk.button("Close this message").click()
+    desk.add("Mine")
+    desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 21)
+    bare.release_store()
+    bare.set_store(store)
+    desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 21)
+    assert not desk.bars
+
+
+def test_plants_of_a_file_of_that_name_are_not_samples(desk: Desk, bare: Workspace, store: Store) -> None:
+    with contextlib.closing(store.new_import()) as found:
+        found.add(batch_of(1, [ImportRow(1, 1, None, "Fern", None, None)]))
+        found.compare(OnConflict.REFUSE, ())
+        found.apply("Samples")
+    desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 1)
+    desk.until(lambda: "1 today" in desk.buttons())  # all is counted
+    bare.release_store()  # which waits for what is asked
+    assert not desk.bars
