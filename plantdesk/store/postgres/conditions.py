@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.folding import SEPARATOR, search_words, searched
-from plantdesk.domain.records import SourceKind
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.domain.views import Order
 from plantdesk.store.postgres.connections import storable
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_KEY, NAME_START, TAG_KEY, TAG_START
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from plantdesk.domain.selections import Selection, Term
     from plantdesk.domain.views import View
 
-_SOURCE_KEY = "(SELECT kind || E'\\x1f' || label FROM source WHERE source.id = plant.source_id)"
+#: The rank of each source, in an array that the server makes once for a query.
+_SOURCE_KEY = """(ARRAY(
+    SELECT coalesce(rank, 0)::integer FROM generate_series(1, (SELECT max(id) FROM source)) AS number
+    LEFT JOIN (SELECT id, rank() OVER (ORDER BY kind || E'\\x1f' || label) AS rank FROM source) AS ranked
+    ON id = number ORDER BY number
+))[plant.source_id]"""
 _KEYS = {
     Order.ADDED: ("plant.seq",),
     Order.ID: ("plant.id",),
@@ -34,6 +42,8 @@ SORTED_BY_INDEX = {
 }
 #: The orders by a unique column that has an index.
 INDEXED = {Order.ADDED: "plant.seq", Order.ID: "plant.id"}
+#: A number as an id is written.
+_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
 _SEARCHED_TAG = "substr(plant.searched, strpos(plant.searched, E'\\x1f') + 1)"
 
 
@@ -74,10 +84,15 @@ def condition_of(selection: Selection) -> Condition:
     return found
 
 
-def ordering(view: View) -> str:
-    """Return the terms of ORDER BY. Plants without a tag are the last ones by tag, both ways."""
+def ordering(view: View, *, limited: bool = True) -> str:
+    """Return the terms of ORDER BY. Plants without a tag are the last ones by tag, both ways.
+
+    Without a limit, an expression keeps the server from reading all plants in the order of an index: to read them as
+    they lie and to sort them takes a third of the time.
+    """
     direction = "DESC" if view.descending else "ASC"
-    keys = ", ".join(f"{key} {direction}" for key in _KEYS[view.order])
+    sorted_by = "" if limited or view.order not in INDEXED else "+ 0 "
+    keys = ", ".join(f"{key} {sorted_by}{direction}" for key in _KEYS[view.order])
     return f"plant.tag IS NULL, {keys}" if view.order is Order.TAG else keys
 
 
@@ -124,7 +139,21 @@ def _contains(values: Condition, text: str) -> str:
 
 
 def _starts_id(values: Condition, word: str) -> str:
-    return f"plant.id::text LIKE {values.bind(f'{word}%')}" if word.lstrip("-").isdecimal() else ""
+    """Compare with ranges, as the index of the ids can: those that begin with 12 are 12, 120 to 129, and so on."""
+    if not _NUMBER.fullmatch(word):
+        return ""
+    return " OR ".join(
+        f"plant.id BETWEEN {values.bind(first)} AND {values.bind(last)}" for first, last in _ids_beginning(int(word))
+    )
+
+
+def _ids_beginning(number: int) -> Iterator[tuple[int, int]]:
+    first, last = abs(number), abs(number)
+    while first <= (-SMALLEST_ID if number < 0 else LARGEST_ID):
+        yield (max(-last, SMALLEST_ID), -first) if number < 0 else (first, min(last, LARGEST_ID))
+        if number == 0:
+            return
+        first, last = first * 10, last * 10 + 9
 
 
 def _escaped(text: str) -> str:

@@ -356,8 +356,9 @@ def _page(
     The server sends the ids as one value: a row for each takes far longer.
     """
     values = {**condition.values, "limit": limit}
+    order = ordering(view, limited=limit is not None)
     sql = f"""SELECT string_agg(int8send(id), ''), min(key), max(key) FROM (
-              SELECT id, {key} AS key FROM plant WHERE {condition.sql} ORDER BY {ordering(view)}
+              SELECT id, {key} AS key FROM plant WHERE {condition.sql} ORDER BY {order}
               LIMIT %(limit)s::bigint) AS found"""
     cursor = connection.cursor(binary=True)
     cursor.execute(sql.encode(), values)

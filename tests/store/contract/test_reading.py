@@ -100,6 +100,17 @@ def test_search_looks_in_name_tag_and_id(reader: PlantReader, text: str, found: 
     assert reader.matching([plant_id for plant_id, _, _ in PLANTS], View(parse_search(text))) == found
 
 
+def test_a_number_finds_the_ids_that_begin_with_it(store: PlantStore, reader: PlantReader) -> None:
+    known = [0, 5, -5, 99, 100, -1000, SMALLEST_ID, SMALLEST_ID + 1, LARGEST_ID - 1, LARGEST_ID, 10**18, -(10**18)]
+    for plant_id in known:
+        store.add(new_plant({"id": plant_id, "name": "Fern"}), FORM).result(SECONDS)
+    beginnings = {str(plant_id)[:length] for plant_id in known for length in range(1, 21)} - {"-"}
+    all_ids = [*known, *(plant_id for plant_id, _, _ in PLANTS if plant_id != -120)]
+    for text in [*sorted(beginnings), "00", "-0", "01", "٣", "9" * 30]:
+        found = {plant_id for plant_id in all_ids if str(plant_id).startswith(text)}
+        assert {*ids(reader, View(parse_search(text)))} - {-120} == found, text
+
+
 CONFUSABLES = [
     (20, "Mentha × piperita", None),
     (21, "Mentha x villosa", None),
