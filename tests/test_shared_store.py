@@ -147,6 +147,30 @@ def test_a_window_notices_a_lost_server_by_itself_and_takes_no_change_of_a_card(
             assert not desk.the(NoteEdit).isReadOnly()
 
 
+def test_a_card_shows_what_the_list_has_while_the_server_is_away(qtbot: QtBot, qapp: QApplication) -> None:
+    with running_server() as server:
+        location = server.new_store()
+        with running(qtbot, qapp, location) as desk:
+            desk.until_on()
+            desk.add("Aloe")
+            show_card(desk)
+            desk.add("Fern")
+            desk.sees("Fern", "Aloe")
+            table, note = desk.the(PlantTableView), desk.the(NoteEdit)
+            card = Desk(qtbot, desk.the(PlantCard))
+            select_row(table, 0)
+            desk.until(lambda: {"Fern", "ID 2"} <= {*card.texts()})
+            server.kill()
+            desk.until_bar(shown=True)
+            select_row(table, 1)
+            desk.until(lambda: {"Aloe", "ID 1"} <= {*card.texts()})
+            assert (note.toPlainText(), note.placeholderText()) == ("", "The note cannot be read now.")
+            assert not card.button("Delete").isEnabled()
+            server.start()
+            desk.until(lambda: not note.isReadOnly())
+            assert note.placeholderText() == "Write a note"
+
+
 def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, qapp: QApplication) -> None:
     with running_server() as server:
         location = server.new_store()
@@ -159,8 +183,9 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, q
 
         with running(qtbot, qapp, location) as desk:
             desk.until_bar(shown=False)
-            write_note(desk, "Dry")
-            server.kill()
+            with no_saves(location):
+                write_note(desk, "Dry")
+                server.kill()
             desk.until_bar(shown=True)
             desk.until(lambda: "Not saved" in desk.texts())
             assert not desk.window.close()
@@ -169,9 +194,11 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, q
             desk.until(partial(has_note, "Dry"))
             desk.until(lambda: "Not saved" not in desk.texts())
             desk.until(lambda: not desk.toast.isVisible())
-            write_note(desk, " soil")
-            server.kill()
+            with no_saves(location):
+                write_note(desk, " soil")
+                server.kill()
             desk.until_bar(shown=True)
+            desk.until(lambda: "Not saved" in desk.texts())
             assert not desk.window.close()
             Desk(qtbot, desk.the(MessageBox)).button("Close, keep them").click()
             desk.until(lambda: not desk.window.isVisible())
@@ -180,13 +207,33 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, q
             desk.until(partial(has_note, "Dry soil"))
 
 
-def write_note(desk: ProgramDesk, text: str) -> None:
-    """Type at the end of the note of the only plant."""
+@contextmanager
+def no_saves(location: PostgresLocation) -> Iterator[None]:
+    """Let what changes plants wait, so that a server can be killed before it is saved."""
+    connection = psycopg.connect(location.url)
+    connection.execute("LOCK TABLE plantdesk.state IN EXCLUSIVE MODE")
+    yield
+    connection.close()
+
+
+def show_card(desk: ProgramDesk) -> None:
+    """Select the only plant and wait for its card."""
     desk.sees("Aloe")
     desk.the(PlantTableView).selectAll()
     if not desk.action("Card").isChecked():
         desk.action("Card").trigger()
     desk.until(lambda: bool(desk.window.findChildren(NoteEdit)) and not desk.the(NoteEdit).isReadOnly())
+
+
+def select_row(table: PlantTableView, row: int) -> None:
+    """Click on a row."""
+    place = table.visualRect(table.model().index(row, 1)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def write_note(desk: ProgramDesk, text: str) -> None:
+    """Type at the end of the note of the only plant."""
+    show_card(desk)
     note = desk.the(NoteEdit)
     note.setFocus()
     note.moveCursor(QTextCursor.MoveOperation.End)

@@ -74,6 +74,9 @@ class ShownPlants(Protocol):
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""
 
+    def row(self, plant_id: int) -> PlantRow | None:
+        """Return what the table has of a plant, long texts cut; None where it is not loaded."""
+
     def focus_table(self) -> None:
         """Move the focus to the table."""
 

@@ -148,7 +148,19 @@ class Card(Feature):
                 self._task = self._opened.queries.ask(self, summarize, self._several.show_summary)
         elif self._ids:
             read = partial(_read, plant_id=self._ids[0])
-            self._task = self._opened.queries.ask(self, read, self._on_read)
+            self._task = self._opened.queries.ask(self, read, self._on_read, self._on_not_read)
+
+    def _on_not_read(self, error: Exception) -> None:
+        """Show what the table has of the plant; it is read when the server answers again."""
+        row = self._rows.row(self._ids[0]) if len(self._ids) == 1 else None
+        if row is None or not prevents_changes(error) or (self._shown is not None and self._shown.id == row.id):
+            return
+        self._finish_note()
+        self._shown = None
+        self._one.show_plant(row, [])
+        self._one.note_edit.setPlaceholderText(self.tr("The note cannot be read now."))
+        self._one.set_editable(error_text(error))
+        self._stack.setCurrentWidget(self._one)
 
     def _on_read(self, read: _Read) -> None:
         if read.row is None or self._opened is None or [read.row.id] != self._ids:
@@ -161,6 +173,7 @@ class Card(Feature):
         else:
             self._draft.follow(read.row)
         self._one.note_edit.set_text(self._draft.text)
+        self._one.note_edit.setPlaceholderText(self.tr("Write a note"))
         self._set_editable(self._opened.store.change_error)
         self._stack.setCurrentWidget(self._one)
 

@@ -47,7 +47,6 @@ class NoteEdit(QPlainTextEdit):
         super().__init__(parent)
         self.setTabChangesFocus(True)
         self.setAccessibleName(self.tr("Note"))
-        self.setPlaceholderText(self.tr("Write a note"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         report_focus(self)
         self._is_setting = False

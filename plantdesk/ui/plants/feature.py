@@ -270,6 +270,10 @@ class Plants(Feature):
         """Return the ids of the selected rows."""
         return self._browser.table.selected_ids()
 
+    def row(self, plant_id: int) -> PlantRow | None:
+        """Return what the table has of a plant, long texts cut; None where it is not loaded."""
+        return self._browser.model.loaded_row(plant_id)
+
     @Slot()
     def focus_table(self) -> None:
         """Move the focus to the table."""

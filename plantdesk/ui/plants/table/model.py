@@ -216,6 +216,10 @@ class PlantModel(QAbstractTableModel):
         except ValueError:
             return None
 
+    def loaded_row(self, plant_id: int) -> PlantRow | None:
+        """Return what is loaded of a plant, long texts cut."""
+        return self._cache.row(plant_id)
+
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
         """Return the rows of those plants that are loaded. Takes 70 ms at a million rows."""
         return rows_of(frozenset(plant_ids), self._ids())
