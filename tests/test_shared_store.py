@@ -17,6 +17,7 @@ from PySide6.QtGui import QAction, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
+from plantdesk import __version__
 from plantdesk.cli.main import main
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll
@@ -32,6 +33,7 @@ from plantdesk.ui.history.change_list import ChangeList
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.shared_store.computers import OtherComputers
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.updating import UpdateDialog
@@ -456,6 +458,18 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
             asked.until(asked.button("Leave it").hasFocus)
             qtbot.mouseClick(asked.button(answer), Qt.MouseButton.LeftButton)
             desk.sees(*plants)
+
+
+def test_the_other_computers_are_in_the_status_bar(qtbot: QtBot, qapp: QApplication, postgres: PostgresServer) -> None:
+    with office_and_greenhouse(qtbot, qapp, postgres) as (desk, other):
+        other.add(new_plant({"id": 50, "name": "Fern"}), COMMAND).result(SECONDS)
+        computers = desk.the(OtherComputers)
+        computers.refresh()
+        desk.until(lambda: computers.text() == "Greenhouse")
+        names = [action.text() for action in computers.menu().actions()]
+        assert names == [f"Office (this computer)\t{__version__}", f"Greenhouse\t{__version__}", "", "All changes…"]
+        computers.menu().actions()[1].trigger()
+        desk.until(lambda: desk.the(HistoryDialog).isVisible())
 
 
 def names_of_actions(desk: Desk) -> set[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from array import array
     from concurrent.futures import Future
 
+    from plantdesk.domain.desks import Desk
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.events import EventPage
@@ -142,6 +143,9 @@ class PlantReader(PlantPages, Protocol):
 
     def two_sources(self) -> list[int]:
         """Return the ids of two sources that have plants, or fewer if there are no two."""
+
+    def desks_at_work(self) -> list[Desk]:
+        """Return the desks that work on a shared store, itself included; none for a file."""
 
     def count_selected(self, selection: Selection) -> int:
         """Return the number of plants of a set."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.menus import Menus

@@ -146,7 +146,9 @@ class Workspace(Page):
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
         edit.plants_requested.connect(plants.show_plants)
-        others = (WindowCommands, History, AppearanceCommands, HelpCommands)
+        shared, history = self._make_shared_store(), History(context)
+        shared.history_requested.connect(history.open_dialog)
+        others = (WindowCommands, AppearanceCommands, HelpCommands)
         return [
             plants,
             sidebar,
@@ -156,10 +158,11 @@ class Workspace(Page):
             labels,
             api,
             stores,
-            self._make_shared_store(),
+            shared,
             self._backups,
             edit,
             self._make_settings(api, server),
+            history,
             *(make(context) for make in others),
         ]
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenuBar
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.domain.records import PlantRow
+
 Widget = TypeVar("Widget", bound=QWidget)
 
 TIMEOUT = 20_000
@@ -236,6 +238,9 @@ class Table:
 
     def selected_ids(self) -> array[int]:
         return array("q", self.selected)
+
+    def row(self, plant_id: int) -> PlantRow | None:
+        """Nothing is loaded."""
 
     def focus_table(self) -> None:
         """Nothing: no test looks at it."""

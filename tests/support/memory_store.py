@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from plantdesk.domain.copies import Copied, Progress, StoreRows
-    from plantdesk.domain.desks import TablesUpdate
+    from plantdesk.domain.desks import Desk, TablesUpdate
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.errors import StoreError
     from plantdesk.domain.import_batches import ImportBatch
@@ -311,6 +311,10 @@ class MemoryReader(PlantReader):
     @override
     def two_sources(self) -> list[int]:
         return [*{row.source.id: None for row in self._matching(Selection())}][:2]
+
+    @override
+    def desks_at_work(self) -> list[Desk]:
+        return []
 
     @override
     def count_selected(self, selection: Selection) -> int:

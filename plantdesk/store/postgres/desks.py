@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 #: Characters of a desk's name.
 _MAX_NAME = 60
-#: Milliseconds for which a desk counts.
+#: Milliseconds for which a desk counts, and for which it is at work: it notes itself every 30 s.
 _LATELY = 30 * 86_400_000
+AT_WORK = 60_000
 _NOTE = f"""INSERT INTO desk (name, version, tables, last_seen) VALUES (%s, %s, %s, {NOW})
             ON CONFLICT (name) DO UPDATE SET version = excluded.version, tables = excluded.tables,
                                              last_seen = excluded.last_seen"""
@@ -58,9 +59,9 @@ def note_desk(connection: Connection, name: str) -> None:
             raise
 
 
-def desks(connection: Connection, own: str) -> list[Desk]:
-    """Return the desks of the last 30 days, also of the first version, which notes none. Raises psycopg.Error."""
+def desks(connection: Connection, own: str, lately: int = _LATELY) -> list[Desk]:
+    """Return the desks of the last milliseconds, also of the first version, which notes none. Raises psycopg.Error."""
     has_table = connection.execute("SELECT to_regclass('plantdesk.desk') IS NOT NULL").fetchone() == (True,)
     found = f"{_NOTED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
-    rows = execute(connection, _LISTED.format(found=found), {"lately": _LATELY})
+    rows = execute(connection, _LISTED.format(found=found), {"lately": lately})
     return [Desk(name, version, tables, last_seen, name == own) for name, version, tables, last_seen in rows]

@@ -27,10 +27,12 @@ from plantdesk.store.history import newest_changes
 from plantdesk.store.postgres.conditions import INDEXED, SORTED_BY_INDEX, condition_of, name_begins, ordering
 from plantdesk.store.postgres.connections import READER, connect, execute, shared, storable, translate_errors
 from plantdesk.store.postgres.counts import count_plants
+from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
 from plantdesk.store.postgres.history import history_entries, history_summary, plant_history
 from plantdesk.store.postgres.rows import PAGE, SELECT, next_free_id, row_of, rows_by_id, rows_cut
 
 if TYPE_CHECKING:
+    from plantdesk.domain.desks import Desk
     from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary
@@ -65,7 +67,7 @@ class ReadConnection:
     """The connection of all readers of a desk, opened with the first query and again after it was lost."""
 
     def __init__(self, address: Address) -> None:
-        self._address = address
+        self.address = address
         self._using = threading.Lock()
         self._cancelling = threading.Lock()
         self._user: object = None
@@ -84,7 +86,7 @@ class ReadConnection:
                 is_new = self._connection is None
                 connection = self._open()
                 try:
-                    with translate_errors(self._address):
+                    with translate_errors(self.address):
                         self._user = user
                         return _in_snapshot(connection, query) if snapshot else query(connection)
                 except Exception:
@@ -131,7 +133,7 @@ class ReadConnection:
             if self._failure is not None and time.monotonic() < self._retry_at:
                 raise self._failure
             try:
-                self._connection = connect(self._address, READER)
+                self._connection = connect(self.address, READER)
             except StoreError as error:
                 self._failure, self._retry_at = error, time.monotonic() + _RETRY_DELAY
                 raise
@@ -250,6 +252,10 @@ class PostgresReader(PlantReader, FindsRows):
     @override
     def two_sources(self) -> list[int]:
         return [source_id for (source_id,) in self._all(_TWO_SOURCES)]
+
+    @override
+    def desks_at_work(self) -> list[Desk]:
+        return self._ask(lambda connection: desks(connection, desk_name(self._shared.address), AT_WORK))
 
     @override
     def count_selected(self, selection: Selection) -> int:

@@ -51,6 +51,7 @@ from plantdesk.store.sqlite.row_reads import (
 )
 
 if TYPE_CHECKING:
+    from plantdesk.domain.desks import Desk
     from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary, LinePage
@@ -227,6 +228,10 @@ class Reader(PlantReader, LinePages, FindsRows):
         other = f"{first} WHERE source_id <> ({first} LIMIT 1)"
         with self._query():
             return [each for query in (first, other) for each in self._column(Sql(f"{query} LIMIT 1"))]
+
+    @override
+    def desks_at_work(self) -> list[Desk]:
+        return []
 
     @override
     def count_selected(self, selection: Selection) -> int:

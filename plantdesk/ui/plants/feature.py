@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import Changes
+    from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.domain.selections import Term
     from plantdesk.domain.views import Counts
     from plantdesk.ui.feature import OpenStore, WindowContext

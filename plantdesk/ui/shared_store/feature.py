@@ -13,6 +13,7 @@ from plantdesk.store import location_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import fill, override, set_properties
+from plantdesk.ui.shared_store.computers import OtherComputers
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.messages import BarKind
 from plantdesk.ui.widgets.painting import Icon
@@ -75,9 +76,11 @@ class SharedStore(Feature):
 
     `store_requested(location, create)`: this store shall be shown instead, and made where `create` is true.
     `reached(is_reached)`: the server answers, or does not any more.
+    `history_requested`: the user wants to see what other computers have changed.
     """
 
     store_requested = Signal(object, bool)
+    history_requested = Signal()
     reached = Signal(bool)
 
     def __init__(self, context: WindowContext) -> None:
@@ -89,6 +92,7 @@ class SharedStore(Feature):
         self._copy.setEnabled(False)
         self._own.setVisible(not context.location.is_own)
         self._state: _ServerState | None = None
+        self._computers: OtherComputers | None = None
         context.bridge.health_changed.connect(self._on_health_changed)
 
     @override
@@ -96,7 +100,14 @@ class SharedStore(Feature):
         self._copy.setEnabled(True)
         self._own.setVisible(not self.context.location.is_own)
         self._show(opened.store.write_error)
+        if self._computers is not None:
+            self._computers.set_store(opened.queries)
         self._check_folder()
+
+    @override
+    def release_store(self) -> None:
+        if self._computers is not None:
+            self._computers.set_store(None)
 
     # --- a file that several computers may write to ---
 
@@ -147,6 +158,9 @@ class SharedStore(Feature):
         if self._state is None:
             self._state = _ServerState(self.context.theme)
             self.context.status_bar.insertWidget(0, self._state)
+            self._computers = OtherComputers(self.context.theme)
+            self._computers.history_requested.connect(self.history_requested)
+            self.context.status_bar.insertWidget(1, self._computers)
         is_reached = not isinstance(error, StoreUnreachableError)
         self._state.show_server(server, is_reached=is_reached)
         self.reached.emit(is_reached)

@@ -218,7 +218,7 @@ class PlantModel(QAbstractTableModel):
 
     def loaded_row(self, plant_id: int) -> PlantRow | None:
         """Return what is loaded of a plant, long texts cut."""
-        return self._cache.row(plant_id)
+        return self._cache.row(plant_id) if self._cache is not None else None
 
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
         """Return the rows of those plants that are loaded. Takes 70 ms at a million rows."""
