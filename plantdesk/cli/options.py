@@ -248,8 +248,8 @@ def _add_token(commands: Commands) -> None:
 _JSON = "print JSON, for scripts"
 _TIMES = "12h, 7d, today, yesterday, 2026-11-21 or 2026-11-21T18:00"
 _SEARCH = (
-    'only those with these words and "phrases"; also tag:x, tag:none, from:x, added:today, 7d or 2026-11, id:5-90; '
-    "-word and -tag:x exclude (--search=-word)"
+    'only those with these words and "phrases"; also tag:x, tag:x/, tag:none, note:x, from:x, added:today, '
+    "7d or 2026-11, id:5-90; -word and -tag:x exclude (--search=-word)"
 )
 
 

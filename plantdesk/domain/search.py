@@ -1,7 +1,8 @@
 """The search language of window and commands: text to terms, and back.
 
     rose "deep red" -dead       words and phrases in name or tag; a word also at the beginning of the id
-    tag:kitchen -tag:"my room"  tag; tag=Kitchen: exactly so; tag:none: without a tag
+    tag:kitchen -tag:"my room"  tag; tag=Kitchen: exactly so; tag:none: without a tag; tag:garden/: and all below it
+    note:anna  note:"from Anna"  words in the note; note:"": with a note
     from:form  from:garden-sync  from:token/garden-sync
     added:today  added:yesterday  added:7d  added:2026  added:2026-11  added:2026-11-21
     id:7  id:5-90
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from plantdesk.domain.selections import Condition, Term
 
 #: The beginnings of terms, in the order in which they are offered.
-PREFIXES = ("tag:", "from:", "added:", "id:")
+PREFIXES = ("tag:", "note:", "from:", "added:", "id:")
 _NONE = "none"
 _TERM = re.compile(
-    r'(?P<not>-?)(?P<prefix>(?:tag|from|added|id):|tag=|)(?:"(?P<quoted>[^"]*(?:""[^"]*)*)(?:"|\Z)|(?P<plain>[^\s"]\S*))',
+    r'(?P<not>-?)(?P<prefix>(?:tag|note|from|added|id):|tag=|)(?:"(?P<quoted>[^"]*(?:""[^"]*)*)(?:"|\Z)|(?P<plain>[^\s"]\S*))',
     re.IGNORECASE,
 )
 #: The value of a term that needs no quotes.
@@ -73,8 +74,8 @@ def _word(negated: str, word: str) -> Term:
 
 def _field(prefix: str, value: str, *, is_quoted: bool) -> Condition | None:
     match prefix:
-        case "":
-            return Contains(value, is_word=False)
+        case "" | "note:":
+            return Contains(value, is_word=False, in_note=bool(prefix))
         case "tag=":
             return HasTag(value, exact=True)
         case "tag:":
@@ -122,7 +123,8 @@ def _term_text(term: Term) -> str:
         case Not():
             return f"-{_term_text(term.term)}"
         case Contains():
-            return term.text if term.is_word else _quoted(term.text)
+            note = f"note:{_value(term.text)}" if term.in_note else _quoted(term.text)
+            return term.text if term.is_word else note
         case HasTag():
             return _tag_text(term)
         case AddedBy(kind, label):

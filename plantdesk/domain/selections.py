@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.domain.folding import searched
 from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
@@ -17,18 +18,28 @@ if TYPE_CHECKING:
 class Contains(Value):
     """Name or tag contains a text; case, accents and confusables (`folding`) do not matter.
 
-    `is_word`: or the id begins with it.
+    `is_word`: or the id begins with it. `in_note`: the note contains it instead, which may be empty: any note.
     """
 
     text: str
     is_word: bool = True
+    in_note: bool = False
 
 
 class HasTag(Value):
-    """The plant has this tag, or none (None). Unless `exact`, case, accents and confusables do not matter."""
+    """The plant has this tag, or none (None). Unless `exact`, case, accents and confusables do not matter.
+
+    And a tag with a slash at its end stands for a branch: “garden/” for “garden” and all that begins with “garden/”.
+    """
 
     tag: str | None
     exact: bool = False
+
+    @property
+    def branch(self) -> str | None:
+        """The tag at the top of the branch, as it is searched; None where it is not about a branch."""
+        text = "" if self.exact or self.tag is None else searched(self.tag)
+        return text[:-1] if text.endswith("/") and text[:-1].strip() else None
 
 
 class AddedBy(Value):

@@ -945,7 +945,7 @@ def _has(row: PlantRow, term: Term) -> bool:
         case Contains():
             return _contains(row, term)
         case HasTag(tag, exact):
-            return row.tag == tag or not (exact or tag is None or row.tag is None or not _is_alike(row.tag, tag))
+            return row.tag == tag or not (exact or tag is None or row.tag is None or not _is_alike(row.tag, term, tag))
         case AddedBy(kind, label):
             same = row.source.label == label if kind else searched(row.source.label) == searched(label or "")
             return kind in {None, row.source.kind} and (label is None or same)
@@ -954,11 +954,16 @@ def _has(row: PlantRow, term: Term) -> bool:
     return term.first <= row.id <= term.last
 
 
-def _is_alike(tag: str, other: str) -> bool:
+def _is_alike(tag: str, term: HasTag, other: str) -> bool:
+    if term.branch is not None and f"{searched(tag)}/".startswith(f"{term.branch}/"):
+        return True
     return searched(tag).strip() != "" and searched(tag) == searched(other)
 
 
 def _contains(row: PlantRow, term: Contains) -> bool:
+    if term.in_note:
+        is_blank, note = not searched(term.text).strip(), row.note
+        return note is not None and (term.text in note if is_blank else searched(term.text) in searched(note))
     texts, words = [row.name, row.tag or ""], searched(term.text).split()
     if not words:
         return any(term.text in each for each in texts)

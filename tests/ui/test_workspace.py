@@ -38,8 +38,25 @@ FORM_STOPS = [
     "Pin",
     "&Add",
 ]
-PLANT_COMMANDS = ["Copy as CSV", "Copy as JSON", "Edit name", "Edit tag", "Duplicate plant", "Delete plant"]
-PLANTS = ["Copy as C&SV", "Copy as &JSON", "-", "Edit na&me", "Edit ta&g", "Dup&licate plant", "&Delete plant"]
+PLANT_COMMANDS = [
+    "Copy as CSV",
+    "Copy as JSON",
+    "Edit name",
+    "Edit tag",
+    "Duplicate plant",
+    "Delete plant",
+    "Add dated note line",
+]
+PLANTS = [
+    "Copy as C&SV",
+    "Copy as &JSON",
+    "-",
+    "Edit na&me",
+    "Edit ta&g",
+    "Dup&licate plant",
+    "&Delete plant",
+    "Add dated &note line",
+]
 MENUS = {
     "&File": [
         "&New plant",

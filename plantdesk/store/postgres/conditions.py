@@ -10,6 +10,7 @@ from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.domain.views import Order
 from plantdesk.store.postgres.connections import storable
+from plantdesk.store.postgres.note_folding import folded_note
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_KEY, NAME_START, TAG_KEY, TAG_START
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ def _term(values: Condition, term: Term) -> str:
     match term:
         case Contains():
             return _contains_text(values, term)
-        case HasTag(tag, exact):
-            return "plant.tag IS NULL" if tag is None else _has_tag(values, tag, exact=exact)
+        case HasTag(tag):
+            return "plant.tag IS NULL" if tag is None else _has_tag(values, term, tag)
         case AddedBy():
             return _is_added_by(values, term)
         case AddedOn():
@@ -122,6 +123,8 @@ def _term(values: Condition, term: Term) -> str:
 
 
 def _contains_text(values: Condition, term: Contains) -> str:
+    if term.in_note:
+        return _note_contains(values, term.text)
     words = search_words(term.text)
     if not storable(term.text if not words else searched(term.text)):
         return "false"
@@ -160,13 +163,27 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _has_tag(values: Condition, tag: str, *, exact: bool) -> str:
+def _has_tag(values: Condition, term: HasTag, tag: str) -> str:
     """Compare the folded texts; a tag without letters, such as an accent alone, is compared as it is."""
     is_same = f"coalesce(plant.tag = {values.bind(tag)}, false)" if storable(tag) else "false"
     text = searched(tag)
-    if exact or not text.strip() or not storable(text) or SEPARATOR in text:
+    if term.exact or not text.strip() or not storable(text) or SEPARATOR in text:
         return is_same
-    return f"({is_same} OR (plant.tag IS NOT NULL AND {_SEARCHED_TAG} = {values.bind(text)}))"
+    is_alike = f"{_SEARCHED_TAG} = {values.bind(text)}"
+    if (branch := term.branch) is not None:
+        is_alike = f"({_SEARCHED_TAG} = {values.bind(branch)} OR starts_with({_SEARCHED_TAG}, {values.bind(text)}))"
+    return f"({is_same} OR (plant.tag IS NOT NULL AND {is_alike}))"
+
+
+def _note_contains(values: Condition, text: str) -> str:
+    """Compare a note, which is not in the column `searched`."""
+    word = searched(text)
+    if not storable(text):
+        return "false"
+    if not word.strip():  # all notes, or accents without a letter
+        return f"coalesce(strpos(plant.note, {values.bind(text)}) > 0, false)"
+    pattern = values.bind(f"%{_escaped(word)}%")
+    return f"(plant.note IS NOT NULL AND {folded_note(word, values.bind)} LIKE {pattern})"
 
 
 def _is_added_by(values: Condition, term: AddedBy) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Printable ASCII alone, as most texts are: SQLite checks that much faster than Python.
 IS_ASCII = "({0} NOT GLOB '*[^ -~]*' AND length({0}) = length(CAST({0} AS BLOB)))"
+#: Also with line breaks.
+_IS_ASCII_NOTE = r"(note NOT GLOB '*[^ -~' || char(10) || ']*' AND length(note) = length(CAST(note AS BLOB)))"
 _FOLDED = """CASE WHEN {name_is_ascii} AND ({tag} IS NULL OR {tag_is_ascii}) THEN NULL ELSE fold({name}, {tag}) END"""
 
 
@@ -72,7 +74,7 @@ def _condition(term: Term) -> Sql:
         case Contains():
             return _contains_text(term)
         case HasTag(tag):
-            return _has_tag_like(tag) if tag is not None and not term.exact else Sql("tag IS ?", (tag,))
+            return _has_tag_like(term, tag) if tag is not None and not term.exact else Sql("tag IS ?", (tag,))
         case AddedBy():
             return sql("source_id IN (SELECT id FROM source", where(_source_conditions(term)), ")")
         case AddedOn():
@@ -85,6 +87,8 @@ def _condition(term: Term) -> Sql:
 
 
 def _contains_text(term: Contains) -> Sql:
+    if term.in_note:
+        return _note_contains(term.text)
     words = search_words(term.text)
     if not words:  # accents without a letter, which are not in folded texts
         return any_of(Sql(f"instr({column}, ?) > 0", (term.text,)) for column in ("name", "tag"))
@@ -98,13 +102,17 @@ def _contains_or_starts_id(word: str) -> Sql:
     return any_of((found, _like("CAST(id AS TEXT)", f"{word}%"))) if word.lstrip("-").isdecimal() else found
 
 
-def _has_tag_like(tag: str) -> Sql:
+def _has_tag_like(term: HasTag, tag: str) -> Sql:
     """Compare the folded texts; a tag without letters, such as an accent alone, is compared as it is."""
     is_same = Sql("tag = ?", (tag,))
     if not (text := searched(tag)).strip():
         return is_same
     folded_tag = f"substr({_normalized('folded', text)}, instr(folded, '{SEPARATOR}') + 1)"
-    is_alike = _either(Sql(f"lower({_normalized('tag', text)}) = ?", (text,)), Sql(f"{folded_tag} = ?", (text,)))
+    texts = (f"lower({_normalized('tag', text)})", folded_tag)
+    is_alike = _either(*(Sql(f"{each} = ?", (text,)) for each in texts))
+    if (branch := term.branch) is not None:
+        start = len(text)
+        is_alike = _either(*(Sql(f"({each} = ? OR substr({each}, 1, {start}) = ?)", (branch, text)) for each in texts))
     return all_of(("tag IS NOT NULL", any_of((is_same, is_alike))))
 
 
@@ -126,6 +134,16 @@ def _contains(word: str) -> Sql:
     pattern = f"%{_escaped(word)}%"
     plain = any_of(_contains_plainly(column, word, pattern) for column in ("name", "tag"))
     return _either(plain, _like(folded, pattern))
+
+
+def _note_contains(text: str) -> Sql:
+    """Compare a note, which is not in the column `folded`: in ASCII, as most are, by SQLite, which is quicker."""
+    word = searched(text)
+    if not word.strip():  # all notes, or accents without a letter
+        return Sql("(note IS NOT NULL AND instr(note, ?) > 0)", (text,))
+    folded = Sql("instr(searched(coalesce(note, '')), ?) > 0", (word,))
+    plain = folded if len(word) > MAX_PATTERN else _contains_plainly("note", word, f"%{_escaped(word)}%")
+    return sql("(note IS NOT NULL AND CASE WHEN", _IS_ASCII_NOTE, "THEN", plain, "ELSE", folded, "END)")
 
 
 def _contains_plainly(column: str, word: str, pattern: str) -> Sql:

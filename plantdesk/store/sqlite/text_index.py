@@ -83,12 +83,12 @@ def _of_group(group: tuple[Term, ...]) -> Candidates | None:
 
 def _of_term(term: Term) -> Candidates | None:
     match term:
-        case Contains(text, is_word):
+        case Contains(text, is_word) if not term.in_note:
             words = search_words(text) if is_word else [searched(text)]
             if is_word and len(words) > 1:
                 words = [word for word in words if not _may_be_id(word)]
         case HasTag(str() as tag):
-            words = [searched(tag)]
+            words = [term.branch or searched(tag)]
         case _:
             return None
     trigrams = [trigram for word in words for trigram in _trigrams(word)][:_MAX_TRIGRAMS]

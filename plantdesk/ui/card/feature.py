@@ -65,7 +65,7 @@ class Card(Feature):
         self._rows = rows
         self._pane = context.page.card
         self._opened: OpenStore | None = None
-        self._has_content = self._is_applying = False
+        self._has_content = self._is_applying = self._is_date_due = False
         self._count = 0
         self._ids: list[int] = []
         self._shown: PlantRow | None = None
@@ -74,6 +74,9 @@ class Card(Feature):
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._load)
         self._switch = context.menus.add_switch(Section.VIEW_PANES, self.tr("Ca&rd"), self.toggle, "Ctrl+I")
+        text = self.tr("Add dated &note line")
+        self._date_command = context.menus.add(Section.EDIT_PLANTS, text, self.add_date, "Ctrl+;", icon="calendar-days")
+        self._date_command.setEnabled(False)
         self._pane.set_available(available=False)
         self._pane.changed.connect(self._on_pane_changed)
         context.bridge.changed.connect(self._on_changed)
@@ -115,10 +118,26 @@ class Card(Feature):
         self._pane.toggle()
         self._return_focus(had_focus=had_focus)
 
+    @Slot()
+    def add_date(self) -> None:
+        """Begin a line with today's date in the note of the selected plant, and show the card for it."""
+        if self._opened is None or self._count != 1:
+            return
+        if (error := self._opened.store.change_error) is not None and prevents_changes(error):
+            self.context.page.toast.show_error(error)
+        elif self._pane.isVisible() and self._draft is not None and self._is_selected(self._draft.row):
+            self._one.note_edit.add_date()
+        else:
+            self._is_date_due = True
+            if not self._pane.isVisible():
+                self._pane.toggle()
+
     @Slot(int)
     def show_selection(self, count: int) -> None:
         """Show the plants that are selected now."""
         self._count = count
+        self._is_date_due = False
+        self._date_command.setEnabled(count == 1)
         had_focus = self._has_focus()
         if not count and had_focus and self._draft is not None and self._draft.is_dirty:
             self.context.page.window().setFocus()  # what is typed next must not act on another plant
@@ -176,6 +195,9 @@ class Card(Feature):
         self._one.note_edit.setPlaceholderText(self.tr("Write a note"))
         self._set_editable(self._opened.store.change_error)
         self._stack.setCurrentWidget(self._one)
+        if self._is_date_due:
+            self._is_date_due = False
+            self._one.note_edit.add_date()
 
     # --- the note ---
 
@@ -310,8 +332,11 @@ class Card(Feature):
     @Slot()
     def _delete_shown(self) -> None:
         """Delete the plant, unless another one is selected by now, which is not read yet."""
-        if self._shown is not None and self._count == 1 and list(self._rows.selected_ids()) == [self._shown.id]:
+        if self._shown is not None and self._is_selected(self._shown):
             self.delete_requested.emit()
+
+    def _is_selected(self, row: PlantRow) -> bool:
+        return self._count == 1 and list(self._rows.selected_ids()) == [row.id]
 
     def _apply(self, edits: list[StoreEdit]) -> None:
         if self._opened is not None and not self._is_applying:  # a second click does nothing

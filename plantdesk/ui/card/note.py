@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence
+from PySide6.QtCore import QDate, QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreUnreachableError, prevents_changes
@@ -66,6 +66,16 @@ class NoteEdit(QPlainTextEdit):
         cursor.setPosition(min(position, len(self.toPlainText())))
         self.setTextCursor(cursor)
         self._is_setting = False
+
+    def add_date(self) -> None:
+        """Begin a line with today's date at the end, unless there is one already, and go there."""
+        cursor, lines = self.textCursor(), self.toPlainText().split("\n")
+        today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        if lines[-1].strip() != today:
+            cursor.insertText(f"{chr(10) if lines[-1] else ''}{today} ")
+        self.setTextCursor(cursor)
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:

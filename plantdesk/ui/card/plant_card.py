@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
 from plantdesk.ui.card.note import NoteEdit
+from plantdesk.ui.card.note_log import NoteLog
 from plantdesk.ui.card.sections import CardFrame, YieldingButton, empty, text_button
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import is_visible, long_time, one_line, quoted, short_time, source_text, tag_text, translate
@@ -192,6 +193,7 @@ class PlantCard(CardFrame):
         self._name_label.setMinimumWidth(1)  # a long word is cut instead of widening the card
         self.note_edit = NoteEdit()
         self.note_edit.setReadOnly(True)
+        self._log = NoteLog()
         self._added_label = PlainLabel(wrapped=True)
         self._by_label = PlainLabel(tone="muted", wrapped=True)
         self._history_lines: list[QWidget] = []
@@ -219,6 +221,7 @@ class PlantCard(CardFrame):
         self._added_label.setText(long_time(row.added_at))
         self._by_label.setText(added_text(row.source))
         set_tool_tip(self._by_label, source_text(row.source))
+        self._log.show_note(row.note or "")
         lines = history_lines(row, changes)
         if lines != self._lines:
             self._lines = lines
@@ -235,6 +238,7 @@ class PlantCard(CardFrame):
         fill(self.top_row(), self._pill, self._id_label, STRETCH, spacing=S + 2)
         fill(self.column, S, self._name_label)
         self.add_section(self.tr("Note"), self.note_edit)
+        fill(self.column, self._log)
         self.add_section(self.tr("Added"), fill(QVBoxLayout(), self._added_label, self._by_label, spacing=0))
         self.add_section(self.tr("History"), self._history)
         self.column.addStretch()

@@ -167,7 +167,7 @@ class ManualDialog(Dialog):
                 "Type a name and press Enter: the plant is stored. ID and tag are optional. Ctrl+Z takes a step back."
             ),
             self.tr(
-                "The search finds names, tags and IDs. More words narrow it down, as do tag:kitchen, tag:none, "
+                "The search finds names, tags and IDs. More words narrow it down, as do tag:kitchen, note:anna, "
                 "from:import, added:7d, and -word for plants without it."
             ),
             self.tr(

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plantdesk.domain.edits import edited
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind
 from plantdesk.domain.search import parse_search, parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
@@ -40,7 +41,23 @@ NAMES = [
     " ",
     "tag:kitchen",
 ]
-TAGS = [None, "kitchen", "Kitchen", "Küche", "kuche", "living room", "none", "", '5" pot', "Queen’s", "´", "a\nb"]
+NOTES = [None, "from Anna", "Élan\nvon Straße", "x × “5”", "ﬁve\x1fA\u0301", "´"]
+BRANCHES = ["kitchen/sill", "KÜCHE/", "//"]
+TAGS = [
+    None,
+    *BRANCHES,
+    "kitchen",
+    "Kitchen",
+    "Küche",
+    "kuche",
+    "living room",
+    "none",
+    "",
+    '5" pot',
+    "Queen’s",
+    "´",
+    "a\nb",
+]
 
 
 def plain_text(text: str) -> str:
@@ -54,8 +71,8 @@ def is_match(row: PlantRow, term: Term) -> bool:
     match term:
         case Not():
             return not is_match(row, term.term)
-        case Contains(text, is_word):
-            return contains(row, text, is_word=is_word)
+        case Contains(text, is_word, in_note):
+            return has_text(row.note, text) if in_note else contains(row, text, is_word=is_word)
         case HasTag(tag, exact):
             return row.tag == tag or not (exact or tag is None or row.tag is None or not is_alike(row.tag, tag))
         case AddedBy(kind, label):
@@ -69,7 +86,15 @@ def is_match(row: PlantRow, term: Term) -> bool:
 
 
 def is_alike(tag: str, other: str) -> bool:
-    return plain_text(tag).strip() != "" and plain_text(tag) == plain_text(other)
+    found, wanted = plain_text(tag), plain_text(other)
+    is_branch = wanted.endswith("/") and wanted[:-1].strip() != ""
+    return (found.strip() != "" and found == wanted) or (is_branch and f"{found}/".startswith(wanted))
+
+
+def has_text(note: str | None, text: str) -> bool:
+    if note is None:
+        return False
+    return plain_text(text) in plain_text(note) if plain_text(text).strip() else text in note
 
 
 def contains(row: PlantRow, text: str, *, is_word: bool) -> bool:
@@ -90,6 +115,10 @@ def evaluated(rows: list[PlantRow], selection: Selection) -> list[int]:
     return [row.id for row in rows if all(any(is_match(row, term) for term in group) for group in selection.groups)]
 
 
+def in_note(text: str) -> Contains:
+    return Contains(text, is_word=False, in_note=True)
+
+
 _pieces = st.sampled_from(
     ["rose", "ROSE", "×", "x", "erable", "5", "-", '"', "kuche", " ", "tag:", "´", "", "none", "/"]
 )
@@ -102,6 +131,8 @@ _conditions = st.one_of(
     ),
     st.builds(HasTag, st.sampled_from(TAGS), st.booleans()).filter(lambda term: not (term.tag is None and term.exact)),
     st.builds(HasTag, _texts, st.booleans()),
+    st.builds(HasTag, st.sampled_from(["kitchen/", "KUCHE/", "küche/", "/", "//", "none/"])),
+    (_texts | st.sampled_from(["ANNA", "elan", "strasse", "tras", "\n", "x x", "'5'", "five a"])).map(in_note),
     st.builds(AddedBy, st.sampled_from(SourceKind)),
     st.builds(AddedBy, st.sampled_from(SourceKind), _texts | st.just("garden-sync")),
     st.sampled_from(["garden-sync", "GARDEN-SYNC", "Form x", "greenhouse", 'a "b'])
@@ -148,6 +179,8 @@ def test_every_text_is_a_search_that_can_be_written_again(text: str) -> None:
         ('TAG:"living room"-tag:x', [HasTag("living room"), Not(HasTag("x"))]),
         ('tag:none tag:"none" tag=none', [HasTag(None), HasTag("none"), HasTag("none", exact=True)]),
         ('tag:"a""b"', [HasTag('a"b')]),
+        ('note:anna note:"from ""A""" -note:x', [in_note("anna"), in_note('from "A"'), Not(in_note("x"))]),
+        ('note:"" note:', [in_note(""), Contains("note:")]),
         ("tag: kitchen", [Contains("tag:"), Contains("kitchen")]),
         ('tag:"" from:""', [HasTag(""), Contains('from:""')]),
         ("from:form", [AddedBy(SourceKind.FORM)]),
@@ -177,7 +210,9 @@ def folder(shared_location: StoreLocation) -> Iterator[tuple[PlantReader, list[P
         for at, plant_id in enumerate(ids):
             tag = TAGS[at // len(NAMES) % len(TAGS)]
             values = {"id": plant_id, "name": NAMES[at % len(NAMES)]} | ({} if tag is None else {"tag": tag})
-            store.add(new_plant(values), sources[at % 4]).result(SECONDS)
+            row = store.add(new_plant(values), sources[at % 4]).result(SECONDS)
+            if (note := NOTES[at // 5 % len(NOTES)]) is not None:
+                store.apply([edited(row, note=note)], FORM).result(SECONDS)
         with closing(store.reader()) as reader:
             yield reader, list(reader.selected(Selection()))
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QDate, QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
@@ -20,6 +20,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.card.feature import Card
 from plantdesk.ui.card.note import NoteEdit
+from plantdesk.ui.card.note_log import dated_lines
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.selection_commands import TagDialog
@@ -543,3 +544,57 @@ def test_what_a_plant_was_is_in_the_line_of_its_time(desk: CardDesk) -> None:
     desk.change(edited(desk.row(1), tag="office"))
     desk.open_card()
     desk.shows("Tag set to office", " · was kitchen")
+
+
+# --- dated lines -------------------------------------------------------------------------------------------------
+
+
+def today() -> str:
+    return QDate.currentDate().toString(Qt.DateFormat.ISODate)
+
+
+def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_for_it(desk: CardDesk) -> None:
+    desk.change(edited(desk.row(1), note="from Anna"))
+    desk.select(2)
+    desk.press(Qt.Key.Key_Semicolon, CONTROL)
+    desk.until(desk.note.hasFocus)
+    QTest.keyClicks(desk.note, "watered")
+    desk.press(Qt.Key.Key_Semicolon, CONTROL)
+    QTest.keyClicks(desk.note, "fed")
+    desk.press(Qt.Key.Key_Escape)
+    desk.table.setFocus()
+    desk.has_note(1, f"from Anna\n{today()} watered\n{today()} fed")
+    desk.shows("Log", "fed\n")
+
+
+def test_an_empty_dated_line_is_used_again(desk: CardDesk) -> None:
+    desk.open_card()
+    for _ in range(2):
+        desk.press(Qt.Key.Key_Semicolon, CONTROL)
+        desk.until(desk.note.hasFocus)
+    assert desk.note.toPlainText() == f"{today()} "
+
+
+def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_Up)
+    desk.press(Qt.Key.Key_Semicolon, CONTROL)
+    desk.until(desk.note.hasFocus)
+    QTest.keyClicks(desk.note, "watered")
+    desk.table.setFocus()
+    desk.has_note(2, f"{today()} watered")
+    desk.has_note(1, None)
+
+
+@pytest.mark.parametrize(
+    ("note", "lines"),
+    [
+        ("", []),
+        ("2026-11-23", []),
+        ("2026-02-30 no such day\n2026-1-1 no day", []),
+        ("bought\n2026-11-20 watered\n 2026-11-23: fed \n2026-11-20  cut", ["23 fed", "20 cut", "20 watered"]),
+    ],
+)
+def test_dated_lines_are_shown_newest_first(note: str, lines: list[str]) -> None:
+    assert [f"{day.day} {text}" for day, text in dated_lines(note)] == lines
