@@ -9,3 +9,5 @@ DEFAULT_PORT = 8721
 APP_ID = "io.github.plantdesk.PlantDesk"
 #: As in pyproject.toml, which a frozen program does not contain.
 HOME_PAGE = "https://github.com/plantdesk/plantdesk"
+#: The beginning of the address of a plant, which labels have as a QR code, and which the system opens by PlantDesk.
+URL_SCHEME = "plantdesk:"

@@ -15,13 +15,16 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
+from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
-from plantdesk import APP_ID, __version__
+from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.platform import display, paths
+from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.qt import override
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import STYLE_ARGUMENTS, FirstColors, ThemeMode
 
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.dialog import MessageBox
     from plantdesk.ui.workspace import Workspace
 
+_SHOW = WindowRequest()
 #: Seconds that an automatic backup under way may keep the program from closing.
 _BACKUP_TIMEOUT = 2.0
 
@@ -46,11 +50,14 @@ class Desktop(QObject):
     #: The window was painted for the first time.
     window_shown = Signal()
 
-    def __init__(self, app: QApplication, location: StoreLocation, port: int | None) -> None:
-        """Prepare a run with the store at a location."""
+    def __init__(
+        self, app: QApplication, location: StoreLocation, port: int | None, request: WindowRequest = _SHOW
+    ) -> None:
+        """Prepare a run with the store at a location; `request` is what the user wants besides its window."""
         super().__init__()
         self._app = app
         self._port = port
+        self._request = request
         folder = paths.usable(paths.data_folder)
         self.preferences = Preferences(paths.usable(paths.settings_file))
         self._location = location = _remembered(location, self.preferences)
@@ -77,7 +84,7 @@ class Desktop(QObject):
         In the `background` the window is minimised, and another is left as it is. Raises StuckWindowError.
         """
         if not self._single.take():
-            if not background and not self._single.raise_other():
+            if not background and not self._single.raise_other(self._request):
                 raise StuckWindowError(self._location)
             if not self._single.is_locked:
                 return False
@@ -101,6 +108,15 @@ class Desktop(QObject):
         box.add_button(self.tr("Close"))
         box.open()
         return box
+
+    @Slot(str)
+    def open_address(self, address: str) -> None:
+        """Show the plant of an address, also one that comes before the window is there."""
+        request = WindowRequest(address=address)
+        if self.session is None or self.session.workspace is None:
+            self._request = request
+        else:
+            self.session.handle(request)
 
     def report_defect(self, what: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
@@ -134,6 +150,9 @@ class Desktop(QObject):
         self.window_shown.emit()
         use_language(self._app, self.preferences.settings.language)
         self.session.fill_window(self._make_theme(), create=create)
+        if self._request.address:
+            self.session.handle(self._request)
+        self._request = _SHOW
 
     @Slot(object, bool)
     def _use_store(self, location: StoreLocation, create: bool) -> None:
@@ -166,19 +185,33 @@ class Desktop(QObject):
         return Theme(self._app, ThemeMode(settings.theme), settings.text_scale, self._first_colors.portal)
 
 
-def run(location: StoreLocation, port: int | None, *, background: bool = False) -> int:
+class Application(QApplication):
+    """`address_opened(address)`: macOS has a URL for the program that runs already, or is starting."""
+
+    address_opened = Signal(str)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QFileOpenEvent) and (address := event.url().toString()).startswith(URL_SCHEME):
+            self.address_opened.emit(address)
+            return True
+        return super().event(event)
+
+
+def run(location: StoreLocation, port: int | None, request: WindowRequest, *, background: bool = False) -> int:
     """Open the window and return the exit code when it is closed; after `display.prepare`.
 
     Raises StuckWindowError.
     """
     os.umask(0o077)  # PlantDesk's own files name their mode; Qt's, such as the lock of the window, do not
     of_qt, _ = display.split_qt_options(sys.argv[1:])
-    app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS, *of_qt])
+    app = Application([*sys.argv[:1], *STYLE_ARGUMENTS, *of_qt])
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon
     with ExitStack() as running:
-        desktop = Desktop(app, location, port)
+        desktop = Desktop(app, location, port, request)
+        app.address_opened.connect(desktop.open_address)
         desktop.window_shown.connect(partial(_begin_logging, desktop, running))
         try:
             if not desktop.start(background=background):

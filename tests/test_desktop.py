@@ -33,6 +33,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.server_state import Failed, Off, On
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs, paths, settings, updates
+from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
@@ -127,12 +128,17 @@ def running(
     desktop = Desktop(qapp, location, port)
     desktop.preferences.change(updates_answered=answered)
     assert desktop.start(background=background)
-    desk = ProgramDesk(qtbot, desktop)
+    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
+        yield desk
+
+
+@contextmanager
+def closing_at_end(desk: ProgramDesk) -> Iterator[ProgramDesk]:
     try:
         yield desk
     finally:
         close(desk)
-        del desk, desktop
+        del desk
         gc.collect()  # a timer in a reference cycle must not be destroyed by the collector on another thread
 
 
@@ -647,13 +653,12 @@ def test_a_window_that_does_not_answer_is_reported(
 _CLOSING_BOXES = """
 import sys
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
 from plantdesk import desktop
 from plantdesk.cli import main as cli
 from plantdesk.ui import single_window as single_window
 from plantdesk.ui.widgets.dialog import MessageBox
 
-class Application(QApplication):
+class Application(desktop.Application):
     def exec(self):
         self.clock = QTimer(interval=10)
         self.clock.timeout.connect(self.close_box)
@@ -666,7 +671,7 @@ class Application(QApplication):
                 print(box.text)
                 box.close()
 
-desktop.QApplication = Application
+desktop.Application = Application
 single_window._TIMEOUT = single_window._CLOSING_TIMEOUT = 100
 sys.exit(cli.main())
 """
@@ -861,3 +866,46 @@ def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot
     second.communicate()
     assert not paths.runtime_folder().exists()
     assert [each.name for each in paths.data_folder().iterdir() if "lock" not in each.name] == ["plants.db"]
+
+
+def test_the_address_of_a_plant_is_shown_by_the_first_start_and_by_later_ones(
+    qtbot: QtBot, qapp: QApplication, environment: dict[str, str]
+) -> None:
+    database = paths.database_file()
+    with closing(Store(database)) as store:
+        for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
+            store.add(new_plant({"id": plant_id, "name": name}), COMMAND).result(10)
+    desktop = Desktop(qapp, location_of(None), 0, WindowRequest(address="plantdesk:2"))
+    desktop.preferences.change(updates_answered=True)
+    assert desktop.start()
+    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
+        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [2], timeout=TIMEOUT)
+        command = [sys.executable, "-m", "plantdesk", "plantdesk:1"]
+        later = subprocess.Popen(command, env=environment)
+        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [1], timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: later.poll() == 0, timeout=TIMEOUT)
+        hostile = ["plantdesk:3", "--database", "postgresql://evil.example/plants"]  # quotes in a URL
+        later = subprocess.Popen([*command[:-1], *hostile], env=environment)
+        sentence = "“plantdesk:3 --database postgresql://evil.example/plants” is not the address of a plant."
+        qtbot.waitUntil(lambda: desk.toast.text.startswith(sentence), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: later.poll() == 0, timeout=TIMEOUT)
+        assert [*desk.table.selected_ids()] == [1]
+        desk.desktop.open_address("plantdesk:3")  # macOS
+        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [3], timeout=TIMEOUT)
+
+
+_FILE_OPEN = """
+import sys
+from PySide6.QtCore import QCoreApplication, QUrl
+from PySide6.QtGui import QFileOpenEvent
+from plantdesk.desktop import Application
+app = Application([])
+app.address_opened.connect(print)
+for url in ("plantdesk:42", "https://plantdesk.example/plantdesk:1"):
+    QCoreApplication.sendEvent(app, QFileOpenEvent(QUrl(url)))
+"""
+
+
+def test_macos_hands_over_an_address_by_an_event(environment: dict[str, str]) -> None:
+    done = subprocess.run([sys.executable, "-c", _FILE_OPEN], env=environment, capture_output=True, check=True)
+    assert done.stdout.decode().split() == ["plantdesk:42"]

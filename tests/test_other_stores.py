@@ -180,7 +180,7 @@ def test_own_plants_that_another_window_shows_come_to_the_front(
     own.listen()
     with running(qtbot, qapp, store_at(tmp_path / "garden.db", "Aloe")) as desk:
         desk.sees("Aloe")
-        with qtbot.waitSignal(own.raise_requested, timeout=TIMEOUT):
+        with qtbot.waitSignal(own.requested, timeout=TIMEOUT):
             desk.choose("File", "My own plants")
         desk.add("Fern")
         desk.sees("Fern", "Aloe")

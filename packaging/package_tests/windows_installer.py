@@ -40,6 +40,7 @@ if sys.platform == "win32":
     SHORTCUT = MENU / "PlantDesk.lnk"
     CURRENT = r"Software\Microsoft\Windows\CurrentVersion"
     UNINSTALL = rf"{CURRENT}\Uninstall\PlantDesk"
+    SCHEME = r"Software\Classes\plantdesk\shell\open\command"
     _CLOSE, _TEXT, _STATIC = 0x0010, 0x000D, "Static"
 
     def value(key: str, name: str) -> object:
@@ -68,6 +69,7 @@ if sys.platform == "win32":
         same("DisplayIcon", value(UNINSTALL, "DisplayIcon"), str(WINDOWED))
         same("there is a size", isinstance(value(UNINSTALL, "EstimatedSize"), int), True)
         same("App Paths", value(rf"{CURRENT}\App Paths\plantdesk.exe", ""), str(CONSOLE))
+        same("the command of a label's address", value(SCHEME, ""), f'"{WINDOWED}" "%1"')
         same("the Start menu's entry", SHORTCUT.is_file(), True)
         same("the folder on the PATH", str(value("Environment", "Path")).split(";")[-1], str(FOLDER))
 
@@ -151,6 +153,7 @@ if sys.platform == "win32":
         expect("its registry entry is gone", lambda: value(UNINSTALL, "DisplayName") is None)
         same("the Run value", value(rf"{CURRENT}\Run", "PlantDesk"), None)
         same("App Paths", value(rf"{CURRENT}\App Paths\plantdesk.exe", ""), None)
+        same("the command of a label's address", value(SCHEME, ""), None)
         same("the PATH", value("Environment", "Path"), path_before)
         same("the Start menu's entry", SHORTCUT.exists(), False)
         with contextlib.closing(sqlite3.connect(DATA / "plants.db")) as store:

@@ -32,6 +32,7 @@ SetDateSave off ; the same files make the same installer
 
 !define UNINSTALL_KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\PlantDesk"
 !define APP_PATHS_KEY "Software\Microsoft\Windows\CurrentVersion\App Paths"
+!define SCHEME_KEY "Software\Classes\plantdesk"
 !define RUN_KEY "Software\Microsoft\Windows\CurrentVersion\Run"
 !define RUNNING_MUTEX "Local\PlantDesk-running" ; as in plantdesk/platform/windows.py
 !define SYNCHRONIZE 0x00100000
@@ -116,6 +117,10 @@ Section "PlantDesk" program
   CreateShortcut "$SMPROGRAMS\PlantDesk.lnk" "$INSTDIR\plantdeskw.exe"
   WriteRegStr HKCU "${APP_PATHS_KEY}\plantdesk.exe" "" "$INSTDIR\plantdesk.exe"
   WriteRegStr HKCU "${APP_PATHS_KEY}\plantdeskw.exe" "" "$INSTDIR\plantdeskw.exe"
+  WriteRegStr HKCU "${SCHEME_KEY}" "" "URL:PlantDesk"
+  WriteRegStr HKCU "${SCHEME_KEY}" "URL Protocol" ""
+  WriteRegStr HKCU "${SCHEME_KEY}\DefaultIcon" "" "$INSTDIR\plantdeskw.exe"
+  WriteRegStr HKCU "${SCHEME_KEY}\shell\open\command" "" '"$INSTDIR\plantdeskw.exe" "%1"'
   WriteRegStr HKCU "${UNINSTALL_KEY}" "DisplayName" "PlantDesk"
   WriteRegStr HKCU "${UNINSTALL_KEY}" "DisplayVersion" "${VERSION}"
   WriteRegStr HKCU "${UNINSTALL_KEY}" "DisplayIcon" "$INSTDIR\plantdeskw.exe"
@@ -202,6 +207,7 @@ Section "Uninstall"
   RMDir "$INSTDIR"
   DeleteRegKey HKCU "${APP_PATHS_KEY}\plantdesk.exe"
   DeleteRegKey HKCU "${APP_PATHS_KEY}\plantdeskw.exe"
+  DeleteRegKey HKCU "${SCHEME_KEY}"
   DeleteRegKey HKCU "${UNINSTALL_KEY}"
   DetailPrint "Your plants stay in $LOCALAPPDATA\PlantDesk"
 SectionEnd

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from plantdesk import __version__
+from plantdesk import URL_SCHEME, __version__
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, without_controls
 from plantdesk.platform import core_dumps, display, output, windows
 
@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: Sequence[str]) -> int:
     try:
-        if not given:
-            return _open_default()
+        if not given or given[0].lower().startswith(URL_SCHEME):  # the rest belongs to the URL
+            return _open_default(" ".join(given))
         code = _run_command(given)
         output.flush()
     except output.BrokenPipeOutputError:  # as with `plantdesk … | head`
@@ -52,7 +52,7 @@ def _run_command(given: Sequence[str]) -> int:
     if (code := _run_without_parsing([*given])) is not None:
         return code
     if len(given) == 1 and given[0].endswith(".plantdesk-store"):  # by a double click
-        given = ["--database", *given]
+        given = ["--database", _path_of(given[0])]
     from plantdesk.cli.options import run
 
     _escape_unencodable()
@@ -87,11 +87,22 @@ def _is_out_of_memory(error: Exception) -> bool:
     return any(reason in text for reason in ("failed to map segment", "allocate memory", "start new thread"))
 
 
-def _open_default() -> int:
+def _open_default(address: str) -> int:
     from plantdesk.cli.commands.start import open_window
+    from plantdesk.platform.window_requests import WindowRequest
     from plantdesk.store import location_of
 
-    return open_window(location_of(None), None)
+    return open_window(location_of(None), None, WindowRequest(address=address))
+
+
+def _path_of(argument: str) -> str:
+    """Return the path of a file that the desktop may have given as a URL."""
+    if not argument.startswith("file:"):
+        return argument
+    import os
+    from urllib.parse import unquote_to_bytes, urlsplit
+
+    return os.fsdecode(unquote_to_bytes(urlsplit(argument).path))
 
 
 def _escape_unencodable() -> None:

@@ -5,7 +5,7 @@
     note:anna  note:"from Anna"  words in the note; note:"": with a note
     from:form  from:garden-sync  from:token/garden-sync
     added:today  added:yesterday  added:7d  added:2026  added:2026-11  added:2026-11-21
-    id:7  id:5-90
+    id:7  id:5-90  plantdesk:7 (the address on a label)
 
 Whatever is not a term of this list is a word, so every text is a search. A negative number is an id: `-"5"` excludes.
 """
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 PREFIXES = ("tag:", "note:", "from:", "added:", "id:")
 _NONE = "none"
 _TERM = re.compile(
-    r'(?P<not>-?)(?P<prefix>(?:tag|note|from|added|id):|tag=|)(?:"(?P<quoted>[^"]*(?:""[^"]*)*)(?:"|\Z)|(?P<plain>[^\s"]\S*))',
+    r"(?P<not>-?)(?P<prefix>(?:tag|note|from|added|id|plantdesk):|tag=|)"
+    r'(?:"(?P<quoted>[^"]*(?:""[^"]*)*)(?:"|\Z)|(?P<plain>[^\s"]\S*))',
     re.IGNORECASE,
 )
 #: The value of a term that needs no quotes.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
-from plantdesk.ui.qt import fitted, override
+from plantdesk.ui.qt import bring_to_front, fitted, override
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent
@@ -67,14 +67,9 @@ class MainWindow(QMainWindow):
         self.set_file_name(None)
 
     @Slot()
-    def show_in_front(self) -> None:
-        """Raise the window, as far as the desktop allows it."""
-        from PySide6.QtCore import Qt
-
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
+    def show_in_front(self, token: str = "") -> None:
+        """Raise the window, as far as the desktop allows it, which it does for the token of a start by the user."""
+        bring_to_front(self, token)
 
     def show_as_saved(self) -> None:
         """Start as large as the window was closed."""

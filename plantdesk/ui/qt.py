@@ -5,6 +5,7 @@ Functions import what the first paint does not need: the first use of the namesp
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +33,7 @@ __all__ = [
     "STRETCH",
     "QtDiagnostics",
     "add_layout",
+    "bring_to_front",
     "documents_folder",
     "fill",
     "fitted",
@@ -49,6 +51,18 @@ _FRAME = QSize(16, 48)
 
 #: Takes the room that the other items of a layout leave.
 STRETCH = -1
+
+
+def bring_to_front(window: QWidget, token: str = "") -> None:
+    """Show a window and raise it, as far as the desktop allows it, which it does for the token of a user's start."""
+    from PySide6.QtCore import Qt
+
+    if token:
+        os.environ["XDG_ACTIVATION_TOKEN"] = token  # where Qt reads it (Wayland)
+    window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+    window.show()
+    window.raise_()
+    window.activateWindow()
 
 
 def fill(layout: Box, *items: Item, margins: Margins | None = None, spacing: int | None = None) -> Box:

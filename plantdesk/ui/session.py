@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore, ServedStore
     from plantdesk.domain.server_state import ServerState
+    from plantdesk.platform.window_requests import WindowRequest
     from plantdesk.ui.api_access.server_control import StoreServer
     from plantdesk.ui.background import Task
     from plantdesk.ui.main_window import MainWindow
@@ -217,7 +218,7 @@ class Session(QObject):
         self._is_api_waiting = False  # it answers 503 until the server of the store is reached
         self.workspace: Workspace | None = None
         self._single = single
-        single.raise_requested.connect(window.show_in_front)
+        single.requested.connect(self.handle)
         window.closing.connect(self._on_closing)
 
     @property
@@ -246,6 +247,13 @@ class Session(QObject):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
         self._complete_start(content, create=create)
+
+    @Slot(object)
+    def handle(self, request: WindowRequest) -> None:
+        """Do what a start by the user, this one or a later one, has requested."""
+        self._window.show_in_front(request.token)
+        if request.address and self.workspace is not None:
+            self.workspace.open_address(request.address)
 
     def show_defect(self, what: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
@@ -352,7 +360,7 @@ class Session(QObject):
     def _adopt(self, single: SingleWindow) -> None:
         self._single = single
         single.listen()
-        single.raise_requested.connect(self._window.show_in_front)
+        single.requested.connect(self.handle)
 
     def _on_other_asked(self, location: StoreLocation, single: SingleWindow, answered: bool) -> None:
         if single.is_locked:

@@ -1,19 +1,28 @@
-"""One window per store: a second start raises the first window, and ends."""
+"""One window per store: a second start lets the first window do what was requested, and ends."""
 
 from __future__ import annotations
 
 import logging
-import os
-import sys
-import zlib
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEventLoop, QLockFile, QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.platform.window_requests import (
+    ANSWER,
+    MAX_REQUEST,
+    InvalidRequestError,
+    WindowRequest,
+    is_ours,
+    parse_request,
+    socket_name,
+    window_key,
+)
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
     from plantdesk.domain.locations import StoreLocation
@@ -26,8 +35,8 @@ _TIMEOUT = 5000
 _CLOSING_TIMEOUT = 60_000
 #: Milliseconds between two attempts to reach a window that does not listen yet, or any more.
 _RETRY_DELAY = 50
-#: Bytes of the longest folder for a Unix socket: sun_path has 108 bytes with its NUL on Linux, 104 elsewhere.
-_MAX_FOLDER = 103 - len("/w-01234567")
+#: A request for no more than to come to the front.
+_RAISE = WindowRequest()
 
 
 class StuckWindowError(PlantDeskError):
@@ -40,16 +49,15 @@ class StuckWindowError(PlantDeskError):
 
 
 class SingleWindow(QObject):
-    """The lock of the only window of a store; `raise_requested` comes from a second start."""
+    """The lock of the only window of a store; `requested(request)` comes from a second start."""
 
-    raise_requested = Signal()
+    requested = Signal(object)
 
     def __init__(self, store: StoreLocation, folder: Path | None, parent: QObject | None = None) -> None:
         """Lock in `folder`, a local one that is the user's alone; None where there is no such folder: nothing locks."""
         super().__init__(parent)
-        # Not hashlib, whose OpenSSL takes 5 ms of the start: CRC-32 distinguishes a user's few stores as well.
-        self.key = f"{zlib.crc32(store.key.encode('utf-8', 'surrogateescape')):08x}"
-        self._name = _socket_name(self.key, folder)
+        self.key = window_key(store.key)
+        self._name = socket_name(self.key, folder)
         # Besides the server: two starts at once must not both find nobody listening. Qt recognises stale locks.
         self._lock = QLockFile(str(folder / f"window-{self.key}.lock")) if folder is not None else None
         if self._lock is not None:
@@ -86,20 +94,20 @@ class SingleWindow(QObject):
         if not server.listen(self._name):
             _log.warning("A second start cannot bring this window to the front: %s", server.errorString())
 
-    def ask_other(self) -> OtherWindow:
-        """Ask the window that has the lock to raise itself, or take the lock when that has ended (`is_locked`).
+    def ask_other(self, request: WindowRequest = _RAISE) -> OtherWindow:
+        """Send a request to the window that has the lock, or take the lock when that has ended (`is_locked`).
 
         The returned object signals the result.
         """
-        other = OtherWindow(self._name, self)
+        other = OtherWindow(self._name, request, self)
         QTimer.singleShot(0, other, other.ask)
         return other
 
-    def raise_other(self) -> bool:
+    def raise_other(self, request: WindowRequest = _RAISE) -> bool:
         """Ask like `ask_other`, wait, and return whether the window answered or ended."""
         answers: list[bool] = []
         loop = QEventLoop()
-        other = self.ask_other()
+        other = self.ask_other(request)
         other.asked.connect(answers.append)
         other.asked.connect(loop.quit)
         loop.exec()
@@ -120,12 +128,25 @@ class SingleWindow(QObject):
     def _on_asked(self) -> None:
         while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
             connection.disconnected.connect(connection.deleteLater)
-            if not _is_ours(connection):
+            connection.readyRead.connect(partial(self._on_request, connection))
+            if not is_ours(connection.socketDescriptor()):
                 connection.abort()
-                continue
-            connection.write(b"raised\n")
-            connection.flush()
-            self.raise_requested.emit()
+            elif connection.canReadLine():
+                self._on_request(connection)
+
+    def _on_request(self, connection: QLocalSocket) -> None:
+        if not connection.canReadLine():
+            if connection.bytesAvailable() > MAX_REQUEST:
+                connection.abort()
+            return
+        try:
+            request = parse_request(bytes(connection.readLine().data()))
+        except InvalidRequestError:
+            connection.abort()
+            return
+        connection.write(ANSWER)
+        connection.flush()
+        self.requested.emit(request)
 
 
 class OtherWindow(QObject):
@@ -136,11 +157,11 @@ class OtherWindow(QObject):
 
     asked = Signal(bool)
 
-    def __init__(self, name: str, single: SingleWindow) -> None:
+    def __init__(self, name: str, request: WindowRequest, single: SingleWindow) -> None:
         super().__init__(single)
         from PySide6.QtNetwork import QLocalSocket
 
-        self._name, self._single = name, single
+        self._name, self._request, self._single = name, request, single
         self._socket = QLocalSocket(self)
         self._timeout = QTimer(self, singleShot=True)
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
@@ -163,7 +184,9 @@ class OtherWindow(QObject):
     @Slot()
     def _on_connected(self) -> None:
         self._timeout.start(_TIMEOUT)
-        if not _is_ours(self._socket):
+        if is_ours(self._socket.socketDescriptor()):
+            self._socket.write(self._request.encoded())
+        else:
             self._end(answered=False)
 
     @Slot()
@@ -186,48 +209,3 @@ class OtherWindow(QObject):
         self._retry.stop()
         self._socket.abort()
         self.asked.emit(answered)
-
-
-def _socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> str:
-    """Return the path of the socket in a folder of the user, where nobody else can take it.
-
-    On Windows the name of a pipe, which belongs to the session.
-    """
-    if platform == "win32":
-        return f"plantdesk-{key}"
-    folders = [Path(each) for each in (folder, os.environ.get("XDG_RUNTIME_DIR")) if each]
-    usable = [each for each in folders if len(os.fsencode(each)) <= _MAX_FOLDER and _is_private(each)]
-    return str((usable or folders or [Path()])[0] / f"w-{key}")
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether nobody else can put a socket into `folder`."""
-    try:
-        found = folder.stat()
-    except OSError:
-        return False
-    return found.st_uid == _user() and not found.st_mode & 0o022
-
-
-def _is_ours(connection: QLocalSocket) -> bool:
-    """Whether the process at the other end runs as the same user, where the system can be asked (Linux)."""
-    import socket
-    import struct
-
-    option = getattr(socket, "SO_PEERCRED", None)
-    if option is None:
-        return True
-    credentials = struct.Struct("3i")  # struct ucred: pid, uid, gid
-    try:
-        with socket.socket(fileno=os.dup(connection.socketDescriptor())) as peer:
-            raw = peer.getsockopt(socket.SOL_SOCKET, option, credentials.size)
-    except OSError:  # disconnected already
-        return False
-    _, uid, _ = credentials.unpack(raw)
-    return bool(uid == _user())
-
-
-def _user() -> int | None:
-    """Return the number of the user that runs this; None on Windows."""
-    getuid = getattr(os, "getuid", None)
-    return None if getuid is None else int(getuid())

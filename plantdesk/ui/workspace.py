@@ -111,6 +111,7 @@ class Workspace(Page):
         card = Card(self._context, plants)
         plants.selection_changed.connect(card.show_selection)
         plants.card_requested.connect(card.toggle)
+        plants.plant_opened.connect(card.show_pane)
         card.delete_requested.connect(plants.commands.delete)
         card.tag_requested.connect(plants.commands.change_tag)
         card.copy_requested.connect(plants.copy_selected)
@@ -304,6 +305,10 @@ class Workspace(Page):
     def may_leave(self) -> bool:
         """Return whether another store can be shown; otherwise ask the user about what that would cancel."""
         return self._question.may_leave()
+
+    def open_address(self, address: str) -> None:
+        """Show the plant of an address, which anybody may have written."""
+        self._plants.open_address(address)
 
     def show_defect(self, what: str) -> None:
         """Report an unexpected failure; `what` is the text of the log."""

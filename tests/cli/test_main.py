@@ -53,6 +53,13 @@ def refused(capfd: pytest.CaptureFixture[str]) -> Run:
     return refused
 
 
+def test_a_file_may_be_opened_by_its_url(refused: Run, tmp_path: Path) -> None:
+    file = tmp_path / "my store.plantdesk-store"
+    file.write_text("no JSON")
+    assert f"“{file.name}”" in refused(file.as_uri())
+    assert f"“{file.name}”" in refused(str(file))
+
+
 def plants(database: Path | None = None) -> list[tuple[int, str, str | None]]:
     with closing(sqlite3.connect(database or paths.database_file())) as connection:
         return connection.execute("SELECT id, name, tag FROM plant ORDER BY id").fetchall()

@@ -22,7 +22,7 @@ import project
 from bundle import archives, contents
 from ci import release
 from linux import completions, deb, elf, manual, tree
-from plantdesk import APP_ID, __version__
+from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.cli import options
 from plantdesk.store import DESK_FILE_SUFFIX
 
@@ -61,10 +61,10 @@ def test_one_identifier_names_entry_metainfo_and_icon() -> None:
     entry.read(f"{STEM}.desktop", encoding="utf-8")
     root = ET.parse(f"{STEM}.metainfo.xml").getroot()  # noqa: S314
     assert entry["Desktop Entry"]["Icon"] == APP_ID
-    assert entry["Desktop Entry"]["Exec"] == f"{project.NAME} %f"
+    assert entry["Desktop Entry"]["Exec"] == f"{project.NAME} %u"
     described = ET.parse(f"{STEM}.mime.xml").getroot()  # noqa: S314
     (kind,) = described
-    assert entry["Desktop Entry"]["MimeType"] == f"{kind.attrib['type']};"
+    assert entry["Desktop Entry"]["MimeType"] == f"{kind.attrib['type']};x-scheme-handler/{URL_SCHEME[:-1]};"
     assert [each.attrib["pattern"] for each in kind.iter() if "pattern" in each.attrib] == [f"*{DESK_FILE_SUFFIX}"]
     assert root.findtext("id") == APP_ID
     assert root.findtext("launchable") == f"{APP_ID}.desktop"

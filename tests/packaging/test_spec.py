@@ -14,7 +14,7 @@ import pytest
 import project
 from linux import elf
 from macos import dmg
-from plantdesk import APP_ID, __version__
+from plantdesk import APP_ID, URL_SCHEME, __version__
 
 HOOKS = ("pyi_rth_inspect", "pyi_rth_multiprocessing", "pyi_rth_pyside6")
 SYSTEMS = ("linux", "win32", "darwin")
@@ -113,6 +113,7 @@ def test_the_macos_program_has_its_properties(monkeypatch: pytest.MonkeyPatch) -
     read = plistlib.loads(plistlib.dumps(options["info_plist"]))
     assert read["CFBundleShortVersionString"] == __version__
     assert read["NSRequiresAquaSystemAppearance"] is False
+    assert [f"{each}:" for kind in read["CFBundleURLTypes"] for each in kind["CFBundleURLSchemes"]] == [URL_SCHEME]
     assert read["LSMinimumSystemVersion"] >= "14.0"
 
 

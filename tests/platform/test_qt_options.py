@@ -11,16 +11,15 @@ from plantdesk.platform import display, paths
 _MIRRORED = """
 import sys
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
 from plantdesk import desktop
 from plantdesk.cli import main as cli
 
-class Application(QApplication):
+class Application(desktop.Application):
     def exec(self):
         print(self.layoutDirection().name)
         return 0
 
-desktop.QApplication = Application
+desktop.Application = Application
 sys.exit(cli.main())
 """
 

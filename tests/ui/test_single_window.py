@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.platform import window_requests
+from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
-from plantdesk.ui import single_window
 from plantdesk.ui.single_window import SingleWindow
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ from plantdesk.ui.single_window import SingleWindow
 app = QCoreApplication([])
 single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
 sys.exit(0 if not single.take() and single.raise_other() else 1)
+"""
+_SEND = """
+import sys
+from pathlib import Path
+from plantdesk.platform.window_requests import WindowRequest, send, socket_name
+sent = send(socket_name(sys.argv[1], Path(sys.argv[2])), WindowRequest(True, *sys.argv[3:]))
+sys.exit(0 if sent and not [each for each in sys.modules if each.startswith("PySide6")] else 1)
 """
 _TAKE_AND_DIE = """
 import os, signal, sys
@@ -49,11 +57,52 @@ def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
     assert first.take()
     first.listen()
     asking = subprocess.Popen([sys.executable, "-c", _ASK, str(tmp_path / "plants.db"), str(tmp_path)])
-    with qtbot.waitSignal(first.raise_requested, timeout=20_000):
+    with qtbot.waitSignal(first.requested, timeout=20_000):
         pass
     qtbot.waitUntil(lambda: asking.poll() is not None, timeout=20_000)
     assert asking.returncode == 0
     first.release()
+
+
+def test_a_request_reaches_the_window_without_qt_in_the_other_process(qtbot: QtBot, tmp_path: Path) -> None:
+    first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
+    assert first.take()
+    first.listen()
+    request = WindowRequest(quick=True, address="plantdesk:42", token="an-activation_TIME7")
+    asking = subprocess.Popen([sys.executable, "-c", _SEND, first.key, str(tmp_path), *request[1:]])
+    with qtbot.waitSignal(first.requested, timeout=20_000) as received:
+        pass
+    assert received.args == [request]
+    qtbot.waitUntil(lambda: asking.poll() is not None, timeout=20_000)
+    assert asking.returncode == 0
+    first.release()
+
+
+@unix
+@pytest.mark.parametrize("line", [b"GET / HTTP/1.1", b"[]", b"{}", b'{"quick":1,"address":"","token":""}', b"\xff"])
+def test_what_is_no_request_is_ignored(qtbot: QtBot, tmp_path: Path, line: bytes) -> None:
+    first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
+    assert first.take()
+    first.listen()
+    with socket.socket(socket.AF_UNIX) as other, qtbot.assertNotEmitted(first.requested):
+        other.connect(window_requests.socket_name(first.key, tmp_path))
+        other.sendall(line + b"\n")
+        other.setblocking(False)
+        qtbot.waitUntil(lambda: _has_ended(other), timeout=20_000)
+    first.release()
+
+
+def _has_ended(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def test_without_a_window_nobody_answers(tmp_path: Path) -> None:
+    assert not window_requests.send(window_requests.socket_name("01234567", tmp_path), WindowRequest())
 
 
 def test_another_store_has_a_window_of_its_own(tmp_path: Path) -> None:
@@ -116,7 +165,7 @@ def test_a_process_of_another_user_is_no_window_of_ours(tmp_path: Path, monkeypa
         answering = threading.Thread(target=_answer, args=(squatter,), daemon=True)
         answering.start()
         assert first.raise_other()
-        monkeypatch.setattr(single_window, "_user", lambda: 1 + os.getuid())
+        monkeypatch.setattr(window_requests, "_user", lambda: 1 + os.getuid())
         assert not first.raise_other()
     first.release()
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import argparse
 
     from plantdesk.domain.locations import StoreLocation
+    from plantdesk.platform.window_requests import WindowRequest
 
 
 def window(options: argparse.Namespace) -> int:
@@ -15,12 +16,15 @@ def window(options: argparse.Namespace) -> int:
     return open_window(options.database, options.port, background=bool(options.background))
 
 
-def open_window(database: StoreLocation, port: int | None, *, background: bool = False) -> int:
+def open_window(
+    database: StoreLocation, port: int | None, request: WindowRequest | None = None, *, background: bool = False
+) -> int:
     """Open the window of a store; return the exit code when it is closed. Raises PlantDeskError."""
     import gc
     import signal
 
     from plantdesk.platform import display
+    from plantdesk.platform.window_requests import WindowRequest, activation_token
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # KeyboardInterrupt in an import of Qt leaves a window that is half there. `signal_socket` takes it over later.
@@ -30,7 +34,9 @@ def open_window(database: StoreLocation, port: int | None, *, background: bool =
     gc.disable()  # what the start makes, stays: `GarbageCollector` collects when the window is complete
     from plantdesk import desktop
 
-    return desktop.run(database, port, background=background)
+    token = activation_token()
+    request = (request or WindowRequest())._replace(token=token)
+    return desktop.run(database, port, request, background=background)
 
 
 def serve(options: argparse.Namespace) -> int:

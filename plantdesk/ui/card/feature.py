@@ -132,6 +132,11 @@ class Card(Feature):
             if not self._pane.isVisible():
                 self._pane.toggle()
 
+    @Slot()
+    def show_pane(self) -> None:
+        """Show the card beside the list, where there is room."""
+        self._pane.set_requested(requested=True)
+
     @Slot(int)
     def show_selection(self, count: int) -> None:
         """Show the plants that are selected now."""

@@ -10,6 +10,7 @@ import segno
 from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPageLayout, QPageSize, QPainter, QPdfWriter
 
+from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.transfer.files import checked_target
@@ -113,7 +114,7 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Conten
 
 @lru_cache(maxsize=256)
 def _code(plant_id: int) -> tuple[bytearray, ...]:
-    return tuple(segno.make(f"plantdesk:{plant_id}", error="m", micro=False).matrix)
+    return tuple(segno.make(address_of(plant_id), error="m", micro=False).matrix)
 
 
 def _paint_code(painter: QPainter, rect: QRect, plant_id: int) -> None:

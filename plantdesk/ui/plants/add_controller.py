@@ -38,12 +38,14 @@ _SLOW, _SLOW_OPENING = 150, 300
 class AddPlantController(QObject):
     """Works for one form, which is free for the next plant as soon as one is submitted: `queue` saves it.
 
-    `plant_added(row)`; `copies_added(ids)`: those of `add_copies`.
+    `plant_added(row)`; `copies_added(ids)`: those of `add_copies`. `plant_requested(id)`: a plant is to be shown;
+    `scanned(id)`: by its label, read into the name.
     """
 
     plant_added = Signal(object)
     copies_added = Signal(object)
     plant_requested = Signal(object)
+    scanned = Signal(object)
     saving_changed = Signal(bool)
 
     def __init__(self, form: PlantForm, bridge: Bridge, undo_stack: UndoStack, parent: QObject | None = None) -> None:
@@ -112,6 +114,10 @@ class AddPlantController(QObject):
         """Add the plant in the form, or the plants of its quantity, or report what is wrong with it."""
         self._completion.settle()
         form = self._form
+        if (scanned := form.scanned) is not None:
+            form.forget_scanned()
+            self.scanned.emit(scanned)
+            return
         if not form.name_text:
             self._show_nameless()
             return

@@ -135,7 +135,7 @@ class PlantBrowser(QFrame):
     def show_plant(self, plant_id: int) -> None:
         """Go to a plant in the table; the search is cleared if it hides the plant."""
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
-        if not self.table.keeper.seek(plant_id):
+        if not self.table.keeper.seek(plant_id) or self.model.busy:  # the rows may be those of an earlier search
             self.search_bar.clear()
 
     def sort_by(self, column: Column, *, descending: bool) -> None:

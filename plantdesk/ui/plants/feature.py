@@ -16,6 +16,7 @@ from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.pasted_plants import PastedPlants
+from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.selection_commands import SelectionCommands, add_filters
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
@@ -152,7 +153,8 @@ class Plants(Feature):
     `selection_changed(count)`: other rows are selected.
     `card_requested`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
     search. `save_search_requested`, `sidebar_requested`: buttons of the search. `import_requested(text)`: more was
-    pasted than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended.
+    pasted than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended. `plant_opened(id)`: a
+    plant is shown by its address.
     """
 
     files_requested = Signal()
@@ -166,6 +168,7 @@ class Plants(Feature):
     sidebar_requested = Signal()
     import_requested = Signal(str)
     plants_dragged = Signal(bool)
+    plant_opened = Signal(object)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -224,6 +227,7 @@ class Plants(Feature):
         self._add_controller.set_store(*opened)
         self._pasted.set_store(opened.queries)
         self.status.show_store(is_open=True)
+        self._scanning.set_store(opened.queries)
 
     @override
     def show_migration(self, fraction: float) -> None:
@@ -237,6 +241,7 @@ class Plants(Feature):
 
     @override
     def release_store(self) -> None:
+        self._scanning.set_store(None)
         self._add_controller.forget_store()
         self._remembered.save(self.context.location, self._browser)
         if self._editing is not None:
@@ -290,6 +295,10 @@ class Plants(Feature):
         self.focus_table()
         self._browser.search_bar.clear()
         self._browser.table.keeper.select(plant_ids)
+
+    def open_address(self, address: str) -> None:
+        """Show the plant of an address, as soon as the store is open; of any other text say what it is not."""
+        self._scanning.open_address(address)
 
     @Slot()
     def copy_selected(self) -> None:
@@ -349,6 +358,7 @@ class Plants(Feature):
         self.context.page.toast.covering.connect(browser.table.set_covered)
         browser.table.dragged.connect(self.plants_dragged)
         browser.search_bar.changed.connect(self.search_changed)
+        self._connect_scanning(browser)
         browser.search_bar.save_requested.connect(self.save_search_requested)
         browser.search_bar.tags_requested.connect(self.sidebar_requested)
         browser.order_changed.connect(partial(check, self._orders))
@@ -373,6 +383,18 @@ class Plants(Feature):
         welcome.token_requested.connect(self.token_requested)
         welcome.example_requested.connect(self.example_requested)
         welcome.samples_requested.connect(self.samples_requested)
+
+    def _connect_scanning(self, browser: PlantBrowser) -> None:
+        show = self._scanning.show
+        browser.table.scanned.connect(show)
+        browser.search_bar.scanned.connect(partial(show, field=browser.search_field))
+        self._add_controller.scanned.connect(partial(show, field=self._form.name_field))
+        self._scanning.found.connect(browser.show_plant)
+        self._scanning.found.connect(self.plant_opened)
+
+    @cached_property
+    def _scanning(self) -> Scanning:
+        return Scanning(self.context.page.toast, self)
 
     @override
     def keep_unsaved(self) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
+from plantdesk.domain.addresses import split_address
 from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
@@ -84,13 +85,23 @@ class PlantForm(QFrame):
 
     @property
     def id_text(self) -> str:
-        """The ID as it was typed, without spaces around it; empty for the next free one."""
-        return self._id_edit.text().strip()
+        """The ID as it was typed, or that of an address, without spaces around it; empty for the next free one."""
+        before, scanned = split_address(self._id_edit.text())
+        return before.strip() if scanned is None else str(scanned)
 
     @property
     def name_text(self) -> str:
         """The name as the field shows it, without spaces around it and without a quantity."""
         return self.name_field.name
+
+    @property
+    def scanned(self) -> int | None:
+        """The ID of the plant whose address is at the end of the name, as a barcode reader types it there."""
+        return split_address(self.name_field.text())[1]
+
+    def forget_scanned(self) -> None:
+        """Remove the address from the name; what was typed before stays."""
+        self.name_field.setText(split_address(self.name_field.text())[0])
 
     @property
     def quantity(self) -> int:
@@ -285,7 +296,7 @@ class PlantForm(QFrame):
 
     @Slot()
     def _on_name_entered(self) -> None:
-        if self.enter_goes_to_tag and self.name_text:
+        if self.enter_goes_to_tag and self.name_text and self.scanned is None:
             self.focus_field(FieldName.TAG)
         else:
             self._on_return()

@@ -11,6 +11,7 @@ from PySide6.QtCore import QLocale, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QMenu, QPushButton, QStyle, QToolButton, QWidget
 
+from plantdesk.domain.addresses import split_address
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, Contains, HasTag
@@ -207,7 +208,7 @@ _SEARCH, _MIN_SEARCH, _WIDE = 300, 150, 900
 #: Below these widths of the window the count is shorter.
 _SHORT, _SHORTEST = 850, 700
 #: The beginning of a term whose value is not yet typed.
-_UNFINISHED = re.compile(r"(?:^|\s)-?(?:(?:tag|from|added|id):|tag=)\"?$", re.IGNORECASE)
+_UNFINISHED = re.compile(r"(?:^|\s)-?(?:(?:tag|from|added|id|plantdesk):|tag=)\"?$", re.IGNORECASE)
 
 
 class SearchBar(QWidget):
@@ -215,13 +216,14 @@ class SearchBar(QWidget):
 
     `changed(text)`: the search is another one. `save_requested`: the user wants to keep the search. `tags_requested`:
     the button that stands for the collapsed sidebar. `top_requested`: the button that reports new plants above the
-    visible rows.
+    visible rows. `scanned(id)`: a barcode reader typed the address of a plant.
     """
 
     changed = Signal(str)
     save_requested = Signal()
     tags_requested = Signal()
     top_requested = Signal()
+    scanned = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -428,6 +430,11 @@ class SearchBar(QWidget):
     @Slot()
     def _on_return(self) -> None:
         """Make chips of the terms that were typed; those that no plant can match stay in the field."""
+        _, scanned = split_address(self.field.text())
+        if scanned is not None:  # in place of the search before
+            self.clear()
+            self.scanned.emit(scanned)
+            return
         if self._completer.is_choosing:
             return
         terms = parse_terms(self.field.text())

@@ -29,6 +29,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
+from plantdesk.domain.addresses import split_address
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import PlantHeader, TableColumns, TableLayout
@@ -130,6 +131,11 @@ class TypeAhead(QObject):
         pause = 2 * QGuiApplication.styleHints().keyboardInputInterval()
         return bool(self._text) and self._since.isValid() and not self._since.hasExpired(pause)
 
+    @property
+    def scanned(self) -> int | None:
+        """The ID of the plant whose address was typed last, as a barcode reader does."""
+        return split_address(self._text)[1] if self.is_typing else None
+
     def add(self, letters: str) -> None:
         """Find a name that begins with what is typed, and these letters."""
         self._text = self._text + letters if self.is_typing else letters
@@ -148,7 +154,8 @@ class PlantTableView(RingTable):
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
     number of selected rows. `copy_requested`: the keys for copying were pressed. `edit_requested(column)`: Enter or a
     double click on a cell that can be edited. `menu_requested(position)`: a context menu, on the screen.
-    `card_requested`: Space. `dragged(started)`: a drag of rows has started, or ended.
+    `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant. `dragged(started)`: a drag of
+    rows has started, or ended.
     """
 
     unseen_changed = Signal(int)
@@ -157,6 +164,7 @@ class PlantTableView(RingTable):
     edit_requested = Signal(int)
     menu_requested = Signal(QPoint)
     card_requested = Signal()
+    scanned = Signal(object)
     dragged = Signal(bool)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
@@ -317,6 +325,8 @@ class PlantTableView(RingTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
+        elif event.key() in ENTER_KEYS and (scanned := self.type_ahead.scanned) is not None:
+            self.scanned.emit(scanned)
         elif event.key() in ENTER_KEYS:
             self.edit_requested.emit(Column.NAME)
         elif event.key() == Qt.Key.Key_Space and self.type_ahead.is_typing:

@@ -1,0 +1,47 @@
+"""The address of a plant, such as `plantdesk:42`: the QR code of its label, and a URL that the system opens."""
+
+from __future__ import annotations
+
+import re
+
+from plantdesk import URL_SCHEME
+from plantdesk.domain.errors import InvalidPlantError, PlantDeskError, Text, shortened
+from plantdesk.domain.records import parse_id
+
+_ADDRESS = re.compile(rf"{URL_SCHEME}(?P<id>[+-]?\d+)\s*\Z", re.ASCII | re.IGNORECASE)
+
+
+class InvalidAddressError(PlantDeskError):
+    """A URL of PlantDesk's scheme names no plant."""
+
+    text = Text("“{address}” is not the address of a plant. Such an address is “plantdesk:” and an ID.")
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address=shortened(" ".join(address.split())))
+
+
+def address_of(plant_id: int) -> str:
+    """Return the address of a plant."""
+    return f"{URL_SCHEME}{plant_id}"
+
+
+def id_of(address: str) -> int:
+    """Return the id of an address, which anybody may have written. Raises InvalidAddressError."""
+    before, plant_id = split_address(address)
+    if before or plant_id is None:
+        raise InvalidAddressError(address)
+    return plant_id
+
+
+def split_address(text: str) -> tuple[str, int | None]:
+    """Return what was typed before an address at the end of a text, which a barcode reader types, and its id.
+
+    Without an address: the whole text, and None.
+    """
+    found = _ADDRESS.search(text)
+    if found is None:
+        return text, None
+    try:
+        return text[: found.start()], parse_id(found["id"])
+    except InvalidPlantError:
+        return text, None

@@ -1,0 +1,141 @@
+"""What a start asks of the window that is open already, and the socket by which it does. Without Qt, to be quick."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+#: What the window answers.
+ANSWER = b"raised\n"
+#: Bytes of the longest request.
+MAX_REQUEST = 1 << 16
+#: Seconds within which an open window must answer.
+_TIMEOUT = 5.0
+#: Bytes of the longest folder for a Unix socket: sun_path has 108 bytes with its NUL on Linux, 104 elsewhere.
+_MAX_FOLDER = 103 - len("/w-01234567")
+
+
+class InvalidRequestError(ValueError):
+    """What came by the socket is no request."""
+
+
+class WindowRequest(NamedTuple):
+    """Asks the window to come to the front, with `quick` to show the one for a new plant instead.
+
+    `address` is that of a plant to show, as anybody may have written it. With the `token` of a start by the user the
+    desktop lets a window come to the front.
+    """
+
+    quick: bool = False
+    address: str = ""
+    token: str = ""
+
+    def encoded(self) -> bytes:
+        """Return the request as one line."""
+        return json.dumps(self._asdict()).encode() + b"\n"
+
+
+def parse_request(line: bytes) -> WindowRequest:
+    """Return the request in a line. Raises InvalidRequestError."""
+    try:
+        values = json.loads(line)
+        request = WindowRequest(values["quick"], values["address"], values["token"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidRequestError from error
+    if [type(each) for each in request] != [bool, str, str]:
+        raise InvalidRequestError
+    return request
+
+
+def activation_token(environment: Mapping[str, str] = os.environ) -> str:
+    """Return what the desktop gave this process for its window to come to the front; empty: nothing.
+
+    On Windows this process lets any other do it, as long as it has that right itself.
+    """
+    if sys.platform == "win32":
+        import ctypes
+
+        ctypes.windll.user32.AllowSetForegroundWindow(-1)  # ASFW_ANY
+    return environment.get("XDG_ACTIVATION_TOKEN") or environment.get("DESKTOP_STARTUP_ID", "")
+
+
+def window_key(store_key: str) -> str:
+    """Return what names lock and socket of the window of a store."""
+    # Not hashlib, whose OpenSSL takes 5 ms of the start: CRC-32 distinguishes a user's few stores as well.
+    return f"{zlib.crc32(store_key.encode('utf-8', 'surrogateescape')):08x}"
+
+
+def socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> str:
+    """Return the path of the socket in a folder of the user, where nobody else can take it.
+
+    On Windows the name of a pipe, which belongs to the session.
+    """
+    if platform == "win32":
+        return f"plantdesk-{key}"
+    folders = [Path(each) for each in (folder, os.environ.get("XDG_RUNTIME_DIR")) if each]
+    usable = [each for each in folders if len(os.fsencode(each)) <= _MAX_FOLDER and _is_private(each)]
+    return str((usable or folders or [Path()])[0] / f"w-{key}")
+
+
+def send(name: str, request: WindowRequest) -> bool:
+    """Send a request, and return whether a window has answered; False also where none is open."""
+    try:
+        return _exchange(name, request.encoded()) == ANSWER
+    except OSError:
+        return False
+
+
+def _exchange(name: str, line: bytes) -> bytes:
+    """Return the answer; empty where the other process is not the user's. Raises OSError."""
+    if sys.platform == "win32":
+        with open(rf"\\.\pipe\{name}", "r+b", buffering=0) as pipe:  # noqa: PTH123  not a path in a folder
+            pipe.write(line)
+            return bytes(pipe.read(len(ANSWER)) or b"")
+    else:
+        import socket
+
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(_TIMEOUT)
+            connection.connect(name)
+            if not is_ours(connection.fileno()):
+                return b""
+            connection.sendall(line)
+            return connection.recv(len(ANSWER))
+
+
+def is_ours(descriptor: int) -> bool:
+    """Whether the process at the other end of a socket runs as the same user, where the system can be asked (Linux)."""
+    import socket
+
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True
+    credentials = struct.Struct("3i")  # struct ucred: pid, uid, gid
+    try:
+        with socket.socket(fileno=os.dup(descriptor)) as peer:
+            raw = peer.getsockopt(socket.SOL_SOCKET, option, credentials.size)
+    except OSError:  # disconnected already
+        return False
+    _, uid, _ = credentials.unpack(raw)
+    return bool(uid == _user())
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether nobody else can put a socket into `folder`."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return False
+    return found.st_uid == _user() and not found.st_mode & 0o022
+
+
+def _user() -> int | None:
+    """Return the number of the user that runs this; None on Windows."""
+    getuid = getattr(os, "getuid", None)
+    return None if getuid is None else int(getuid())

@@ -1,0 +1,60 @@
+"""Shows the plant of a label: its address is a URL, or typed by a barcode reader into name, search or list."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from plantdesk.domain.addresses import InvalidAddressError, id_of
+from plantdesk.ui.background import plant_of
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.ui.background import StoreQueries
+    from plantdesk.ui.widgets.messages import Toast
+
+
+class Scanning(QObject):
+    """Looks for the plant as soon as there is a store. `found(id)`: show it, and its card."""
+
+    found = Signal(object)
+
+    def __init__(self, toast: Toast, parent: QObject) -> None:
+        """Report in `toast` what is no address, and of no plant."""
+        super().__init__(parent)
+        self._toast = toast
+        self._queries: StoreQueries | None = None
+        self._requested: int | None = None
+
+    def set_store(self, queries: StoreQueries | None) -> None:
+        """Look in this store; None: wait for one."""
+        self._queries = queries
+        if queries is not None and self._requested is not None:
+            self.show(self._requested)
+
+    def open_address(self, address: str) -> None:
+        """Show the plant of an address, which anybody may have written."""
+        try:
+            self.show(id_of(address))
+        except InvalidAddressError as error:
+            self._toast.show_error(error)
+
+    def show(self, plant_id: int, field: QWidget | None = None) -> None:
+        """Show a plant; the focus goes to its row, or stays in the `field` for the next address."""
+        if self._queries is None:
+            self._requested = plant_id
+        else:
+            self._requested = None
+            self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, plant_id, field))
+
+    def _on_read(self, plant_id: int, field: QWidget | None, row: PlantRow | None) -> None:
+        if row is None:
+            self._toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
+            return
+        self.found.emit(plant_id)
+        if field is not None:
+            field.setFocus()

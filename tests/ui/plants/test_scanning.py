@@ -1,0 +1,130 @@
+"""A barcode reader that types the QR code of a label, `plantdesk:ID` and Enter, wherever the cursor is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
+from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.table.view import PlantTableView
+from tests.support.desk import TIMEOUT, Desk, rows_of
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.workspace import Workspace
+
+
+class ReaderDesk(Desk):
+    """The window, with three plants."""
+
+    def scan(self, field: QWidget, plant_id: int) -> None:
+        """Type an address and Enter, without waiting for anything."""
+        self.window.activateWindow()
+        field.setFocus()
+        QTest.keyClicks(field, f"plantdesk:{plant_id}")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+
+    @property
+    def table(self) -> PlantTableView:
+        return self.the(PlantTableView)
+
+    @property
+    def search(self) -> SearchField:
+        return self.the(SearchField)
+
+    def shows(self, plant_id: int) -> None:
+        """Wait until this plant alone is selected, and its card is there."""
+        self.until(lambda: [*self.table.selected_ids()] == [plant_id])
+        self.until(lambda: f"ID {plant_id}" in self.texts())
+
+    def names(self) -> list[str]:
+        return [row[1] for row in rows_of(self.table)]
+
+    def says(self, text: str) -> None:
+        self.until(lambda: self.toast.text == text)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> ReaderDesk:
+    for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
+        store.add(new_plant({"id": plant_id, "name": name}), FORM).result(20)
+    bare.complete()
+    bare.set_store(store)
+    desk = ReaderDesk(qtbot, bare.window())
+    desk.window.resize(1200, 760)
+    qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3, timeout=TIMEOUT)
+    return desk
+
+
+def test_scans_into_name_show_one_plant_after_the_other_and_add_none(desk: ReaderDesk) -> None:
+    for plant_id in (2, 3, 1):
+        desk.scan(desk.name, plant_id)
+        desk.shows(plant_id)
+        assert desk.name.hasFocus()
+        assert desk.name.text() == ""
+    assert desk.names() == ["Salvia", "Ficus", "Aloe"]
+
+
+def test_scans_into_the_search_show_one_plant_after_the_other_among_all(desk: ReaderDesk) -> None:
+    QTest.keyClicks(desk.search, "Aloe")
+    for plant_id in (2, 3):
+        desk.scan(desk.search, plant_id)
+        desk.shows(plant_id)
+        assert desk.search.hasFocus()
+    desk.until(lambda: desk.table.model().rowCount() == 3)
+
+
+def test_scans_into_the_list_show_one_plant_after_the_other_and_edit_none(desk: ReaderDesk) -> None:
+    desk.table.selectRow(0)
+    for plant_id in (1, 2):
+        desk.scan(desk.table, plant_id)
+        desk.shows(plant_id)
+        assert not desk.table.editor.isVisible()
+
+
+def test_what_was_typed_before_a_scan_stays(desk: ReaderDesk) -> None:
+    desk.type(desk.name, "Rosa")
+    desk.scan(desk.name, 2)
+    desk.shows(2)
+    assert desk.name.text() == "Rosa"
+
+
+def test_a_scan_shows_its_plant_where_enter_goes_to_the_tag(desk: ReaderDesk) -> None:
+    desk.the(PlantForm).enter_goes_to_tag = True
+    desk.scan(desk.name, 2)
+    desk.shows(2)
+
+
+def test_a_scan_into_id_is_the_id_of_the_new_plant(desk: ReaderDesk) -> None:
+    desk.scan(desk.id, 9)
+    assert desk.name.hasFocus()
+    QTest.keyClicks(desk.name, "Rosa")
+    desk.press(Qt.Key.Key_Return)
+    desk.until(lambda: desk.names()[0] == "Rosa")
+    desk.scan(desk.name, 9)
+    desk.shows(9)
+
+
+def test_a_label_of_a_plant_that_is_gone_is_reported(desk: ReaderDesk) -> None:
+    desk.scan(desk.name, 7)
+    desk.says("No plant has the ID 7.")
+    desk.scan(desk.search, 8)
+    desk.says("No plant has the ID 8.")
+
+
+def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDesk, bare: Workspace) -> None:
+    bare.open_address("plantdesk:2")
+    desk.shows(2)
+    assert desk.table.hasFocus()
+    bare.open_address("plantdesk:3<b>x</b>\n&")
+    desk.says("“plantdesk:3<b>x</b> &” is not the address of a plant. Such an address is “plantdesk:” and an ID.")
+    desk.shows(2)
