@@ -109,6 +109,14 @@ def test_nothing_acknowledged_is_lost_when_it_stops_under_load(token: str) -> No
     assert set(acknowledged) <= stored
 
 
+def test_info_names_the_database_of_another_server(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other.db"
+    with serving("--database", str(other)):
+        capfd.readouterr()
+        assert main(["info"]) == 3
+        assert capfd.readouterr().out.splitlines()[-1] == f"It runs with another one, for --database: {other}"
+
+
 def test_info_finds_it(capfd: pytest.CaptureFixture[str]) -> None:
     with serving() as (process, port):
         main(["info", "--json"])

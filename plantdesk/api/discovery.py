@@ -67,6 +67,11 @@ def find_server_on_port(folder: Path, port: int) -> Runtime | None:
     return _newest(folder, "*.json", port)
 
 
+def served(folder: Path) -> list[str]:
+    """Return the databases of the user's running servers."""
+    return sorted({each.database for file in folder.glob("*.json") for each in _read(file)})
+
+
 def _newest(folder: Path, pattern: str, port: int | None = None) -> Runtime | None:
     found = [each for file in folder.glob(pattern) for each in _read(file) if port in {None, each.port}]
     for runtime in sorted(found, key=lambda each: each.started, reverse=True):

@@ -69,9 +69,19 @@ def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object
     }
 
 
+def _others() -> list[str]:
+    """Return where to look instead: a user may ask without `--database` while the window shows another store."""
+    folder = paths.runtime_folder()
+    if not any(folder.glob("*")):
+        return []
+    from plantdesk.api import discovery
+
+    return [f"It runs with another one, for --database: {each}" for each in discovery.served(folder)]
+
+
 def _text(database: StoreLocation, runtime: Runtime | None) -> str:
     if runtime is None:
-        return f"PlantDesk {__version__} is not running.\nDatabase: {database.url}"
+        return "\n".join([f"PlantDesk {__version__} is not running.", f"Database: {database.url}", *_others()])
     lines = [f"PlantDesk {runtime.version} is running (process {runtime.pid}).", f"Address: {runtime.url}/plants"]
     lines.append(f"Port: {runtime.port}")
     if _socket(runtime):

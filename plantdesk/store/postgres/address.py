@@ -17,6 +17,7 @@ _URL = re.compile(
 #: Parameters of libpq that are secrets.
 _SECRET = {"password", "sslpassword", "oauth_client_secret"}
 _DEFAULT_PORT = "5432"
+_MAX_PORT = 65_535
 
 
 class ParameterError(StoreUnreachableError):
@@ -40,6 +41,12 @@ class BracketError(AddressSyntaxError):
     text = Text("Brackets are only around an IPv6 address, both of them: postgresql://user@[::1]/database.")
 
 
+class PortError(AddressSyntaxError):
+    """What stands for a port is none."""
+
+    text = Text("A port is a number from 1 to 65535: postgresql://user@host:5432/database.")
+
+
 @dataclass(frozen=True)
 class Address:
     """A database on a server. `secrets` are never part of what is shown or stored."""
@@ -58,6 +65,8 @@ class Address:
             raise AddressSyntaxError
         if not all(map(_has_matching_brackets, match["hosts"].split(","))):
             raise BracketError
+        if not all(map(_has_port, match["hosts"].split(","))):
+            raise PortError
         given = parse_qsl(match["parameters"] or "", keep_blank_values=True)
         secrets = {name: value for name, value in given if _is_secret(name)}
         if match["password"]:
@@ -143,3 +152,9 @@ def _is_secret(parameter: str) -> bool:
     """Whether the value is not to be shown: also that of a misspelt parameter, which libpq refuses."""
     name = parameter.lower()
     return name in _SECRET or ("pass" in name and name != "passfile")
+
+
+def _has_port(host: str) -> bool:
+    """Whether the port of a host is one, or left out."""
+    port = re.sub(r"\[.*\]", "", host).partition(":")[2]
+    return not port or (port.isascii() and port.isdecimal() and 0 < int(port[:6]) <= _MAX_PORT)

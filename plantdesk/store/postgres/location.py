@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -31,6 +32,12 @@ class DeskFileError(StoreUnreachableError):
     """A desk file is missing, or something else."""
 
     text = Text("“{file}” is not the file of a shared store. Ask for a new one: File > Shared store… writes it.")
+
+
+class DeskFileMissingError(DeskFileError):
+    """There is no desk file of that name."""
+
+    text = Text("There is no file “{file}”.")
 
 
 class UserUnknownError(SignInNeededError):
@@ -62,10 +69,12 @@ class PostgresLocation:
     def of_file(cls, file: Path) -> PostgresLocation:
         """Return the location in a desk file, for the user who signed in to it last. Raises DeskFileError."""
         try:
-            if not file.is_file():  # a pipe would be read for ever
+            if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be read for ever
                 raise DeskFileError(file=file.name)
             content = json.loads(file.read_bytes()[:_MAX_SIZE])
             address = Address.parse(content["address"])
+        except FileNotFoundError as error:
+            raise DeskFileMissingError(file=file.name) from error
         except (OSError, ValueError, TypeError, KeyError, AddressSyntaxError) as error:
             raise DeskFileError(file=file.name) from error
         found = replace(address, secrets=())

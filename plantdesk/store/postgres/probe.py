@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from enum import Enum, auto
+from getpass import getuser
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
@@ -133,7 +134,7 @@ def needs_administrator(error: StoreError) -> bool:
 
 def setup_sql(address: Address) -> str:
     """Return the SQL with which an administrator makes user and database; the password is left out."""
-    user, database = map(_identifier, (address.user, address.name))
+    user, database = map(_identifier, (address.user or getuser(), address.name))  # as libpq signs in
     return (
         f"CREATE ROLE {user} LOGIN PASSWORD '…';\n"
         f"CREATE DATABASE {database} OWNER {user} ENCODING 'UTF8' TEMPLATE template0;"
@@ -144,7 +145,7 @@ def hba_line(address: Address, client: str = "") -> str:
     """Return the line of pg_hba.conf that lets a user in from a client, by default from the whole network of it."""
     kind = "hostssl" if is_encrypted(address) else "host"
     network = f"{client}/{128 if ':' in client else 32}" if client else "samenet"
-    return f"{kind}  {_hba_name(address.name)}  {_hba_name(address.user)}  {network}  scram-sha-256"
+    return f"{kind}  {_hba_name(address.name)}  {_hba_name(address.user or getuser())}  {network}  scram-sha-256"
 
 
 def is_encrypted(address: Address) -> bool:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.store import location_of
 from plantdesk.store.postgres.address import Address, AddressSyntaxError
+from plantdesk.store.postgres.location import DeskFileMissingError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -56,12 +61,22 @@ def test_a_password_is_used_and_never_shown(url: str) -> None:
         "postgresql:/u:secret@h/plants",
         "host=h user=u password=secret dbname=plants",
         "postgresql://h/p\0",
+        "postgresql://u:secret/plants",
+        "postgresql://h:0/plants",
+        "postgresql://g,h:65536/plants",
+        "postgresql://[::1]:x/plants",
+        "postgresql://::1/plants",
     ],
 )
 def test_a_malformed_address_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(AddressSyntaxError) as refused:
         location_of(url)
     assert "secret" not in str(refused.value)
+
+
+def test_a_desk_file_that_is_not_there_is_missing_not_wrong(tmp_path: Path) -> None:
+    with pytest.raises(DeskFileMissingError):
+        location_of(tmp_path / "none.plantdesk-store")
 
 
 def test_an_unknown_parameter_is_refused_and_a_misspelt_password_not_shown(
