@@ -111,6 +111,7 @@ class Settings(_Checked):
     recent_stores: Sequence[str] = _setting([], _is_list_of_texts)  # files and addresses, the newest first
     enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
+    label_line: str = _setting("", lambda value: isinstance(value, str))
     #: What is remembered for each store, by the path of its file; the one used last is the last.
     layouts: Mapping[str, object] = _setting({}, _is_object)
     window: WindowSettings = _setting(WindowSettings(), lambda value: isinstance(value, WindowSettings))

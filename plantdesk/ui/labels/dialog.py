@@ -27,7 +27,7 @@ from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
-from plantdesk.ui.widgets.fields import add_labelled, spin_box
+from plantdesk.ui.widgets.fields import LineEdit, add_labelled, spin_box
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -163,8 +163,10 @@ class LabelDialog(Dialog):
     print_requested = Signal(object)
     pdf_requested = Signal(object)
 
-    def __init__(self, theme: Theme, plants: Sequence[PlantRow], sheet: int = 0, parent: QWidget | None = None) -> None:
-        """Show the labels of `plants`; `sheet` is the place of the first sheet in the list."""
+    def __init__(
+        self, theme: Theme, plants: Sequence[PlantRow], sheet: int, line: str, parent: QWidget | None = None
+    ) -> None:
+        """Show the labels of `plants`; `sheet` is the place of the sheet in the list, `line` the one of the user."""
         super().__init__(self.tr("Print labels"), parent)
         self._theme, self._plants = theme, plants
         self._shown_page = 0
@@ -173,8 +175,10 @@ class LabelDialog(Dialog):
         self._copies.setMaximum(_MAX_COPIES)
         texts = (self.tr("Name"), self.tr("Tag"), self.tr("ID"), self.tr("QR code of the ID"), self.tr("Note"))
         self._content = [QCheckBox(text) for text in texts]
-        for box, is_on in zip(self._content, Content(), strict=True):
-            box.setChecked(is_on)
+        for box, is_on in zip(self._content, Content(), strict=False):
+            box.setChecked(bool(is_on))
+        self._line = LineEdit()
+        self._line.setText(line)
         self._page, self._label = PagePreview(), LabelPreview()
         self._previous, self._next = QPushButton(self.tr("Previous page")), QPushButton(self.tr("Next page"))
         self._message = MessageLine(theme)
@@ -193,9 +197,15 @@ class LabelDialog(Dialog):
         return self._sheet.index
 
     @property
+    def line(self) -> str:
+        """The line of the user."""
+        return self._line.text()
+
+    @property
     def job(self) -> Job:
         """What will be printed."""
-        content = Content(*(box.isChecked() for box in self._content))
+        name, tag, plant_id, code, note = (box.isChecked() for box in self._content)
+        content = Content(name, tag, plant_id, code, note, self.line)
         return Job(self._sheet.sheet, self._plants, content, self._start.value() - 1, self._copies.value())
 
     def show_outcome(self, tone: Tone, text: str) -> None:
@@ -253,6 +263,7 @@ class LabelDialog(Dialog):
             box.valueChanged.connect(self._update)
         for check in self._content:
             check.toggled.connect(self._update)
+        self._line.textChanged.connect(self._update)
         self._page.label_clicked.connect(self._on_label_clicked)
         self._previous.clicked.connect(self._on_previous)
         self._next.clicked.connect(self._on_next)
@@ -280,6 +291,10 @@ class LabelDialog(Dialog):
             S,
             PlainLabel(self.tr("On each label"), role="caption"),
             *self._content,
+            PlainLabel(
+                self.tr("Own line, with {name}, {tag}, {id} or {note}"), role="caption", wrapped=True, buddy=self._line
+            ),
+            self._line,
             STRETCH,
             PlainLabel(self.tr("One label, about as large as printed"), role="caption", wrapped=True),
             (self._label, Qt.AlignmentFlag.AlignHCenter),

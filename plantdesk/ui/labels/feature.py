@@ -70,8 +70,9 @@ class Labels(Feature):
         from plantdesk.ui.labels.dialog import LabelDialog
 
         if rows and self._dialog is None:
-            sheet = self.context.preferences.settings.label_sheet
-            dialog = self._dialog = LabelDialog(self.context.theme, rows, sheet, self.context.page)
+            settings = self.context.preferences.settings
+            choices = settings.label_sheet, settings.label_line
+            dialog = self._dialog = LabelDialog(self.context.theme, rows, *choices, self.context.page)
             dialog.print_requested.connect(self._print)
             dialog.pdf_requested.connect(self._save)
             dialog.finished.connect(self._on_closed)
@@ -80,7 +81,7 @@ class Labels(Feature):
     @Slot()
     def _on_closed(self) -> None:
         if self._dialog is not None:
-            self.context.preferences.change(label_sheet=self._dialog.sheet_index)
+            self.context.preferences.change(label_sheet=self._dialog.sheet_index, label_line=self._dialog.line)
         self._dialog = None
 
     @Slot(object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,14 +44,27 @@ class PrintError(PlantDeskError):
     text = Text("The printer or its file cannot be used. Choose another one.")
 
 
+_FIELDS = re.compile(r"\{(name|tag|id|note)\}")
+
+
 class Content(NamedTuple):
-    """What is on each label."""
+    """What is on each label. In the `line` of the user, `{name}`, `{tag}`, `{id}` and `{note}` become the plant's."""
 
     name: bool = True
     tag: bool = True
     id: bool = True
     qr: bool = True
     note: bool = False
+    line: str = ""
+
+    def line_of(self, plant: PlantRow) -> str:
+        """Return the line of the user for a plant."""
+
+        def value(field: re.Match[str]) -> str:
+            found = getattr(plant, field[1])
+            return "" if found is None else str(found)[:_LONGEST]
+
+        return _FIELDS.sub(value, self.line).strip()
 
 
 class Job(NamedTuple):
@@ -104,7 +118,7 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Conten
         side = min(inner.height(), round(inner.width() * _MAX_QR))
         _paint_code(painter, QRect(inner.right() - side, inner.center().y() - side // 2, side, side), plant.id)
         inner.setRight(inner.right() - side - padding)
-    lines = [plant.tag or ""] * content.tag + [str(plant.id)] * content.id
+    lines = [content.line_of(plant)] + [plant.tag or ""] * content.tag + [str(plant.id)] * content.id
     bottom = _paint_lines(painter, inner, [one_line(line) for line in lines if line])
     inner.setBottom(bottom)
     text = [plant.name] * content.name + [plant.note or ""] * content.note

@@ -213,6 +213,36 @@ def test_the_sheet_is_remembered(desk: LabelDesk, add: Adder) -> None:
     assert desk.open(1).the(QComboBox, "Sheet").currentText() == chosen
 
 
+def test_the_own_line_has_the_values_of_each_plant() -> None:
+    content = Content(line="{id}: {name} ({tag}){note} {other}")
+    assert content.line_of(plant(7)) == "7: Aster (bed 4) {other}"
+    assert content.line_of(plant(8, "{id} {tag}", None)) == "8: {id} {tag} () {other}"
+    assert Content(line=" {tag} ").line_of(plant(8, tag=None)) == ""
+
+
+@pytest.mark.usefixtures("qapp")
+def test_a_label_may_have_the_own_line_alone() -> None:
+    sheet, nothing = SHEETS[0], Content(name=False, tag=False, id=False, qr=False)
+    assert is_blank(painted(Job(sheet, [plant(1)], nothing)), on_image(sheet, 0))
+    assert not is_blank(painted(Job(sheet, [plant(1)], nothing._replace(line="{name}"))), on_image(sheet, 0))
+
+
+def test_the_own_line_is_typed_and_remembered(desk: LabelDesk, add: Adder) -> None:
+    add("Aster")
+    dialog = desk.open(1)
+    for box in ("Name", "Tag", "ID", "QR code of the ID"):
+        dialog.the(QCheckBox, box).click()
+    assert not dialog.button("Print…").isEnabled()
+    line = dialog.field("Own line, with {name}, {tag}, {id} or {note}")
+    dialog.type(line, "Bought {note}")
+    assert dialog.button("Print…").isEnabled()
+    dialog.button("Cancel").click()
+    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=TIMEOUT)
+    desk.window.activateWindow()
+    desk.qtbot.waitUntil(desk.window.isActiveWindow)
+    assert desk.open(1).field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
+
+
 def test_a_pdf_that_cannot_be_written_is_reported(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
     add("Aster")
     dialog = desk.open(1)
