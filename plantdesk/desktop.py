@@ -142,9 +142,8 @@ class Desktop(QObject):
         from plantdesk.ui.session import Session, StoreServices
         from plantdesk.ui.translation import use_language
 
-        port = self.preferences.settings.port if self._port is None else self._port
         services = StoreServices(_make_server, _begin_backups)
-        self.session = Session(window, self.preferences, self._location, self._single, port, services)
+        self.session = Session(window, self.preferences, self._location, self._single, self._port, services)
         self.session.left.connect(self.leave)
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()

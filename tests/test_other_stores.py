@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QProcess
+from PySide6.QtCore import QProcess, Qt
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from plantdesk import DEFAULT_PORT
 from plantdesk.domain.records import COMMAND
+from plantdesk.domain.server_state import On
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths, settings
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.single_window import SingleWindow
 from plantdesk.ui.transfer.import_dialog import ImportDialog
+from plantdesk.ui.window.stores import Stores
 from tests.support.desk import TIMEOUT, Desk, plain
 from tests.support.programs import runtimes
 from tests.test_desktop import ProgramDesk, running
@@ -119,6 +123,31 @@ def test_a_store_that_is_there_is_not_made_anew(
     assert not started
     desk.button("Open it").click()
     assert started == [["--port", "0", "--database", str(file)]]
+
+
+def test_another_store_keeps_the_port_that_was_chosen_for_it(
+    desk: ProgramDesk, qtbot: QtBot, qapp: QApplication, tmp_path: Path, started: list[list[str]]
+) -> None:
+    file = store_at(tmp_path / "garden.db", "Aloe")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with running(qtbot, qapp, file, port=0) as other:
+        other.until_on()
+        other.choose("Edit", "Settings…")
+        edit = other.field("Port")
+        other.type(edit, str(port))
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
+        other.until(lambda: other.desktop.state == On(f"http://127.0.0.1:{port}", port))
+        other.until(lambda: other.desktop.preferences.of_store(location_of(file).key).get("port") == port)
+    preferences = desk.desktop.preferences
+    desk.until(lambda: bool(preferences.of_store(location_of(file).key)))
+    assert preferences.settings.port == DEFAULT_PORT
+    desk.window.activateWindow()
+    (stores,) = desk.window.findChildren(Stores)
+    stores.open(str(file))
+    desk.until(lambda: bool(started))
+    assert started == [["--port", str(port), "--database", str(file)]]
 
 
 def test_the_store_of_the_window_opens_no_other_window(

@@ -102,6 +102,13 @@ class Server:
                 run.thread.start()
                 self._run = run
 
+    def move(self, port: int) -> None:
+        """Start on another port; a server that is on stays so where that port cannot be used. Raises ServerError."""
+        if isinstance(self.state, On) and port != self.state.port:
+            for each in listen(port):
+                each.close()
+        self.start(port)
+
     def settled(self, timeout: float | None = None) -> ServerState:
         """Wait until the start has succeeded or failed, and return the state."""
         run = self._run

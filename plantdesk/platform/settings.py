@@ -27,7 +27,10 @@ _Value = TypeVar("_Value")
 logger = logging.getLogger(__name__)
 
 THEMES = ("system", "light", "dark")
+#: How often backups are made, and the seconds between two of them.
+BACKUP_INTERVALS = {"hour": 3600.0, "day": 24 * 3600.0, "week": 7 * 24 * 3600.0, "never": 0.0}
 SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
+_MAX_PORT = 65535
 #: Seconds for which a change of the settings waits for that of another window.
 _LOCK_TIMEOUT = 1.0
 _RETRY_DELAY = 0.005
@@ -54,6 +57,11 @@ def _setting(default: _Value, is_valid: Callable[[Any], bool]) -> _Value:
 
 def _integer(default: int, lowest: int, highest: int) -> int:
     return _setting(default, lambda value: type(value) is int and lowest <= value <= highest)
+
+
+def is_port(value: object) -> bool:
+    """Return whether a value is a port, or 0 for any free one."""
+    return type(value) is int and 0 <= value <= _MAX_PORT
 
 
 def _flag(*, default: bool) -> bool:
@@ -99,7 +107,7 @@ class Settings(_Checked):
     language: str = _setting("", lambda value: isinstance(value, str))  # empty: that of the system
     text_scale: float = _setting(1.0, _is_text_scale)
     api_enabled: bool = _flag(default=True)
-    port: int = _integer(DEFAULT_PORT, 0, 65535)
+    port: int = _setting(DEFAULT_PORT, is_port)
     ask_for_updates: bool = _flag(default=False)
     updates_answered: bool = _flag(default=False)  # whether the user has answered that question
     updates_asked_at: int = _integer(0, 0, 2**53)  # seconds since 1970
@@ -110,6 +118,10 @@ class Settings(_Checked):
     computer_name: str = _setting("", lambda value: isinstance(value, str))
     recent_stores: Sequence[str] = _setting([], _is_list_of_texts)  # files and addresses, the newest first
     enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
+    #: Where automatic backups and those of the user are kept; empty: beside the database.
+    backup_folder: str = _setting("", lambda value: isinstance(value, str))
+    backup_every: str = _setting("hour", lambda value: value in BACKUP_INTERVALS)
+    backup_count: int = _integer(50, 1, 999)  # automatic backups that stay
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
     label_line: str = _setting("", lambda value: isinstance(value, str))
     #: What is remembered for each store, by the path of its file; the one used last is the last.

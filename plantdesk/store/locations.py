@@ -101,9 +101,9 @@ class SqliteLocation(Value):
         """The folder of the file."""
         return self.path.parent
 
-    @cached_property
+    @property
     def backups(self) -> StoreBackups:
-        """The backups beside the file."""
+        """The backups of the file, where the settings say now."""
         from plantdesk.store.sqlite.backups.jobs import FileBackups
 
         return FileBackups(self.path)

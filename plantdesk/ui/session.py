@@ -195,18 +195,27 @@ class Session(QObject):
         preferences: Preferences,
         location: StoreLocation,
         single: SingleWindow,
-        port: int,
+        port: int | None,
         services: StoreServices,
     ) -> None:
-        """Prepare to open the store at `location`, which `single` locks."""
+        """Prepare to open the store at `location`, which `single` locks; without `port` it is that of the settings.
+
+        The port that the user chooses is that of the settings, too, except where another one was given for a store
+        that is not the user's own.
+        """
         super().__init__()
         self._window = window
         self._preferences = preferences
         self._begin_backups = services.begin_backups
         self.bridge = Bridge()
         self._opener = StoreOpener(self.bridge, location, self)
+        self._has_own_port = port is not None
         self._api = ApiControl(
-            self.bridge, preferences, port, lambda store: services.make_server(store, self._opener.location)
+            self.bridge,
+            preferences,
+            preferences.settings.port if port is None else port,
+            lambda store: services.make_server(store, self._opener.location),
+            self._save_port,
         )
         self._collector = GarbageCollector(self)
         self._api.settled.connect(self._collector.start)
@@ -230,6 +239,12 @@ class Session(QObject):
     def state(self) -> ServerState:
         """What the server is doing now."""
         return self._api.state
+
+    def _save_port(self, port: int) -> None:
+        if self._has_own_port and not self.location.is_own:
+            self._preferences.change_store(self.location.key, port=port)
+        else:
+            self._preferences.change(port=port)
 
     def fill_window(self, theme: Theme, *, create: bool = False) -> None:
         """Make the content of the window, paint the form, complete the content, and open the store behind it.

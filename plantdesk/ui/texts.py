@@ -160,6 +160,11 @@ def source_text(source: Source) -> str:
     return words[source.kind]
 
 
+def size_text(size: int) -> str:
+    """Return a number of bytes in the unit that suits it."""
+    return QLocale().formattedDataSize(size, 0, QLocale.DataSizeFormat.DataSizeSIFormat)
+
+
 def store_name(location: StoreLocation) -> str:
     """Return the name of a store: its file, or its database and server."""
     if location.server is None:

@@ -171,6 +171,7 @@ class Workspace(Page):
         settings = SettingsPage(self._context, server, self._plants)
         settings.api_access_requested.connect(api.open_dialog)
         settings.backup_requested.connect(self._backups.back_up)
+        self._backups.made.connect(settings.show_last_backup)
         api.port_requested.connect(settings.open_at_port)
         return settings
 

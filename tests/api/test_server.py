@@ -97,6 +97,20 @@ def test_states_are_reported_in_order(server: Server, recorder: StateRecorder) -
     assert server.state == Off()
 
 
+def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, recorder: StateRecorder) -> None:
+    server.start(0)
+    first = server.settled(TIMEOUT)
+    with ExitStack() as stack:
+        port = taken_port(stack)
+        with pytest.raises(PortInUseError) as caught:
+            server.move(port)
+        assert server.state == first
+        assert caught.value.free_port is not None
+        server.move(caught.value.free_port)
+    assert server.settled(TIMEOUT) == On(f"http://127.0.0.1:{caught.value.free_port}", caught.value.free_port)
+    assert [recorder.next() for _ in range(3)] == [Off(), Starting(0), first]
+
+
 def test_it_is_on_only_when_it_answers(server: Server, recorder: StateRecorder) -> None:
     answered = []
 

@@ -25,8 +25,17 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.domain.validation import NewPlant
+from plantdesk.platform import paths, settings
 from plantdesk.store.sqlite.backups.folder import Backups, copy_database, outdated
-from plantdesk.store.sqlite.backups.jobs import HOUR, AutomaticBackups, back_up, back_up_if_due, copy_store
+from plantdesk.store.sqlite.backups.jobs import (
+    HOUR,
+    AutomaticBackups,
+    FileBackups,
+    back_up,
+    back_up_by_settings,
+    back_up_if_due,
+    copy_store,
+)
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store
@@ -216,6 +225,67 @@ def test_backups_made_by_hand_stay_and_those_before_changes_are_counted() -> Non
     years = [timedelta(days=400 * number) for number in range(1, 31)]
     assert len(kept(made(BackupKind.BY_HAND, *years))) == 30
     assert kept(made(BackupKind.BEFORE_RESTORE, *years)) == [_NOW - age for age in years[:10]]
+
+
+def test_fewer_automatic_backups_stay_where_the_user_wants_fewer() -> None:
+    backups = made(BackupKind.AUTOMATIC, *(timedelta(hours=hours) for hours in range(24 * 400)))
+    gone = set(outdated(backups, 3))
+    assert [each for each in backups if each not in gone] == backups[:3]
+
+
+# --- where the settings say ----------------------------------------------------------------------
+
+
+def set_up(**values: object) -> None:
+    settings.save(settings.Settings().changed(**values), paths.settings_file())
+
+
+def test_backups_go_to_the_folder_of_the_settings_and_older_ones_stay(store: Store, path: Path, tmp_path: Path) -> None:
+    chosen = tmp_path / "drive"
+    chosen.mkdir()
+    older = back_up(path)
+    set_up(backup_folder=str(chosen))
+    newer, before = back_up(path), back_up(path, BackupKind.BEFORE_RESTORE)
+    assert newer.path.parent.parent == chosen
+    assert before.path.parent == older.path.parent  # a restore works without the drive
+    assert [each.path for each in FileBackups(path).newest_first()] == [before.path, newer.path, older.path]
+    add(store, 1)
+    assert back_up_if_due(store.file, 0)
+    assert FileBackups(path).newest_first()[0].path.parent == newer.path.parent
+
+
+def test_stores_of_one_name_have_folders_of_their_own(path: Path, tmp_path: Path) -> None:
+    set_up(backup_folder=str(tmp_path))
+    other = tmp_path / "other" / path.name
+    assert FileBackups(path).folder != FileBackups(other).folder
+    assert FileBackups(path).folder.parent == FileBackups(other).folder.parent == tmp_path
+
+
+@pytest.mark.usefixtures("store")
+def test_a_drive_that_is_not_there_gets_no_folder(path: Path, tmp_path: Path) -> None:
+    set_up(backup_folder=str(tmp_path / "drive"))
+    with pytest.raises(BackupFolderError):
+        back_up(path)
+    assert not (tmp_path / "drive").exists()
+    back_up(path, BackupKind.BEFORE_UPDATE)
+    assert len(FileBackups(path).newest_first()) == 1
+
+
+def test_the_settings_say_how_often_and_how_many(store: Store, path: Path) -> None:
+    add(store, 1)
+    set_up(backup_every="never")
+    back_up_by_settings(store.file)
+    assert not FileBackups(path).newest_first()
+    set_up(backup_every="week", backup_count=1)
+    back_up_by_settings(store.file)
+    (first,) = FileBackups(path).newest_first()
+    add(store, 2)
+    back_up_by_settings(store.file)
+    assert FileBackups(path).newest_first() == [first]
+    first.path.rename(first.path.with_name(first.path.name.replace("-20", "-19", 1)))  # a century ago
+    back_up_by_settings(store.file)
+    (only,) = FileBackups(path).newest_first()
+    assert only.made_at > first.made_at
 
 
 # --- by time -------------------------------------------------------------------------------------

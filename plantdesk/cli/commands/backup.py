@@ -91,8 +91,9 @@ def _backups(database: StoreLocation) -> StoreBackups:
 
 def _resolved(backups: StoreBackups, file: Path) -> Path:
     """Return the path of `file`, which may be a name that `plantdesk backup --list` prints."""
-    known = backups.folder / file
-    return known if not file.exists() and known.exists() else file
+    if file.exists():
+        return file
+    return next((each.path for each in backups.newest_first() if each.path.name == str(file)), file)
 
 
 def _summary(restored: Restored, database: StoreLocation) -> str:

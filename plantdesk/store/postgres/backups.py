@@ -22,6 +22,7 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import SourceKind, now_ms
 from plantdesk.platform import paths
+from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.history import IMAGE
 from plantdesk.store.postgres.changes import ChangeEntry, record
 from plantdesk.store.postgres.connections import LONG, NulRefusedError, execute, translate_errors
@@ -99,20 +100,24 @@ class SharedBackups(Backups):
             return self.make_by(partial(_write, rows, progress=progress), kind)
 
     def make_if_due(self) -> bool:
-        """Make an automatic backup unless there is one of the last day, or nothing has changed since; thin them out.
+        """Make an automatic backup where one is due by the settings, daily at most; thin them out.
 
-        Returns whether one was made. Raises StoreError.
+        Returns whether one was made: none where nothing has changed since the last one. Raises StoreError.
         """
+        settings = read_saved()
+        every = BACKUP_INTERVALS[settings.backup_every]
+        if not every:
+            return False
         paths.data_folder()
         with all_rows(self._address) as rows:
             known, now = self.of_store(rows.identity), now_ms()
-            if any(now - _DAY < each.made_at <= now for each in known):
+            if any(now - max(every * 1000, _DAY) < each.made_at <= now for each in known):
                 return False
             if known and _position(known[0].path) == (rows.last_seq, rows.last_change):
                 return False
             made = self.make_by(partial(_write, rows), BackupKind.AUTOMATIC)
             _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
-            self.prune(rows.identity)
+            self.prune(rows.identity, settings.backup_count)
         return True
 
     def copy_to(self, file: Path) -> None:

@@ -140,9 +140,9 @@ class Store(WrittenStore):
 
     @override
     def begin_backups(self) -> Callable[[], None]:
-        from plantdesk.store.sqlite.backups.jobs import HOUR, AutomaticBackups, back_up_if_due
+        from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up_by_settings
 
-        return AutomaticBackups(partial(back_up_if_due, self.file, HOUR)).close
+        return AutomaticBackups(partial(back_up_by_settings, self.file)).close
 
     @override
     def close(self) -> None:

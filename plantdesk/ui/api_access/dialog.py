@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.domain.errors import ErrorNumber, Text
-from plantdesk.domain.server_state import Failed, Off, On, Starting
+from plantdesk.domain.server_state import Failed, On, Starting
 from plantdesk.ui.api_access.snippets import SnippetPanel, curl_of
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.background import next_free_id
@@ -249,7 +249,6 @@ class ApiDialog(Dialog):
         self._server = server
         self._queries = queries
         self._plant_id = 1
-        self._on_box = QCheckBox(self.tr("&Accept plants from other programs"))
         self._theme = theme
         self._state_line = MessageLine(theme)
         self._address_row = QWidget()
@@ -279,7 +278,6 @@ class ApiDialog(Dialog):
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
-        self._on_box.setChecked(not isinstance(state, Off))
         self._address_row.setVisible(isinstance(state, On))
         self._state_line.setVisible(not isinstance(state, On))
         if isinstance(state, On):
@@ -287,9 +285,11 @@ class ApiDialog(Dialog):
             self._copy_button.set_content(f"{state.url}/plants")
         elif isinstance(state, Failed):
             self._state_line.show_message(Tone.WARNING, error_text(state.error), *self._actions(state))
+        elif isinstance(state, Starting):
+            self._state_line.show_message(Tone.HINT, self.tr("Starting…"))
         else:
-            text = self.tr("Starting…") if isinstance(state, Starting) else self.tr("Off: no program can add plants.")
-            self._state_line.show_message(Tone.HINT, text)
+            turn_on = self.tr("Turn on"), self._server.turn_on
+            self._state_line.show_message(Tone.HINT, self.tr("Off: no program can add plants."), turn_on)
         self._show_example()
 
     def _actions(self, state: Failed) -> list[MessageAction]:
@@ -297,14 +297,6 @@ class ApiDialog(Dialog):
         if free is None:
             return [(self.tr("Try again"), self._server.turn_on)]
         return [(self.tr("Use port {port}").format(port=free), partial(self._apply_port, free))]
-
-    @Slot(bool)
-    def _on_switched(self, on: bool) -> None:
-        if on:
-            self._server.turn_on()
-        else:
-            self._server.turn_off()
-        self._show_server(self._server.state)  # the click has toggled the box, whatever the result
 
     def _apply_port(self, port: int) -> None:
         self._server.set_port(port)
@@ -340,7 +332,6 @@ class ApiDialog(Dialog):
         return handled
 
     def _connect(self, bridge: Bridge) -> None:
-        self._on_box.clicked.connect(self._on_switched)
         self._tokens.token_saved.connect(self._snippets.set_token_file)
         self._tokens.token_saved.connect(self._on_token_saved)
         self._tokens.plants_removed.connect(self.plants_removed)
@@ -391,7 +382,6 @@ class ApiDialog(Dialog):
         self._fill_address_row()
         self._inner = fill(
             QVBoxLayout(self._content),
-            self._switch_row(),
             self._state_line,
             self._address_row,
             self._tokens,
@@ -406,9 +396,6 @@ class ApiDialog(Dialog):
         self.buttons.setContentsMargins(EDGE, S, EDGE, L)
         fill(QVBoxLayout(self), (self._area, 1), self.buttons, margins=0, spacing=0)
         self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._content.sizeHint().height()))
-
-    def _switch_row(self) -> QHBoxLayout:
-        return fill(QHBoxLayout(), self._on_box, STRETCH, spacing=S)
 
     def _fill_address_row(self) -> None:
         fill(

@@ -36,6 +36,9 @@ class StoreServer(Protocol):
     def start(self, port: int) -> None:
         """Start to serve on `port`."""
 
+    def move(self, port: int) -> None:
+        """Serve on another port, or stay on the present one and raise ServerError."""
+
     def stop(self) -> None:
         """Stop, and wait for it."""
 
@@ -51,11 +54,18 @@ class ApiControl(QObject):
     settled = Signal()
 
     def __init__(
-        self, bridge: Bridge, preferences: Preferences, port: int, make_server: Callable[[ServedStore], StoreServer]
+        self,
+        bridge: Bridge,
+        preferences: Preferences,
+        port: int,
+        make_server: Callable[[ServedStore], StoreServer],
+        save_port: Callable[[int], object],
     ) -> None:
+        """Serve on `port` until the user chooses another one, which `save_port` keeps for the next start."""
         super().__init__()
         self._bridge = bridge
         self._preferences = preferences
+        self._save_port = save_port
         #: The port of the next start, and of the server that is on (0: any free one).
         self.port = port
         self._make_server = make_server
@@ -92,12 +102,25 @@ class ApiControl(QObject):
             self._worker.ask(self, lambda _task: server.stop())
         self._signal_state()
 
-    def set_port(self, port: int) -> None:
-        """Serve on `port`, if the API is enabled; saved for the next start of the program."""
-        self.port = port
-        self._preferences.change(port=port)
+    def set_port(self, port: int, refused: Callable[[Exception], object] | None = None) -> None:
+        """Serve on `port`, if the API is enabled; saved for the next start of the program.
+
+        A server that is on stays on its port where the other one cannot be used; `refused` gets the ServerError then.
+        """
+        server = self._server
+        if server is not None and isinstance(self.state, On):
+            ignore: Callable[[Exception], object] = lambda _error: None  # noqa: E731
+            self._worker.ask(
+                self, lambda _task: server.move(port), lambda _none: self._use_port(port), refused or ignore
+            )
+            return
+        self._use_port(port)
         if not isinstance(self.state, Off):  # another window may have changed whether the next start turns it on
             self._start()
+
+    def _use_port(self, port: int) -> None:
+        self.port = port
+        self._save_port(port)
 
     def show_no_store(self) -> None:
         """Signal that there is no store to serve."""

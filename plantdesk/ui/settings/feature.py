@@ -60,6 +60,12 @@ class SettingsPage(Feature):
         return self._dialog
 
     @Slot()
+    def show_last_backup(self) -> None:
+        """Show the last backup, where the dialog is open."""
+        if self._rows is not None:
+            self._rows.backups.show_last()
+
+    @Slot()
     def _show_saved(self) -> None:
         if self._dialog is not None:
             self._dialog.show_saved(are_saved=self.context.preferences.are_saved)

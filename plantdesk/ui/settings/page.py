@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QPushButton
+from shiboken6 import isValid
 
 from plantdesk import __version__
 from plantdesk.domain.errors import PlantDeskError
@@ -17,8 +17,9 @@ from plantdesk.domain.server_state import Failed, Off, On
 from plantdesk.platform import languages, login
 from plantdesk.ui import translation
 from plantdesk.ui.qt import set_properties
+from plantdesk.ui.settings.backups import BackupRows
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
-from plantdesk.ui.texts import error_text, long_time
+from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -27,7 +28,6 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
-    from plantdesk.domain.backups import Backup
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.feature import WindowContext
 
@@ -56,8 +56,8 @@ class ServerSettings(Protocol):
     def turn_off(self) -> None:
         """Stop the server."""
 
-    def set_port(self, port: int) -> None:
-        """Serve on another port."""
+    def set_port(self, port: int, refused: Callable[[Exception], object] | None = None) -> None:
+        """Serve on another port, or stay on the present one and call `refused`."""
 
 
 class EntrySwitches(Protocol):
@@ -83,13 +83,16 @@ class SettingRows(QObject):
         self._context, self._server, self._switches = context, server, switches
         self._preferences = context.preferences
         self._followers: list[Callable[[], None]] = []
+        #: The rows of the backups.
+        self.backups = BackupRows(context, self)
+        self.backups.requested.connect(self.backup_requested)
         appearance, entry, api = self._appearance(), self._entry(), self._api()
         self.sections = [
             SettingsSection("eye", self.tr("Appearance"), appearance),
             SettingsSection("pencil", self.tr("Entry"), entry),
             SettingsSection("key-round", self.tr("API"), api),
             SettingsSection("clock", self.tr("Start"), self._start()),
-            SettingsSection("database", self.tr("Backups"), self._backups()),
+            SettingsSection("database", self.tr("Backups"), self.backups.rows),
             SettingsSection("refresh-cw", self.tr("Updates"), self._updates()),
         ]
         self._preferences.changed.connect(self._follow)
@@ -201,13 +204,18 @@ class SettingRows(QObject):
     def _show_server(self, state: ServerState) -> None:
         self._on_box.setChecked(not isinstance(state, Off))
         if not self._port_edit.isModified():  # what the user is typing stays
-            self._port_edit.setText(str(state.port if isinstance(state, On) else self._server.port))
+            port = getattr(state, "port", None)  # a server that moves is off for a moment
+            self._port_edit.setText(str(port or self._port_edit.text() or self._server.port))
         self.port.set_hint(f"{state.url}/plants" if isinstance(state, On) else "")
         error = error_text(state.error) if isinstance(state, Failed) else ""
-        self._free_port = getattr(state.error, "free_port", None) if isinstance(state, Failed) else None
+        self._offer_port(state.error if isinstance(state, Failed) else None)
+        self.port.show_error(error)
+
+    def _offer_port(self, error: Exception | None) -> None:
+        """Offer the port that is free in place of the one of an error."""
+        self._free_port = getattr(error, "free_port", None)
         self._free_button.setVisible(self._free_port is not None)
         self._free_button.setText(self.tr("Use port {port}").format(port=self._free_port))
-        self.port.show_error(error)
 
     @Slot(bool)
     def _switch_api(self, on: bool) -> None:
@@ -236,8 +244,16 @@ class SettingRows(QObject):
 
     def _apply_port(self, port: int) -> None:
         self._port_edit.setModified(False)
-        self._server.set_port(port)
-        self._show_server(self._server.state)
+        self._server.set_port(port, self._on_port_refused)
+        if not isinstance(self._server.state, On):
+            self._show_server(self._server.state)
+
+    def _on_port_refused(self, error: Exception) -> None:
+        if isValid(self):  # the dialog may have been closed meanwhile
+            stays = self.tr("{reason} The API stays on port {port}.")
+            port = getattr(self._server.state, "port", self._server.port)
+            self._offer_port(error)
+            self.port.show_error(stays.format(reason=error_text(error), port=port))
 
     # --- start, backups, updates ---
 
@@ -265,25 +281,6 @@ class SettingRows(QObject):
         self._followers.append(read)
         return [row]
 
-    def _backups(self) -> list[SettingRow]:
-        theme, backups, folder = self._context.theme, self._context.location.backups, self._context.location.folder
-        rows = []
-        if backups is not None:
-            show = self._button(self.tr("Show backups"), partial(_open, str(backups.folder)))
-            rows.append(SettingRow(theme, self.tr("Folder"), show, hint=str(backups.folder)))
-            make = self._button(self.tr("Back up now"), self.backup_requested.emit)
-            last = SettingRow(theme, self.tr("Last one"), make, hint=" ")
-            rows.append(last)
-            done = partial(self._show_last, last)
-            self._context.bridge.long_tasks.ask(self, lambda _task: backups.newest_first(), done, lambda _error: None)
-        if folder is not None:
-            show = self._button(self.tr("Show database"), partial(_open, str(folder)))
-            rows.append(SettingRow(theme, self.tr("Plants"), show, hint=str(folder)))
-        return rows
-
-    def _show_last(self, row: SettingRow, backups: Sequence[Backup]) -> None:
-        row.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
-
     def _updates(self) -> list[SettingRow]:
         box = QCheckBox(self.tr("&Check once a day; nothing is installed"))
         self._followers.append(lambda: box.setChecked(self._preferences.settings.ask_for_updates))
@@ -304,17 +301,8 @@ class SettingRows(QObject):
         box.activated.connect(lambda _place: change(box.currentData()))
         return box
 
-    def _button(self, text: str, slot: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text)
-        button.clicked.connect(slot)
-        return button
-
 
 def _set(command: QAction, *, on: bool) -> None:
     """Choose a command with a check mark, unless it has this state."""
     if command.isChecked() is not on:
         command.trigger()
-
-
-def _open(folder: str) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(folder))

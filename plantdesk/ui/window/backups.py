@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 
 class BackupController(Feature):
-    """Works on the file of the store, also while it is not open. `restored`: the file has another state.
+    """Works on the file of the store, also while it is not open.
+
+    `made`: there is a new backup. `restored`: the file has another state.
 
     A restore goes on when its dialog is closed.
     """
 
+    made = Signal()
     restored = Signal()
 
     def __init__(self, context: WindowContext) -> None:
@@ -75,6 +78,7 @@ class BackupController(Feature):
 
     def _on_backed_up(self, backup: Backup) -> None:
         self.set_running("")
+        self.made.emit()
 
         def show_folder() -> None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(backup.path.parent)))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from plantdesk.domain.backups import BackupKind, preview_text
 from plantdesk.ui.qt import fill, override
-from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.texts import error_text, shown, size_text
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -85,7 +85,9 @@ class RestoreDialog(Dialog):
 
     def _on_listed(self, backups: list[Backup]) -> None:
         self._listed = backups
-        self._table.show_rows([(_local_time(each.made_at), self._why(each.kind), _size(each.size)) for each in backups])
+        self._table.show_rows(
+            [(_local_time(each.made_at), self._why(each.kind), size_text(each.size)) for each in backups]
+        )
         self._card.setVisible(bool(backups))
         self.fit_height(self.width())
         if self._file is not None:  # chosen before the list was there
@@ -202,7 +204,3 @@ class RestoreDialog(Dialog):
 
 def _local_time(timestamp: int) -> str:
     return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp), QLocale.FormatType.ShortFormat)
-
-
-def _size(size: int) -> str:
-    return QLocale().formattedDataSize(size, 0, QLocale.DataSizeFormat.DataSizeSIFormat)

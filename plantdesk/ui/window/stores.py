@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from plantdesk.domain.errors import ForeignFileError, PlantDeskError, shortened
 from plantdesk.platform.login import window_command
+from plantdesk.platform.settings import is_port
 from plantdesk.store import DESK_FILE_SUFFIX, location_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section
@@ -159,10 +160,12 @@ class Stores(Feature):
     def _start(self, location: StoreLocation) -> None:
         """Start the program with a store; it raises the window that shows it already, if there is one, and ends.
 
-        Its API gets any free port: that of the settings is for the store that PlantDesk opens by itself.
+        Its API gets the port that the user has chosen for it, or any free one: that of the settings is for the store
+        that PlantDesk opens by itself.
         """
         toast = self.context.page.toast
-        program, *options = window_command("--port", "0", "--database", location.url)
+        port = self.context.preferences.of_store(location.key).get("port")
+        program, *options = window_command("--port", str(port) if is_port(port) else "0", "--database", location.url)
         started, _ = QProcess.startDetached(program, options)
         if started:
             toast.show_message(self.tr("Opening {store}…").format(store=quoted(store_name(location))))

@@ -11,7 +11,6 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
-    QCheckBox,
     QLabel,
     QLineEdit,
     QMenu,
@@ -84,7 +83,6 @@ class DialogDesk(Desk):
         self.dialog = dialog
         self.switch = switch
         self.table = self.the(QTableView, "Tokens")
-        self.box = self.the(QCheckBox, "Accept plants from other programs")
         self.token = self.field("New token")
 
     @property
@@ -205,19 +203,11 @@ def test_a_saved_token_replaces_no_database(desk: DialogDesk, store: Store) -> N
     assert store.path.read_bytes().startswith(b"SQLite format 3")
 
 
-def test_the_box_switches_the_api(desk: DialogDesk) -> None:
-    assert desk.box.isChecked()
-    desk.box.click()
-    assert desk.switch.state == Off()
-    desk.box.click()
-    assert desk.switch.asked == [8721]
-
-
-def test_a_box_that_is_ticked_in_vain_does_not_stay_ticked(desk: DialogDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_api_that_is_off_can_be_turned_on(desk: DialogDesk) -> None:
+    assert "Turn on" not in desk.buttons()
     desk.switch.show(Off())
-    monkeypatch.setattr(desk.switch, "turn_on", lambda: None)  # there is no server to turn on
-    desk.box.click()
-    assert not desk.box.isChecked()
+    desk.button("Turn on").click()
+    assert desk.switch.asked == [8721]
 
 
 def test_a_taken_port_offers_a_free_one(desk: DialogDesk) -> None:

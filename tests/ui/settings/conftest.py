@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit
 
-from plantdesk.domain.server_state import Off, On, Starting
+from plantdesk.domain.server_state import Off, On, PortInUseError, Starting
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.theme.colors import ThemeMode
@@ -33,6 +33,8 @@ class Server:
         self._bridge = bridge
         self.state: ServerState = On("http://127.0.0.1:8721", 8721)
         self.asked: list[int] = []
+        #: Ports of other programs.
+        self.taken: set[int] = set()
 
     def turn_on(self) -> None:
         self.asked.append(self.port)
@@ -41,9 +43,12 @@ class Server:
     def turn_off(self) -> None:
         self.show(Off())
 
-    def set_port(self, port: int) -> None:
-        self.port = port
-        self.turn_on()
+    def set_port(self, port: int, refused: Callable[[Exception], object] | None = None) -> None:
+        if port in self.taken and refused is not None:
+            refused(PortInUseError(port, port + 1))
+        else:
+            self.port = port
+            self.turn_on()
 
     def show(self, state: ServerState) -> None:
         self.state = state

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QListWidget, QPushButton
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QListWidget, QPushButton, QSpinBox
 
 from plantdesk.domain.server_state import Failed, On, PortInUseError
 from plantdesk.ui.preferences import Preferences
@@ -102,6 +102,44 @@ def test_a_taken_port_offers_a_free_one(desk: SettingsDesk) -> None:
     assert desk.server.asked == [8722]
 
 
+def test_a_typed_port_of_another_program_leaves_the_api_where_it_is(desk: SettingsDesk) -> None:
+    desk.server.taken = {9000}
+    desk.type(desk.port, "9000")
+    desk.press(Qt.Key.Key_Return)
+    assert desk.server.asked == []
+    text = "Port 9000 is in use by another program. Choose another port. Port 9001 is free. The API stays on port 8721."
+    assert desk.visible(text)
+    desk.button("Use port 9001").click()
+    assert desk.server.asked == [9001]
+    desk.server.show(On("http://127.0.0.1:9001", 9001))
+    assert not desk.visible(text)
+    assert desk.port.text() == "9001"
+
+
+def test_backups_are_kept_where_how_often_and_how_many_the_user_wants(
+    desk: SettingsDesk, context: WindowContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive = tmp_path / "drive"
+    drive.mkdir()
+    chosen = [str(drive), str(tmp_path / "gone"), str(tmp_path)]
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_arguments: chosen.pop(0))
+    desk.button("Change…").click()
+    desk.until(lambda: saved(context, tmp_path).settings.backup_folder == str(drive))
+    desk.button("Change…").click()
+    desk.until(lambda: bool(desk.visible("This folder cannot be written to.")))
+    assert context.preferences.settings.backup_folder == str(drive)
+    desk.button("Change…").click()  # beside the plants, as at first
+    desk.until(lambda: not context.preferences.settings.backup_folder)
+    assert not desk.visible("This folder cannot be written to.")
+    desk.pick("Every", "Week")
+    count = desk.the(QSpinBox, "Keep")
+    desk.qtbot.keyClick(count, Qt.Key.Key_Down)
+    found = saved(context, tmp_path).settings
+    assert (found.backup_every, found.backup_count) == ("week", 49)
+    context.preferences.change(backup_count=7)
+    assert count.value() == 7
+
+
 def test_the_buttons_lead_to_api_access_and_backups(desk: SettingsDesk) -> None:
     with desk.qtbot.waitSignal(desk.page.api_access_requested):
         desk.button("API access…").click()
@@ -136,11 +174,12 @@ def test_settings_that_cannot_be_saved_say_so(desk: SettingsDesk, context: Windo
         ("DARK", ["Theme"]),
         ("font", ["Text size"]),
         ("tag enter", ["Enter key"]),
-        ("backups", ["Folder", "Last one", "Plants"]),
+        ("backups", ["Folder", "Every", "Keep", "Last one", "Plants"]),
     ],
 )
 def test_a_search_finds_labels_values_and_other_words(desk: SettingsDesk, text: str, found: list[str]) -> None:
-    labels = ["Theme", "Text size", "Rows", "Language", "Enter key", "Port", "Folder", "Last one", "Plants"]
+    labels = ["Theme", "Text size", "Rows", "Language", "Enter key", "Port", "Folder", "Every", "Keep"]
+    labels += ["Last one", "Plants"]
     assert desk.visible(*labels) == labels
     desk.type(desk.search, text)
     assert desk.visible(*labels) == found

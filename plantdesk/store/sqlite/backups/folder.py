@@ -1,4 +1,4 @@
-"""The backups of one store: complete stores in a folder beside it, of which the outdated ones are removed.
+"""The backups of one store: complete stores in a folder beside it or of the settings; outdated ones are removed.
 
 They are made by SQLite's backup API from a read transaction: consistent while anyone writes, and blocking nobody.
 """
@@ -6,11 +6,12 @@ They are made by SQLite's backup API from a read transaction: consistent while a
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, StoreUnreachableError, Text
@@ -25,12 +26,12 @@ from plantdesk.store.sqlite.files.atomic_file import (
 )
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
 #: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
+#: The most automatic backups that stay in all tiers.
+MAX_AUTOMATIC = sum(count for _, count in _TIERS)
+#: The kinds that are kept in the folder of the settings.
+_CHOSEN = {BackupKind.AUTOMATIC, BackupKind.BY_HAND}
 #: Backups that stay of each kind that PlantDesk makes before it changes many plants at once.
 _RETAINED_BEFORE = 10
 
@@ -48,11 +49,16 @@ _BEFORE_CHANGES = (
 
 
 class Backups:
-    """The folder of backups of the store at `path`. Any thread, any process; nothing is kept in memory."""
+    """The backups of the store at `path`. Any thread, any process; nothing is kept in memory.
+
+    Automatic backups and those of the user are in `folder`, which the settings may name. Those that are made before
+    something else is done stay beside the store: what is done must not depend on a drive that is not connected.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.folder = _folder(path)
+        self._beside = _folder(path)
+        self.folder = _chosen_folder(self._beside) or self._beside
         names = {path.name, path.stem} if path.suffix == _LEGACY_SUFFIX else {path.name}
         prefixes, kinds = "|".join(map(re.escape, names)), "|".join(BackupKind)
         self._name = re.compile(
@@ -63,10 +69,10 @@ class Backups:
         """Return the backups that are there, and the files that were quarantined. Raises BackupFolderError."""
         found = [
             backup
-            for folder in (self._own_folder(), self._path.parent)
+            for folder in (*self._own_folders(), self._path.parent)
             for file in _files(folder)
             if (backup := self._found(file)) is not None
-            and (folder == self.folder or backup.kind is BackupKind.DAMAGED)
+            and (folder != self._path.parent or backup.kind is BackupKind.DAMAGED)
         ]
         return sorted(found, key=_order, reverse=True)
 
@@ -79,25 +85,28 @@ class Backups:
 
     def make_by(self, write: Callable[[Path], object], kind: BackupKind) -> Backup:
         """Let `write` make the new file of a backup. Raises StoreError; then there is no backup."""
+        folder = self.folder if kind in _CHOSEN else self._beside
         try:
-            make_private_folder(self._own_folder())
+            self._own_folders()
+            make_private_folder(folder)
             while True:
                 with contextlib.suppress(FileExistsError):  # another process made one in the same millisecond
-                    path = self._free_name(kind, self.folder)
+                    path = self._free_name(kind, folder)
                     write(path)
                     return self._backup(path)
         except InterruptedError:  # the user has cancelled it
             raise
         except OSError as error:
-            raise unusable(self.folder, error) from error
+            raise unusable(folder, error) from error
 
-    def prune(self, identity: str) -> None:
+    def prune(self, identity: str, count: int = MAX_AUTOMATIC) -> None:
         """Remove the outdated backups of the store of this `identity`, and temporary files of killed processes.
 
-        A file that cannot be removed is logged and left. Raises BackupFolderError.
+        At most `count` automatic ones stay. A file that cannot be removed is logged and left. Raises BackupFolderError.
         """
-        remove_old_temporary_files(self._own_folder(), self._path.stem)
-        for backup in outdated(self.of_store(identity)):
+        for folder in self._own_folders():
+            remove_old_temporary_files(folder, self._path.stem)
+        for backup in outdated(self.of_store(identity), count):
             try:
                 backup.path.unlink(missing_ok=True)
             except OSError as error:
@@ -123,30 +132,33 @@ class Backups:
 
     def quarantine_log(self, path: Path) -> Path:
         """Rename the log beside `path` to that of a free name, and return the name. Raises OSError."""
-        make_private_folder(self._own_folder())
-        same_disk = self.folder.stat().st_dev == path.parent.stat().st_dev
-        target = self._free_name(BackupKind.DAMAGED, self.folder if same_disk else path.parent)
+        self._own_folders()
+        make_private_folder(self._beside)
+        same_disk = self._beside.stat().st_dev == path.parent.stat().st_dev
+        target = self._free_name(BackupKind.DAMAGED, self._beside if same_disk else path.parent)
         for ending in SIDE_FILES:
             with contextlib.suppress(FileNotFoundError):
                 path.with_name(path.name + ending).rename(target.with_name(target.name + ending))
         return target
 
-    def _own_folder(self) -> Path:
-        """Return the folder, which may be missing, or a link to a folder for backups alone, as on another disk.
+    def _own_folders(self) -> list[Path]:
+        """Return the folders, which may be missing, or links to folders for backups alone, as on another disk.
 
         Raises BackupFolderError where a link, as of an unpacked archive, leads to a folder with other files.
         """
-        if self.folder.is_symlink() and any(self._path.name not in file.name for file in _files(self.folder)):
-            message = Text(
-                "No backup can be kept at “{folder}”: It is a link to a folder with other files. "
-                "Put a folder in its place, or a link to an empty one."
-            )
-            raise BackupFolderError(message, folder=self.folder.name)
-        return self.folder
+        folders = list(dict.fromkeys((self.folder, self._beside)))
+        for folder in folders:
+            if folder.is_symlink() and any(self._path.name not in file.name for file in _files(folder)):
+                message = Text(
+                    "No backup can be kept at “{folder}”: It is a link to a folder with other files. "
+                    "Put a folder in its place, or a link to an empty one."
+                )
+                raise BackupFolderError(message, folder=folder.name)
+        return folders
 
     def _free_name(self, kind: BackupKind, folder: Path) -> Path:
         """Return the name of the next backup: the time for readers, and a number for the order."""
-        names = (file.name for each in (self.folder, self._path.parent) for file in _files(each))
+        names = (file.name for each in (self.folder, self._beside, self._path.parent) for file in _files(each))
         matches = filter(None, map(self._name.match, names))  # also the logs of files that were quarantined
         number = max((int(match["number"] or 0) for match in matches), default=0) + 1
         timestamp = now_ms()
@@ -206,6 +218,21 @@ def _folder(path: Path) -> Path:
     return legacy if is_legacy and not path.with_suffix("").exists() else folder
 
 
+def _chosen_folder(beside: Path) -> Path | None:
+    """Return the folder of this store in that of the settings, None where they name none.
+
+    Stores of one name in several folders have folders of their own there.
+    """
+    from plantdesk.platform.settings import read_saved
+
+    chosen = read_saved().backup_folder
+    if not chosen:
+        return None
+    import hashlib
+
+    return Path(chosen, f"{beside.name}-{hashlib.sha256(os.fsencode(os.path.realpath(beside))).hexdigest()[:8]}")
+
+
 def _files(folder: Path) -> list[Path]:
     try:
         return list(folder.iterdir())
@@ -225,13 +252,16 @@ def _identity(backup: Backup) -> str | None:
     return str(identity)
 
 
-def outdated(backups: Iterable[Backup]) -> list[Backup]:
-    """Return those of `backups` that need not be retained: by tiers of time, by number, and never one made by hand."""
+def outdated(backups: Iterable[Backup], count: int = MAX_AUTOMATIC) -> list[Backup]:
+    """Return those of `backups` that need not be retained: by tiers of time, by number, and never one made by hand.
+
+    At most `count` automatic ones are retained, the newest of those of the tiers.
+    """
     ordered = sorted(backups, key=_order, reverse=True)
     retained = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
     automatic = [backup for backup in ordered if backup.kind is BackupKind.AUTOMATIC]
-    for period, count in _TIERS:
-        retained.update(_newest_of_each(automatic, period, count))
+    tiers = {backup for period, size in _TIERS for backup in _newest_of_each(automatic, period, size)}
+    retained.update([backup for backup in automatic if backup in tiers][:count])
     for kind in _BEFORE_CHANGES:
         retained.update([backup for backup in ordered if backup.kind is kind][:_RETAINED_BEFORE])
     return [backup for backup in ordered if backup not in retained]

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
+from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.sqlite.backups.difference import attached, same
-from plantdesk.store.sqlite.backups.folder import Backups, check_is_new, copy_database, unusable
+from plantdesk.store.sqlite.backups.folder import MAX_AUTOMATIC, Backups, check_is_new, copy_database, unusable
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
@@ -94,9 +95,18 @@ class AutomaticBackups:
             wait = self._every
 
 
-def back_up_if_due(file: StoreFile, every: float) -> bool:
+def back_up_by_settings(file: StoreFile) -> None:
+    """Make an automatic backup where one is due by the settings. Raises StoreError."""
+    settings = read_saved()
+    every = BACKUP_INTERVALS[settings.backup_every]
+    if every:
+        back_up_if_due(file, every, settings.backup_count)
+
+
+def back_up_if_due(file: StoreFile, every: float, count: int = MAX_AUTOMATIC) -> bool:
     """Make an automatic backup unless there is one of the last `every` seconds, or nothing has changed since.
 
+    At most `count` automatic backups stay.
     Returns whether one was made. A backup with a time to come, of a clock that was wrong, does not count. Raises
     StoreError.
     """
@@ -113,7 +123,7 @@ def back_up_if_due(file: StoreFile, every: float) -> bool:
             raise DiskReserveError
         made = backups.make_from(connection, BackupKind.AUTOMATIC)
     _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
-    backups.prune(identity)
+    backups.prune(identity, count)
     return True
 
 
