@@ -111,6 +111,7 @@ class Settings(_Checked):
     ask_for_updates: bool = _flag(default=False)
     updates_answered: bool = _flag(default=False)  # whether the user has answered that question
     updates_asked_at: int = _integer(0, 0, 2**53)  # seconds since 1970
+    seen_version: str = _setting("", lambda value: isinstance(value, str))  # the last one that was started
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
     shared_store: str = _setting("", lambda value: isinstance(value, str))
     opens_shared_store: bool = _flag(default=False)

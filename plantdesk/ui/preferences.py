@@ -24,6 +24,7 @@ class Preferences(QObject):
 
     If the file cannot be written, this is logged and the change lasts until the program ends.
     `quarantined`: the new name of a damaged file. `are_saved`: the file could be written the last time.
+    `are_new`: there was no file, as at the first start.
     """
 
     changed = Signal()
@@ -35,6 +36,7 @@ class Preferences(QObject):
         self.quarantined: Path | None = None
         self.are_saved = True
         self._file = file
+        self.are_new = file is None or not file.exists()
         self.settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
 
     def follow(self, window: QObject) -> None:

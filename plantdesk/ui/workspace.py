@@ -149,7 +149,7 @@ class Workspace(Page):
         edit.plants_requested.connect(plants.show_plants)
         shared, history = self._make_shared_store(), History(context)
         shared.history_requested.connect(history.open_dialog)
-        others = (WindowCommands, AppearanceCommands, HelpCommands)
+        self._help = HelpCommands(context)
         return [
             plants,
             sidebar,
@@ -164,7 +164,8 @@ class Workspace(Page):
             edit,
             self._make_settings(api, server),
             history,
-            *(make(context) for make in others),
+            *(make(context) for make in (WindowCommands, AppearanceCommands)),
+            self._help,
         ]
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
@@ -199,11 +200,13 @@ class Workspace(Page):
     def _make_late_features(self) -> list[Feature]:
         """Make the features whose modules would delay the first paint."""
         from plantdesk.ui.shared_store.updating import StoreUpdate
-        from plantdesk.ui.window.notices import UpdateNotice
+        from plantdesk.ui.window.notices import NewsNotice, UpdateNotice
 
         update = StoreUpdate(self._context)
         self._store_notice.update_requested.connect(update.ask)
-        return [self._store_notice, update, UpdateNotice(self._context)]
+        news = NewsNotice(self._context)
+        news.news_requested.connect(self._help.show_news)
+        return [self._store_notice, update, UpdateNotice(self._context), news]
 
     @cached_property
     def _store_notice(self) -> StoreNotice:

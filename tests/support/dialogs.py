@@ -31,7 +31,8 @@ from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
 from plantdesk.ui.widgets.containers import CollapsibleHeader
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ShortcutsDialog
+from plantdesk.ui.window.manual_dialog import ManualDialog
 from plantdesk.ui.window.restore_dialog import RestoreDialog
 from tests.support.desk import TIMEOUT, Desk, plain, rows_of
 from tests.support.other_languages import english

@@ -107,6 +107,7 @@ MENUS = {
     "&Tools": ["&API on", "Copy API a&ddress", "Copy &example command", "-"],
     "&Help": [
         "&Manual",
+        "What is &new",
         "&Keyboard shortcuts",
         "Open &data folder",
         "&About PlantDesk",

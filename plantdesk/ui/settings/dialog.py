@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem,
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.ui.qt import STRETCH, fill, override
-from plantdesk.ui.settings.rows import SettingsSearch
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S
 from plantdesk.ui.widgets.containers import ReservedScrollBar, ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
+from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, report_focus
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class SettingsDialog(Dialog):
         super().__init__(self.tr("Settings"), parent)
         self.setModal(False)
         self._theme, self._sections = theme, sections
-        self._search = SettingsSearch(theme)
+        self._search = SearchEdit(theme, self.tr("Search the settings"))
         self._list = self._section_list(theme)
         self._unsaved = PlainLabel(
             self.tr("These settings last until PlantDesk is closed: their file cannot be written."),

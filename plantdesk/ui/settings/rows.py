@@ -1,23 +1,18 @@
-"""What the settings page is made of: sections of rows, each a label with its controls, and the field that searches."""
+"""What the settings page is made of: sections of rows, each a label with its controls."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QFrame, QHBoxLayout, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from plantdesk.domain.folding import searched
-from plantdesk.ui.qt import fill, override, set_properties
-from plantdesk.ui.theme.metrics import ICON, XL, M, S
-from plantdesk.ui.widgets.fields import ButtonField
+from plantdesk.ui.qt import fill, set_properties
+from plantdesk.ui.theme.metrics import XL, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent, QPaintEvent
-
     from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.
@@ -103,38 +98,3 @@ class SettingsSection(QWidget):
         found = sum([row.show_found([] if is_titled else words) for row in self.rows])
         self.setVisible(bool(found))
         return found
-
-
-class SettingsSearch(ButtonField):
-    """Searches the settings; Escape clears it before it closes the dialog."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, max_length=100)
-        self.name_button(self.tr("Clear search"), self.tr("Clear search (Esc)"))
-        self.setPlaceholderText(self.tr("Search the settings"))
-        self.setAccessibleName(self.tr("Search the settings"))
-        theme.icons.put_on(self.button, "x", "text_2")
-        self.button.hide()
-        self.button.clicked.connect(self.clear)
-        self.textChanged.connect(lambda text: self.button.setVisible(bool(text)))
-
-    @override
-    def leading_room(self) -> int:
-        return self._theme.metrics.scaled(ICON) + S - 2
-
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        else:
-            super().keyPressEvent(event)
-
-    @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        size = self._theme.metrics.scaled(ICON)
-        place = QRect(M, (self.height() - size) // 2, size, size)
-        painter = QPainter(self)
-        icon = self._theme.icons.pixmap("search", "text_2", size, self.devicePixelRatioF())
-        painter.drawPixmap(QStyle.visualRect(self.layoutDirection(), self.rect(), place), icon)
-        painter.end()

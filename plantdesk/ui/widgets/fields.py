@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QEvent, QLocale, QMargins, QMetaMethod, QMimeData, QObject, QRect, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
@@ -24,13 +24,13 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.ui.qt import mirrored, override
-from plantdesk.ui.theme.metrics import ICON_BUTTON, XS, S
+from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSize, QStringListModel
-    from PySide6.QtGui import QMouseEvent, QResizeEvent
+    from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox
 
     from plantdesk.ui.theme.theme import Theme
@@ -384,3 +384,39 @@ class CopyButton(QPushButton):
         else:
             self.setText(label)
         self._theme.icons.put_on(self, icon, color)
+
+
+class SearchEdit(ButtonField):
+    """Searches a dialog; Escape clears it before it closes the dialog."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        """Make an empty field; `name` is also its placeholder."""
+        super().__init__(theme, max_length=100)
+        self.name_button(self.tr("Clear search"), self.tr("Clear search (Esc)"))
+        self.setPlaceholderText(name)
+        self.setAccessibleName(name)
+        theme.icons.put_on(self.button, "x", "text_2")
+        self.button.hide()
+        self.button.clicked.connect(self.clear)
+        self.textChanged.connect(lambda text: self.button.setVisible(bool(text)))
+
+    @override
+    def leading_room(self) -> int:
+        return self._theme.metrics.scaled(ICON) + S - 2
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        size = self._theme.metrics.scaled(ICON)
+        place = QRect(M, (self.height() - size) // 2, size, size)
+        painter = QPainter(self)
+        icon = self._theme.icons.pixmap("search", "text_2", size, self.devicePixelRatioF())
+        painter.drawPixmap(QStyle.visualRect(self.layoutDirection(), self.rect(), place), icon)
+        painter.end()

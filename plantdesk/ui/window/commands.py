@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.undo_stack import Step
+    from plantdesk.ui.window.manual_dialog import ManualDialog
 
 
 class WindowCommands(Feature):
@@ -82,12 +83,14 @@ class AppearanceCommands(Feature):
 
 
 class HelpCommands(Feature):
-    """Shows the manual, the keyboard shortcuts, the folder of the store, and the version."""
+    """Shows the manual, what is new, the keyboard shortcuts, the folder of the store, and the version."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
+        self._manual: ManualDialog | None = None
         menus = context.menus
         menus.add(Section.HELP, self.tr("&Manual"), self._show_manual)
+        menus.add(Section.HELP, self.tr("What is &new"), self.show_news)
         menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/", "F1")
         if context.location.folder is not None:
             menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder)
@@ -96,9 +99,25 @@ class HelpCommands(Feature):
 
     @Slot()
     def _show_manual(self) -> None:
-        from plantdesk.ui.window.help_dialogs import ManualDialog
+        self._open_manual()
 
-        ManualDialog(self.context.theme, self.context.page).show()
+    @Slot()
+    def show_news(self) -> None:
+        """Show the changes of this version."""
+        from plantdesk.ui.window.manual_dialog import NEWS
+
+        self._open_manual().show_page(NEWS)
+
+    def _open_manual(self) -> ManualDialog:
+        """Open the manual, or bring it to the front."""
+        from plantdesk.ui.window.manual_dialog import ManualDialog
+
+        if self._manual is None or not isValid(self._manual):
+            self._manual = ManualDialog(self.context.theme, self.context.page)
+            self._manual.show()
+        self._manual.raise_()
+        self._manual.activateWindow()
+        return self._manual
 
     @Slot()
     def _show_shortcuts(self) -> None:

@@ -6,22 +6,18 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QUrl, Slot, qVersion
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence
+from PySide6.QtCore import QSize, Qt, qVersion
+from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSlider,
     QGridLayout,
     QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
     QStackedWidget,
-    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
 
 from plantdesk import __version__
-from plantdesk.platform import manual
 from plantdesk.platform.logs import system_facts
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import STRETCH, fill, fitted, override
@@ -112,85 +108,6 @@ def diagnosis_of(theme: Theme) -> str:
         ("Window", f"{theme.mode.value} theme, text size {theme.text_scale:.0%}"),
     ]
     return "\n".join(f"{name}: {value}" for name, value in facts)
-
-
-#: For text of 13 px.
-_MANUAL_WIDTH, _MANUAL_HEIGHT, _PAGES_WIDTH, _ROW = 860, 600, 150, 32
-
-
-class ManualDialog(Dialog):
-    """Shows a summary in the language of the window, and the pages of `resources/manual`, which are in English.
-
-    All are PlantDesk's own: no name of a plant is in them.
-    """
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("PlantDesk manual"), parent)
-        self.setModal(False)
-        self._pages = QListWidget()
-        self._pages.setAccessibleName(self.tr("Pages"))
-        self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        titles = [manual.page(name).partition("\n")[0].removeprefix("# ") for name in manual.PAGES]
-        for title in (self.tr("Summary"), *titles):
-            item = QListWidgetItem(title, self._pages)
-            item.setSizeHint(QSize(0, theme.metrics.scaled(_ROW)))
-        self._pages.setFixedWidth(theme.metrics.scaled(_PAGES_WIDTH))
-        self._text = QTextBrowser()
-        self._text.setOpenLinks(False)
-        report_focus(self._text)
-        self._text.anchorClicked.connect(self._on_link)
-        self._pages.currentRowChanged.connect(self._show)
-        fill(QHBoxLayout(self), self._pages, (self._text, 1), margins=EDGE, spacing=M)
-        self.resize(theme.metrics.scaled(_MANUAL_WIDTH), theme.metrics.scaled(_MANUAL_HEIGHT))
-        self._pages.setCurrentRow(0)
-
-    @Slot(int)
-    def _show(self, row: int) -> None:
-        self._text.setMarkdown(manual.page(manual.PAGES[row - 1]) if row else self._summary())
-        self._text.document().setDocumentMargin(L)
-        self._text.setAccessibleName(self._pages.item(row).text())
-
-    @Slot(QUrl)
-    def _on_link(self, address: QUrl) -> None:
-        name = address.path().removesuffix(".md")
-        if address.scheme():
-            QDesktopServices.openUrl(address)
-        elif name in manual.PAGES:
-            self._pages.setCurrentRow(1 + manual.PAGES.index(name))
-        else:
-            self._go_to(address.fragment().replace("-", " "))
-
-    def _summary(self) -> str:
-        paragraphs = (
-            "# " + self.tr("Summary"),
-            self.tr(
-                "Type a name and press Enter: the plant is stored. ID and tag are optional. Ctrl+Z takes a step back."
-            ),
-            self.tr(
-                "The search finds names, tags and IDs. More words narrow it down, as do tag:kitchen, note:anna, "
-                "from:import, added:7d, and -word for plants without it."
-            ),
-            self.tr(
-                "F2 edits a name or a tag in the list; Ctrl+I opens the card with the note. "
-                "Ctrl+H lists all changes, of which each can be undone."
-            ),
-            self.tr(
-                "Files (CSV, Excel, JSON) are imported and exported under File. Ctrl+P prints labels with QR codes."
-            ),
-            self.tr("Programs on this computer add plants by the API. Each needs a token: File > API access."),
-            self.tr("Backups are made by themselves. File > Restore brings one back, after a preview."),
-            self.tr("The other pages are in English."),
-        )
-        return "\n\n".join(paragraphs)
-
-    def _go_to(self, heading: str) -> None:
-        block = self._text.document().begin()
-        while block.isValid() and block.text().lower() != heading:
-            block = block.next()
-        if block.isValid():
-            self._text.verticalScrollBar().setValue(
-                round(self._text.document().documentLayout().blockBoundingRect(block).top())
-            )
 
 
 #: Between the two columns of groups.

@@ -209,6 +209,26 @@ class StoreNotice(Feature):
         return self.tr("Restore a backup…"), self.restore_requested.emit
 
 
+class NewsNotice(Feature):
+    """Offers to show what is new at the first start of another version, once; not at the first start of all."""
+
+    news_requested = Signal()
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        preferences = self.context.preferences
+        if preferences.settings.seen_version == __version__:
+            return
+        if not preferences.are_new:
+            self.context.page.add_bar().show_state(
+                BarKind.INFO,
+                self.tr("This is PlantDesk {version}").format(version=__version__),
+                self.tr("Help > What is new has the changes as well."),
+                (self.tr("See what is new"), self.news_requested.emit),
+            )
+        preferences.change(seen_version=__version__)
+
+
 _HOUR = 60 * 60 * 1000
 
 

@@ -11,7 +11,8 @@ from plantdesk import __version__
 from plantdesk.platform import manual
 from plantdesk.ui.menus import Section
 from plantdesk.ui.window.commands import HelpCommands
-from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ShortcutsDialog
+from plantdesk.ui.window.manual_dialog import ManualDialog
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
@@ -68,6 +69,50 @@ def test_the_manual_has_its_pages_and_their_links_lead_on(qtbot: QtBot, context:
     text.anchorClicked.emit(QUrl("files.md"))
     assert pages.currentRow() == 1 + manual.PAGES.index("files")
     assert "![" not in text.toMarkdown()
+
+
+def title_of(page: str) -> str:
+    return manual.page(page).partition("\n")[0].removeprefix("# ")
+
+
+def test_the_manual_is_searched_over_all_pages(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Manual")
+    dialog = desk.the(ManualDialog)
+    pages, text = dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0]
+    search = Desk(qtbot, dialog).field("Search the manual")
+    Desk(qtbot, dialog).type(search, "u+0000")
+    items = [pages.item(row) for row in range(pages.count())]
+    hits = {item.text().rpartition("  ")[0] for item in items if item.flags()} - {"What is new"}
+    assert hits == {title_of(name) for name in manual.PAGES if "U+0000" in manual.page(name)}
+    seen = []
+    for _ in range(50):
+        assert text.textCursor().selectedText().casefold() == "u+0000"
+        seen.append((pages.currentRow(), text.textCursor().position()))
+        qtbot.keyClick(search, Qt.Key.Key_Return)
+    assert len({row for row, _ in seen}) == sum(bool(item.flags()) for item in items) > 1  # it goes round
+    assert len(text.extraSelections()) == len({place for row, place in seen if row == pages.currentRow()})
+    before = text.textCursor().position()
+    qtbot.keyClick(search, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert text.textCursor().position() != before
+    Desk(qtbot, dialog).type(search, "xyzzy")
+    assert "The manual does not contain “xyzzy”." in Desk(qtbot, dialog).texts()
+    qtbot.keyClick(search, Qt.Key.Key_Escape)
+    assert not search.text()
+    assert pages.item(0).text() == "Summary"
+
+
+def test_what_is_new_is_a_page_of_the_manual(qtbot: QtBot, context: WindowContext) -> None:
+    commands = HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "What is new")
+    commands.show_news()
+    (dialog,) = context.page.findChildren(ManualDialog)
+    text = dialog.findChildren(QTextBrowser)[0].toPlainText()
+    assert text.startswith("What is new")
+    assert f"PlantDesk {__version__}" in text
+    assert len(text.splitlines()) > 5
 
 
 def test_a_diagnosis_without_private_data_can_be_copied(qtbot: QtBot, context: WindowContext) -> None:

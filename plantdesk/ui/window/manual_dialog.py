@@ -1,0 +1,197 @@
+"""The manual in a window: its pages, offline, with a search over all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
+
+from plantdesk.domain.errors import Text
+from plantdesk.platform import manual
+from plantdesk.ui.qt import fill, override
+from plantdesk.ui.texts import quoted, shown
+from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, Dialog
+from plantdesk.ui.widgets.fields import SearchEdit
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce, report_focus
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
+    from plantdesk.ui.theme.theme import Theme
+
+#: For text of 13 px.
+_WIDTH, _HEIGHT, _PAGES_WIDTH, _ROW = 860, 600, 170, 32
+#: The page of the changes of this version.
+NEWS = "news"
+#: After the summary.
+_NAMES = (*manual.PAGES, NEWS)
+
+
+class ManualDialog(Dialog):
+    """Shows a summary in the language of the window, the pages of `resources/manual`, and what is new, in English.
+
+    All are PlantDesk's own: no name of a plant is in them. A search marks its hits; Enter goes to the next one, also on
+    another page, and Shift+Enter back.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("PlantDesk manual"), parent)
+        self.setModal(False)
+        self._theme = theme
+        self._search = SearchEdit(theme, self.tr("Search the manual"))
+        self._remark = PlainLabel(tone="muted")
+        self._sources = [self._summary(), *map(_source, _NAMES)]
+        self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
+        self._texts: list[str] = []
+        self._pages = QListWidget()
+        self._pages.setAccessibleName(self.tr("Pages"))
+        self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for title in self._titles:
+            item = QListWidgetItem(title, self._pages)
+            item.setSizeHint(QSize(0, theme.metrics.scaled(_ROW)))
+        self._pages.setFixedWidth(theme.metrics.scaled(_PAGES_WIDTH))
+        self._text = QTextBrowser()
+        self._text.setOpenLinks(False)
+        report_focus(self._text)
+        self._text.anchorClicked.connect(self._on_link)
+        self._pages.currentRowChanged.connect(self._show)
+        self._search.textChanged.connect(self._find)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._search.setFocus)
+        head = fill(QHBoxLayout(), (self._search, 1), self._remark, spacing=M)
+        body = fill(QHBoxLayout(), self._pages, (self._text, 1), spacing=M)
+        fill(QVBoxLayout(self), head, (body, 1), margins=EDGE, spacing=M)
+        self.resize_to_fit(QSize(theme.metrics.scaled(_WIDTH), theme.metrics.scaled(_HEIGHT)))
+        self._pages.setCurrentRow(0)
+        self._pages.setFocus()
+
+    def show_page(self, name: str) -> None:
+        """Show a page by its name."""
+        self._pages.setCurrentRow(1 + _NAMES.index(name))
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.focusWidget() is self._search and self._search.text() and event.key() in ENTER_KEYS:
+            self._go_on(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        else:
+            super().keyPressEvent(event)
+
+    @Slot(int)
+    def _show(self, row: int) -> None:
+        self._text.setMarkdown(self._sources[row])
+        self._text.document().setDocumentMargin(L)
+        self._text.setAccessibleName(self._titles[row])
+        self._mark()
+
+    @Slot(QUrl)
+    def _on_link(self, address: QUrl) -> None:
+        name = address.path().removesuffix(".md")
+        if address.scheme():
+            QDesktopServices.openUrl(address)
+        elif name in manual.PAGES:
+            self.show_page(name)
+        else:
+            self._go_to(address.fragment().replace("-", " "))
+
+    # --- searching ---
+
+    @Slot(str)
+    def _find(self, text: str) -> None:
+        """Show how often each page has a text, and go to the first hit."""
+        if not self._texts:
+            self._texts = [_plain_text(source).casefold() for source in self._sources]
+        needle = text.strip().casefold()
+        counts = [each.count(needle) if needle else 0 for each in self._texts]
+        for row, count in enumerate(counts):
+            item = self._pages.item(row)
+            item.setText(f"{self._titles[row]}  {count}" if count else self._titles[row])
+            flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+            item.setFlags(flags if count or not needle else Qt.ItemFlag.NoItemFlags)
+        self._remark.setText(self._found(text.strip(), sum(counts)))
+        if needle:
+            announce(self, self._remark.text())
+        if needle and sum(counts) and not counts[self._pages.currentRow()]:
+            self._pages.setCurrentRow(next(row for row, count in enumerate(counts) if count))
+        self._text.moveCursor(QTextCursor.MoveOperation.Start)
+        self._mark()
+        self._text.find(text.strip())
+
+    def _found(self, text: str, count: int) -> str:
+        if not text:
+            return ""
+        if not count:
+            return self.tr("The manual does not contain {text}.").format(text=quoted(text, 20))
+        return shown(Text("{count:,} hits", one="1 hit", count=count))
+
+    def _go_on(self, *, back: bool) -> None:
+        """Go to the next hit, after the last one of a page to the next page that has one."""
+        text = self._search.text().strip()
+        flags = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
+        if self._text.find(text, flags):
+            return
+        rows = [row for row, each in enumerate(self._texts) if text.casefold() in each]
+        if not rows:
+            return
+        present = self._pages.currentRow()
+        later = [row for row in rows if (row < present if back else row > present)] or rows
+        self._pages.setCurrentRow(later[-1 if back else 0])
+        self._text.moveCursor(QTextCursor.MoveOperation.End if back else QTextCursor.MoveOperation.Start)
+        self._text.find(text, flags)
+
+    def _mark(self) -> None:
+        """Mark all hits of the page."""
+        text, document = self._search.text().strip(), self._text.document()
+        marks = []
+        cursor = document.find(text) if text else QTextCursor()
+        while not cursor.isNull():
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor = cursor
+            mark.format.setBackground(self._theme.colors.color("warning_bg"))
+            marks.append(mark)
+            cursor = document.find(text, cursor)
+        self._text.setExtraSelections(marks)
+
+    def _summary(self) -> str:
+        paragraphs = (
+            "# " + self.tr("Summary"),
+            self.tr(
+                "Type a name and press Enter: the plant is stored. ID and tag are optional. Ctrl+Z takes a step back."
+            ),
+            self.tr(
+                "The search finds names, tags and IDs. More words narrow it down, as do tag:kitchen, note:anna, "
+                "from:import, added:7d, and -word for plants without it."
+            ),
+            self.tr(
+                "F2 edits a name or a tag in the list; Ctrl+I opens the card with the note. "
+                "Ctrl+H lists all changes, of which each can be undone."
+            ),
+            self.tr(
+                "Files (CSV, Excel, JSON) are imported and exported under File. Ctrl+P prints labels with QR codes."
+            ),
+            self.tr("Programs on this computer add plants by the API. Each needs a token: File > API access."),
+            self.tr("Backups are made by themselves. File > Restore brings one back, after a preview."),
+            self.tr("The other pages are in English."),
+        )
+        return "\n\n".join(paragraphs)
+
+    def _go_to(self, heading: str) -> None:
+        block = self._text.document().begin()
+        while block.isValid() and block.text().lower() != heading:
+            block = block.next()
+        if block.isValid():
+            self._text.verticalScrollBar().setValue(
+                round(self._text.document().documentLayout().blockBoundingRect(block).top())
+            )
+
+
+def _source(name: str) -> str:
+    """Return a page in Markdown; its first line is its title."""
+    return manual.news() if name == NEWS else manual.page(name)
+
+
+def _plain_text(source: str) -> str:
+    document = QTextDocument()
+    document.setMarkdown(source)
+    return document.toPlainText()
