@@ -6,6 +6,7 @@ It is shown before the store is open; `set_store` is called later.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -18,7 +19,6 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.plants.welcome import WelcomePage
 from plantdesk.ui.qt import add_layout, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.transfer.formats import Format
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.plants.welcome import WelcomePage
     from plantdesk.ui.theme.theme import Theme
 
 #: Where the rows begin, so that their text begins at the edge.
@@ -46,7 +47,8 @@ class PlantBrowser(QFrame):
 
     `selection_count_changed(count)`: selected rows. `added_hidden(plant_id)`: the search does not find the plant of
     `reveal_added`. `copied(text)`: a sentence about what was copied; `copy_refused(text)`: why nothing was.
-    `failed(error)`: a query of the store failed.
+    `failed(error)`: a query of the store failed. `welcome_made(page)`: the page of an empty store, which offers samples
+    where `offers_samples` says so.
     """
 
     selection_count_changed = Signal(int)
@@ -55,6 +57,7 @@ class PlantBrowser(QFrame):
     copied = Signal(str)
     copy_refused = Signal(str)
     failed = Signal(object)
+    welcome_made = Signal(object)
 
     def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +65,7 @@ class PlantBrowser(QFrame):
         self._theme = theme
         self._copier: RowCopier | None = None
         self._revealed: int | None = None
+        self.offers_samples = False
         self._selected_soon: Sequence[int] = ()
         self._bridge = bridge
         self.model = PlantModel(bridge, self)
@@ -223,9 +227,17 @@ class PlantBrowser(QFrame):
         self.search_field.setFocus()
         self.search_bar.clear()
 
+    @cached_property
+    def welcome(self) -> WelcomePage:
+        """What is shown in place of the table while the store is empty; made when it is needed."""
+        from plantdesk.ui.plants.welcome import WelcomePage
+
+        page = WelcomePage(self._theme)
+        self._pages.addWidget(page)
+        self.welcome_made.emit(page)
+        return page
+
     def _make_pages(self) -> None:
-        #: What is shown in place of the table while the store is empty.
-        self.welcome = WelcomePage(self._theme)
         self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
         self._clear_button = self._no_match_page.add_button(self.tr("Show all plants"))
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
@@ -244,7 +256,7 @@ class PlantBrowser(QFrame):
         pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
         add_layout(pages, self._pages)
         add_layout(layout, pages, 1)  # before its pages: the first one is shown, and must not be a window
-        for page in (self.table, self.welcome, self._no_match_page, self._failed_page):
+        for page in (self.table, self._no_match_page, self._failed_page):
             self._pages.addWidget(page)
 
     def _connect(self) -> None:
@@ -292,6 +304,8 @@ class PlantBrowser(QFrame):
         elif model.complete:
             self._no_match_page.set_text(self.search_bar.why_nothing())
             self._pages.setCurrentWidget(self._no_match_page if model.query.text else self.welcome)
+            if not model.query.text:
+                self.welcome.offer_samples(offered=self.offers_samples)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo brings the rows back, no typing

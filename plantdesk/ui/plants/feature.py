@@ -218,8 +218,8 @@ class Plants(Feature):
         self.commands.set_store(opened)
         self._remembered.restore_unsaved(self.context.location)
         self._show_layout(self._remembered.restore(self.context.location, self._browser))
-        may_add = self.context.location.server is None and not prevents_changes(opened.store.change_error)
-        self._browser.welcome.offer_samples(offered=may_add)
+        can_change = not prevents_changes(opened.store.change_error)
+        self._browser.offers_samples = self.context.location.server is None and can_change
         self._browser.set_store(opened.store)
         self._contents.set_store(opened.queries)
         if self._editing is not None:
@@ -351,7 +351,7 @@ class Plants(Feature):
         from plantdesk.ui.plants.edit_controller import EditController
 
         browser = PlantBrowser(self.context.theme, self.context.bridge)
-        self._connect_welcome(browser.welcome)
+        browser.welcome_made.connect(self._connect_welcome)
         browser.selection_count_changed.connect(self.status.show_selection)
         browser.selection_count_changed.connect(self.selection_changed)
         browser.table.card_requested.connect(self.card_requested)
@@ -376,6 +376,7 @@ class Plants(Feature):
         self.commands.set_browser(browser, self._editing)
         return browser
 
+    @Slot(object)
     def _connect_welcome(self, welcome: WelcomePage) -> None:
         welcome.typing_requested.connect(self._form.focus_name)
         welcome.import_requested.connect(self.files_requested)

@@ -88,6 +88,7 @@ def test_the_page_without_plants_says_which_term_is_unknown(
 
 
 def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
+    browser.offers_samples = True
     open_store(qtbot, browser, store)
     assert {"No plants", "No plants yet"} <= texts(browser)
     ways = {
