@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QApplication
 from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.platform import display, paths
 from plantdesk.platform.window_requests import WindowRequest
+from plantdesk.store import remembered_location
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import override
@@ -60,7 +61,7 @@ class Desktop(QObject):
         self._request = request
         folder = paths.usable(paths.data_folder)
         self.preferences = Preferences(paths.usable(paths.settings_file))
-        self._location = location = _remembered(location, self.preferences)
+        self._location = location = remembered_location(location, self.preferences.settings)
         self._first_colors = FirstColors(app, ThemeMode(self.preferences.settings.theme))
         self._single = SingleWindow(location, folder)
         #: The window, once it was shown.
@@ -90,7 +91,9 @@ class Desktop(QObject):
                 return False
         window = self.window = MainWindow(self.preferences)
         window.shown.connect(partial(self._fill_window, window))
-        if background:
+        if self._request.quick:
+            window.stay_hidden()
+        elif background:
             window.show_minimised()
         else:
             window.show_as_saved()
@@ -148,10 +151,10 @@ class Desktop(QObject):
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
         use_language(self._app, self.preferences.settings.language)
-        self.session.fill_window(self._make_theme(), create=create)
-        if self._request.address:
-            self.session.handle(self._request)
-        self._request = _SHOW
+        request, self._request = self._request, _SHOW
+        self.session.fill_window(self._make_theme(), create=create, is_quick=request.quick)
+        if request.address or request.quick:
+            self.session.handle(request)
 
     @Slot(object, bool)
     def _use_store(self, location: StoreLocation, create: bool) -> None:
@@ -224,20 +227,6 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
             return app.exec()
         finally:
             desktop.close()
-
-
-def _remembered(location: StoreLocation, preferences: Preferences) -> StoreLocation:
-    """Return the shared store that was chosen last instead of the own one."""
-    settings = preferences.settings
-    if location.is_own and settings.opens_shared_store:
-        from plantdesk.domain.errors import PlantDeskError
-        from plantdesk.store import location_of
-
-        try:
-            return location_of(settings.shared_store)
-        except PlantDeskError:  # somebody has changed the settings
-            return location
-    return location
 
 
 def _remember(location: StoreLocation, preferences: Preferences) -> None:

@@ -41,6 +41,7 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
@@ -909,3 +910,89 @@ for url in ("plantdesk:42", "https://plantdesk.example/plantdesk:1"):
 def test_macos_hands_over_an_address_by_an_event(environment: dict[str, str]) -> None:
     done = subprocess.run([sys.executable, "-c", _FILE_OPEN], env=environment, capture_output=True, check=True)
     assert done.stdout.decode().split() == ["plantdesk:42"]
+
+
+_QUICK = """
+import atexit, sys
+from plantdesk.cli.main import main
+atexit.register(lambda: print(*(each for each in sys.modules if each in {"PySide6", "argparse", "sqlite3"})))
+sys.exit(main(["quick"]))
+"""
+
+
+def quick_window() -> QuickWindow | None:
+    found = [each for each in QApplication.topLevelWidgets() if isinstance(each, QuickWindow) and each.isVisible()]
+    return found[0] if found else None
+
+
+def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
+    desk: ProgramDesk, environment: dict[str, str]
+) -> None:
+    desk.until_on()
+    asking = subprocess.Popen([sys.executable, "-c", _QUICK], env=environment, stdout=subprocess.PIPE, text=True)
+    desk.qtbot.waitUntil(lambda: quick_window() is not None, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: asking.poll() is not None, timeout=TIMEOUT)
+    printed, _ = asking.communicate()
+    assert (asking.returncode, printed) == (0, "\n")
+    window = quick_window()
+    assert window is not None
+    QTest.keyClicks(window.focusWidget(), "Fern")
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
+    desk.sees("Fern")
+    assert quick_window() is None
+    assert desk.window.isVisible()
+
+
+@contextmanager
+def quick_alone(qtbot: QtBot, qapp: QApplication, location: StoreLocation) -> Iterator[tuple[ProgramDesk, QuickWindow]]:
+    """The program with nothing but its small window, as `plantdesk quick` starts it where none runs."""
+    desktop = Desktop(qapp, location, 0, WindowRequest(quick=True))
+    desktop.preferences.change(updates_answered=True)
+    assert desktop.start()
+    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
+        qtbot.waitUntil(lambda: quick_window() is not None, timeout=TIMEOUT)
+        window = quick_window()
+        assert window is not None
+        yield desk, window
+
+
+def test_quick_without_a_window_adds_the_plant_and_ends_without_an_api(qtbot: QtBot, qapp: QApplication) -> None:
+    with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
+        assert not desk.window.isVisible()
+        with qtbot.waitSignal(desk.session.left, timeout=TIMEOUT):
+            QTest.keyClicks(window.focusWidget(), "Fern")
+            QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
+        assert not any(runtimes(paths.runtime_folder()))
+        assert not desk.window.isVisible()
+    with closing(sqlite3.connect(paths.database_file())) as connection:
+        assert connection.execute("SELECT name FROM plant").fetchall() == [("Fern",)]
+
+
+def test_what_is_typed_into_quick_survives_its_end_and_a_start_shows_the_whole_window(
+    qtbot: QtBot, qapp: QApplication, environment: dict[str, str]
+) -> None:
+    with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
+        QTest.keyClicks(window.focusWidget(), "Half a na")
+        with qtbot.waitSignal(desk.session.left, timeout=TIMEOUT):
+            QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
+    with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
+        assert window.form.name_field.text() == "Half a na"
+        second = started(environment)
+        qtbot.waitUntil(desk.window.isVisible, timeout=TIMEOUT)
+        desk.until_on()
+        qtbot.waitUntil(lambda: second.poll() == 0, timeout=TIMEOUT)
+        second.communicate()
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
+        assert desk.window.isVisible()
+
+
+def test_a_plant_of_quick_waits_for_a_store_that_cannot_be_opened(qtbot: QtBot, qapp: QApplication) -> None:
+    foreign(paths.database_file())
+    with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
+        qtbot.waitUntil(lambda: bool(desk.bars), timeout=TIMEOUT)
+        with qtbot.waitSignal(desk.session.left, timeout=TIMEOUT):
+            QTest.keyClicks(window.focusWidget(), "Fern")
+            QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
+    paths.database_file().unlink()
+    with running(qtbot, qapp, None) as desk:
+        qtbot.waitUntil(lambda: "Fern" in desk.texts() or desk.names() == ["Fern"], timeout=TIMEOUT)

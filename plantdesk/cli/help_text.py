@@ -27,6 +27,7 @@ commands:
     info           show whether PlantDesk runs, its address and its database
     integration    show or set how the system starts PlantDesk
     openapi        print the OpenAPI 3.1 document of the HTTP API
+    quick          open a small window to add one plant
     restore        restore the plants of a backup, after a preview
     selfcheck      report in JSON whether this installation is complete
     serve          run the HTTP API without a window, until SIGTERM or Ctrl+C

@@ -70,6 +70,11 @@ def _run_without_parsing(given: list[str]) -> int | None:
         _escape_unencodable()
         output.write(HELP)
         return 0
+    if given == ["quick"]:
+        from plantdesk.cli.commands.start import open_quick
+        from plantdesk.store import location_of
+
+        return open_quick(location_of(None))
     if given in (["info"], ["info", "--json"]):
         from plantdesk.cli.commands.info import show
         from plantdesk.store import location_of

@@ -195,6 +195,10 @@ def _add_openapi(commands: Commands) -> None:
     add_command(commands, "openapi", "print the OpenAPI 3.1 document of the HTTP API", "program.openapi")
 
 
+def _add_quick(commands: Commands) -> None:
+    add_command(commands, "quick", "open a small window to add one plant", "start.quick", "database")
+
+
 def _add_restore(commands: Commands) -> None:
     does = "restore the plants of a backup, after a preview"
     command = add_command(commands, "restore", does, "backup.restore", "database")
@@ -439,6 +443,7 @@ _COMMANDS: dict[str, Callable[[Commands], None]] = {
     "info": _add_info,
     "integration": _add_integration,
     "openapi": _add_openapi,
+    "quick": _add_quick,
     "restore": _add_restore,
     "selfcheck": _add_selfcheck,
     "serve": _add_serve,

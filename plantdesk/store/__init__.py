@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from plantdesk.store.locations import DESK_FILE_SUFFIX, location_of
+from plantdesk.store.locations import DESK_FILE_SUFFIX, location_of, remembered_location
 
 if TYPE_CHECKING:
     from plantdesk.store.base import UnreachedStore
@@ -64,6 +64,7 @@ __all__ = [
     "needs_administrator",
     "plants_of_file",
     "probe",
+    "remembered_location",
     "setup_sql",
     "system_name",
 ]

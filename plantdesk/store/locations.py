@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.desks import TablesUpdate
     from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.platform.settings import Settings
 
 
 #: Addresses of servers, and what SQLite takes for something else than a file.
@@ -72,6 +73,18 @@ def location_of(database: str | Path | None) -> StoreLocation:
     from plantdesk.platform import paths
 
     return SqliteLocation(paths.database_file(with_folder=False), is_own=True)
+
+
+def remembered_location(location: StoreLocation, settings: Settings) -> StoreLocation:
+    """Return the shared store that was chosen last instead of the own one: what PlantDesk opens by itself."""
+    if location.is_own and settings.opens_shared_store:
+        from plantdesk.domain.errors import PlantDeskError
+
+        try:
+            return location_of(settings.shared_store)
+        except PlantDeskError:  # somebody has changed the settings
+            return location
+    return location
 
 
 class SqliteLocation(Value):

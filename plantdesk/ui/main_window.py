@@ -80,11 +80,15 @@ class MainWindow(QMainWindow):
 
     def show_minimised(self) -> None:
         """Start minimised; the first paint may never come."""
+        self.stay_hidden()
+        self.showMinimized()
+
+    def stay_hidden(self) -> None:
+        """Start without being shown; the first paint comes later, if ever."""
         if self._preferences.settings.window.maximized:
             from PySide6.QtCore import Qt
 
             self.setWindowState(Qt.WindowState.WindowMaximized)
-        self.showMinimized()
         self._report_shown()
 
     @override

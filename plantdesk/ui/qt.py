@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QSize
 
 from plantdesk.domain.overrides import override
-from plantdesk.platform.paths import home_folder
+from plantdesk.platform.paths import home_folder, resources_folder
 
 if TYPE_CHECKING:
     from typing import TypeAlias, TypeVar
 
     from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+    from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
 
     Box = TypeVar("Box", bound=QBoxLayout)
@@ -33,6 +34,7 @@ __all__ = [
     "STRETCH",
     "QtDiagnostics",
     "add_layout",
+    "app_icon",
     "bring_to_front",
     "documents_folder",
     "fill",
@@ -51,6 +53,13 @@ _FRAME = QSize(16, 48)
 
 #: Takes the room that the other items of a layout leave.
 STRETCH = -1
+
+
+def app_icon() -> QIcon:
+    """Return the icon of PlantDesk."""
+    from PySide6.QtGui import QIcon
+
+    return QIcon(str(resources_folder() / "icons" / "plantdesk.svg"))
 
 
 def bring_to_front(window: QWidget, token: str = "") -> None:

@@ -204,6 +204,8 @@ class Session(QObject):
         that is not the user's own.
         """
         super().__init__()
+        self._store: PlantStore | None = None
+        self._is_quick = False  # there is only the small window for a plant
         self._window = window
         self._preferences = preferences
         self._begin_backups = services.begin_backups
@@ -246,15 +248,19 @@ class Session(QObject):
         else:
             self._preferences.change(port=port)
 
-    def fill_window(self, theme: Theme, *, create: bool = False) -> None:
+    def fill_window(self, theme: Theme, *, create: bool = False, is_quick: bool = False) -> None:
         """Make the content of the window, paint the form, complete the content, and open the store behind it.
 
-        Keys and clicks wait until then: the menus, and what their keys open, are visible only when painted once.
+        Keys and clicks wait until then: the menus, and what their keys open, are visible only when painted once. With
+        `is_quick` only the small window for a plant is wanted, and the program ends with it.
         """
+        self._is_quick = is_quick
         content = Workspace(theme, self.bridge, self._preferences, self._api, self._opener.location, self._window)
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))
+        content.requested.connect(self.handle)
+        content.quick_done.connect(self._on_quick_done)
         content.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
         self.workspace = content
         content.show()  # now, and not in the middle of the events, to have its size before it is painted
@@ -266,8 +272,14 @@ class Session(QObject):
     @Slot(object)
     def handle(self, request: WindowRequest) -> None:
         """Do what a start by the user, this one or a later one, has requested."""
+        if self.workspace is None:
+            return
+        if request.quick:
+            self.workspace.open_quick(request.token)
+            return
         self._window.show_in_front(request.token)
-        if request.address and self.workspace is not None:
+        self._begin_services()
+        if request.address:
             self.workspace.open_address(request.address)
 
     def show_defect(self, what: str) -> None:
@@ -332,11 +344,27 @@ class Session(QObject):
         self._unsubscribe += [
             store.subscribe_health(self.bridge.notify_health),
             store.subscribe(self.bridge.notify_changes),
-            self._begin_backups(store),
         ]
         if self.workspace is not None:
             self.workspace.set_store(store)
+        self._store = store
+        if not self._is_quick:
+            self._serve(store)
+
+    def _serve(self, store: PlantStore) -> None:
+        self._unsubscribe.append(self._begin_backups(store))
         self._api.serve(store)
+
+    def _begin_services(self) -> None:
+        """Do also what is not worth it for the small window alone, as there is the whole one now."""
+        was_quick, self._is_quick = self._is_quick, False
+        if was_quick and self._store is not None:
+            self._serve(self._store)
+
+    @Slot()
+    def _on_quick_done(self) -> None:
+        if self._is_quick and self.may_leave():
+            self.left.emit()
 
     @Slot(object)
     def _on_not_opened(self, reason: PlantDeskError) -> None:

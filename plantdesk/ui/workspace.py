@@ -6,9 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QIcon
 
-from plantdesk.platform import paths
 from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.card.feature import Card
@@ -18,6 +16,7 @@ from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.shared_store.feature import SharedStore
@@ -57,13 +56,16 @@ class Workspace(Page):
     """Accepts typing at once; the store comes later, by `set_store`, and the server's states by the bridge.
 
     `file_chosen`, `try_again_requested` and `new_store_requested`: what the user chose while no store could be opened.
-    `store_requested(location, create)`: another store shall be shown, whether one is open or not.
+    `store_requested(location, create)`: another store shall be shown, whether one is open or not. `requested(request)`:
+    as another start may request it. `quick_done`: the small window for a plant is closed.
     """
 
     file_chosen = Signal(str)
     try_again_requested = Signal()
     new_store_requested = Signal()
     store_requested = Signal(object, bool)
+    requested = Signal(object)
+    quick_done = Signal()
 
     def __init__(
         self,
@@ -96,7 +98,7 @@ class Workspace(Page):
         window.may_close = question.may_close
         self.set_location(location)
         window.setCentralWidget(self)
-        window.setWindowIcon(QIcon(str(paths.resources_folder() / "icons" / "plantdesk.svg")))
+        window.setWindowIcon(app_icon())
         window.escape_pressed.connect(self._step_back)
         window.part_requested.connect(self.focus_next_part)
         TabOrder(window, window.focus_moving, self, window.statusBar())
@@ -112,6 +114,8 @@ class Workspace(Page):
         plants.selection_changed.connect(card.show_selection)
         plants.card_requested.connect(card.toggle)
         plants.plant_opened.connect(card.show_pane)
+        plants.requested.connect(self.requested)
+        plants.quick_done.connect(self.quick_done)
         card.delete_requested.connect(plants.commands.delete)
         card.tag_requested.connect(plants.commands.change_tag)
         card.copy_requested.connect(plants.copy_selected)
@@ -309,6 +313,10 @@ class Workspace(Page):
     def may_leave(self) -> bool:
         """Return whether another store can be shown; otherwise ask the user about what that would cancel."""
         return self._question.may_leave()
+
+    def open_quick(self, token: str) -> None:
+        """Open the small window for a new plant."""
+        self._plants.open_quick(token)
 
     def open_address(self, address: str) -> None:
         """Show the plant of an address, which anybody may have written."""

@@ -16,7 +16,7 @@ from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import error_text, quoted, shown, translate
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
 
@@ -33,6 +33,23 @@ _log = logging.getLogger(__name__)
 
 #: Milliseconds after which plants that are not yet saved are mentioned, and a store that is not yet open.
 _SLOW, _SLOW_OPENING = 150, 300
+
+
+def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
+    """Return the plants in a form; None for a wrong quantity, which it shows. Raises InvalidPlantError."""
+    from plantdesk.domain.records import parse_id
+    from plantdesk.domain.validation import plant_fields
+
+    quantity, name, tag, id_text = form.quantity, form.name_text, form.tag_text, form.id_text
+    if not 1 <= quantity <= MAX_QUANTITY:
+        text = translate("AddPlantController", "From 1 to {most} plants can be added at once.")
+        text = text.format(most=QLocale().toString(MAX_QUANTITY))
+        form.show_errors([FieldName.NAME], text)
+        return None
+    first = parse_id(id_text) if id_text else None
+    plant_fields({"name": name, "tag": tag} if tag else {"name": name})
+    ids = [None] * quantity if first is None else range(first, first + quantity)
+    return [EnteredPlant(name, tag or None, plant_id) for plant_id in ids]
 
 
 class AddPlantController(QObject):
@@ -121,7 +138,11 @@ class AddPlantController(QObject):
         if not form.name_text:
             self._show_nameless()
             return
-        entries = self._entries()
+        try:
+            entries = entered_plants(form)
+        except InvalidPlantError as error:
+            self._show_invalid(error)
+            return
         if entries is None:
             return
         submission = Submission(entries, form.texts)
@@ -169,27 +190,6 @@ class AddPlantController(QObject):
 
     # --- checking ---
 
-    def _entries(self) -> Sequence[EnteredPlant] | None:
-        """Return the plants in the form; None where it is not valid, which is shown."""
-        from plantdesk.domain.records import parse_id
-        from plantdesk.domain.validation import plant_fields
-
-        form, quantity = self._form, self._form.quantity
-        name, tag, id_text = form.name_text, form.tag_text, form.id_text
-        if not 1 <= quantity <= MAX_QUANTITY:
-            text = self.tr("From 1 to {most} plants can be added at once.")
-            text = text.format(most=QLocale().toString(MAX_QUANTITY))
-            form.show_errors([FieldName.NAME], text)
-            return None
-        try:
-            first = parse_id(id_text) if id_text else None
-            plant_fields({"name": name, "tag": tag} if tag else {"name": name})
-        except InvalidPlantError as error:
-            self._show_invalid(error)
-            return None
-        ids = [None] * quantity if first is None else range(first, first + quantity)
-        return [EnteredPlant(name, tag or None, plant_id) for plant_id in ids]
-
     def _show_nameless(self) -> None:
         """Ask for a name, unless the form is empty: barcode readers press Enter twice."""
         if not self._form.is_empty:
@@ -214,7 +214,8 @@ class AddPlantController(QObject):
                 self._show_next_id(result.id + 1)  # until `changed`, after which the store is asked
             self._last_added = result
             self._show_added(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
-            self.plant_added.emit(result)
+            if not submission.is_quick:  # the user is doing something else
+                self.plant_added.emit(result)
         elif result.change is not None:
             text = shown(Text("Added {count:,} plants.", one="Added 1 plant.", count=result.change.plants))
             if len(submission.entries) == 1:

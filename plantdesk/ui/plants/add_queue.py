@@ -66,7 +66,8 @@ class Submission:
 
     `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
     The `number` tells which was submitted before which; one that `is_sent` is on its way to the store, several plants
-    under these `ids`. One of copies of other plants `is_copy`.
+    under these `ids`. One of copies of other plants `is_copy`, one of the
+    small window `is_quick`.
     """
 
     entries: Sequence[EnteredPlant]
@@ -77,6 +78,7 @@ class Submission:
     is_sent: bool = False
     ids: Sequence[int] = ()
     is_copy: bool = False
+    is_quick: bool = False
     #: Whether the settings have it as one that is sent at the next start.
     is_remembered: bool = False
     number: int = field(default_factory=count().__next__)
@@ -125,6 +127,13 @@ class AddQueue(QObject):
     def unsaved(self) -> list[Submission]:
         """What could not be saved, or was put aside, in its order."""
         return [each for each in self._submissions if each.state is not State.SAVING]
+
+    @property
+    def is_away(self) -> bool:
+        """Whether what is submitted waits: the store could not be opened, or its server does not answer."""
+        if self._store is None:
+            return self._without_store is State.WAITING
+        return isinstance(self._store.write_error, StoreUnreachableError)
 
     @property
     def in_doubt(self) -> list[Submission]:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal, Slot
 
+from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
 from plantdesk.domain.selections import AddedOn, HasTag
+from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.page import Part
@@ -37,10 +39,12 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.domain.selections import Term
     from plantdesk.domain.views import Counts
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.add_queue import Submission
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
+    from plantdesk.ui.plants.quick_entry import QuickEntry
     from plantdesk.ui.plants.unsaved_plants import UnsavedBox, UnsavedPlants
     from plantdesk.ui.plants.welcome import WelcomePage
     from plantdesk.ui.preferences import Preferences
@@ -154,7 +158,8 @@ class Plants(Feature):
     `card_requested`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
     search. `save_search_requested`, `sidebar_requested`: buttons of the search. `import_requested(text)`: more was
     pasted than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended. `plant_opened(id)`: a
-    plant is shown by its address.
+    plant is shown by its address. `quick_done`: the small window is closed, and its plants are saved, or wait.
+    `requested(request)`: as another start may request it. `queries_changed(queries)`: those of another store, or None.
     """
 
     files_requested = Signal()
@@ -169,10 +174,14 @@ class Plants(Feature):
     import_requested = Signal(str)
     plants_dragged = Signal(bool)
     plant_opened = Signal(object)
+    quick_done = Signal()
+    requested = Signal(object)
+    queries_changed = Signal(object)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._store: PlantStore | None = None
+        self._queries: StoreQueries | None = None
         self._editing: EditController | None = None
         self._message = context.message
         self._form = PlantForm(context.theme, context.message)
@@ -227,7 +236,7 @@ class Plants(Feature):
         self._add_controller.set_store(*opened)
         self._pasted.set_store(opened.queries)
         self.status.show_store(is_open=True)
-        self._scanning.set_store(opened.queries)
+        self._set_queries(opened.queries)
 
     @override
     def show_migration(self, fraction: float) -> None:
@@ -241,7 +250,7 @@ class Plants(Feature):
 
     @override
     def release_store(self) -> None:
-        self._scanning.set_store(None)
+        self._set_queries(None)
         self._add_controller.forget_store()
         self._remembered.save(self.context.location, self._browser)
         if self._editing is not None:
@@ -250,6 +259,11 @@ class Plants(Feature):
         self._contents.set_store(None)
         self._browser.close_store()
         self._pasted.set_store(None)
+
+    def _set_queries(self, queries: StoreQueries | None) -> None:
+        self._queries = queries
+        self._scanning.set_store(queries)
+        self.queries_changed.emit(queries)
 
     @override
     def step_back(self) -> bool:
@@ -299,6 +313,27 @@ class Plants(Feature):
     def open_address(self, address: str) -> None:
         """Show the plant of an address, as soon as the store is open; of any other text say what it is not."""
         self._scanning.open_address(address)
+
+    def open_quick(self, token: str) -> None:
+        """Open the small window for a new plant."""
+        lasting = _lasting(None if self._store is None else self._store.write_error)
+        refusal = "" if lasting is None else error_text(lasting)
+        self._quick.open(token, self._form.tags.stringList(), refusal)
+
+    @cached_property
+    def _quick(self) -> QuickEntry:
+        from plantdesk.ui.plants.quick_entry import QuickEntry
+
+        quick = QuickEntry(self.context, self._add_controller.queue, self)
+        quick.done.connect(self.quick_done)
+        quick.scanned.connect(self._on_quick_scanned)
+        quick.set_store(self._queries)
+        self.queries_changed.connect(quick.set_store)
+        return quick
+
+    @Slot(object)
+    def _on_quick_scanned(self, plant_id: int) -> None:
+        self.requested.emit(WindowRequest(address=address_of(plant_id)))
 
     @Slot()
     def copy_selected(self) -> None:
@@ -544,10 +579,15 @@ class Plants(Feature):
         Where that lasts until somebody gives a right or updates a program, none can be typed.
         """
         hint = self.tr("Plants are added as soon as the store can be written to.")
-        lasting = error if isinstance(error, StoreReadOnlyError) and error.is_lasting else None
+        lasting = _lasting(error)
         self._form.allow("" if lasting is None else error_text(lasting))
         self._message.setVisible(lasting is None)
         if isinstance(error, StoreReadOnlyError) and lasting is None:
             self._message.show_message(Tone.HINT, hint)
         elif self._message.text == hint:
             self._message.clear()
+
+
+def _lasting(error: StoreError | None) -> StoreReadOnlyError | None:
+    """Return the error if nothing can be added until somebody gives a right or updates a program."""
+    return error if isinstance(error, StoreReadOnlyError) and error.is_lasting else None

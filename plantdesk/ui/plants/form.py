@@ -240,13 +240,16 @@ class PlantForm(QFrame):
     def _fields(self) -> dict[FieldName, QLineEdit]:
         return {FieldName.ID: self._id_edit, FieldName.NAME: self.name_field, FieldName.TAG: self.tag_field}
 
+    def _labelled_fields(self) -> list[tuple[str, QLineEdit]]:
+        labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))
+        return list(zip(labels, self._fields().values(), strict=True))
+
     def _lay_out(self) -> None:
         layout = self._layout = QGridLayout(self)
         layout.setContentsMargins(EDGE, S + 2, EDGE, S - 2)
         layout.setHorizontalSpacing(S + 2)
         layout.setVerticalSpacing(XS)
-        labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))
-        for column, (text, field) in enumerate(zip(labels, self._fields().values(), strict=True)):
+        for column, (text, field) in enumerate(self._labelled_fields()):
             layout.addWidget(PlainLabel(text, role="caption", buddy=field), 0, column)
             layout.addWidget(field, 1, column)
         layout.addWidget(self._add_button, 1, 3)

@@ -40,11 +40,14 @@ class NameCompletion(QObject):
 
     known = Signal(object)
 
-    def __init__(self, theme: Theme, name: NameField, tag: TagField, parent: QObject) -> None:
+    def __init__(
+        self, theme: Theme, name: NameField, tag: TagField, parent: QObject, below: QWidget | None = None
+    ) -> None:
+        """Offer names over the window, or `below` a small one."""
         super().__init__(parent)
         self._name = name
         self._tag = tag
-        self._popup = NameOffers(theme, name)
+        self._popup = NameOffers(theme, name) if below is None else OffersBelow(theme, name, below)
         self._offers: list[KnownName] = []
         self._current = 0
         self._recent: list[tuple[str, str | None]] = []
@@ -338,17 +341,45 @@ class NameOffers(QFrame):
         height = self._theme.metrics.row
         return QRect(_PADDING, _PADDING + row * height, self.width() - 2 * _PADDING, height)
 
+    def _needed_height(self) -> int:
+        metrics = self._theme.metrics
+        return 2 * _PADDING + len(self._offers) * metrics.row + metrics.scaled(_KEYS_HEIGHT)
+
     def _place(self) -> None:
         """Lie over the window, 4 pixels below the field and at least as wide."""
         window = self._field.window()
         if self.parentWidget() is not window:
             self.setParent(window)
-        metrics = self._theme.metrics
-        height = 2 * _PADDING + len(self._offers) * metrics.row + metrics.scaled(_KEYS_HEIGHT)
-        width = min(max(self._field.width(), metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
+        height = self._needed_height()
+        width = min(max(self._field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
         position = self._field.mapTo(window, QPoint(0, self._field.height() + XS))
         position.setX(max(S, min(position.x(), window.width() - S - width)))
         self.setGeometry(QRect(position, QSize(width, height)))
+
+
+class OffersBelow(NameOffers):
+    """Is a window of its own below that of its field, or above it where there is no room, and never takes the focus."""
+
+    def __init__(self, theme: Theme, field: QWidget, window: QWidget) -> None:
+        super().__init__(theme, field)
+        self.setGraphicsEffect(None)  # type: ignore[arg-type]  # a window is cut off where its shadow would be
+        kind = Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowDoesNotAcceptFocus
+        self.setParent(window, kind)
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+
+    @property
+    @override
+    def keys(self) -> list[tuple[str, str]]:
+        add, stay = (self.tr("Enter"), self.tr("add and close")), (self.tr("Ctrl+Enter"), self.tr("add, stay"))
+        return [add, stay, (self.tr("Esc"), self.tr("close"))]
+
+    @override
+    def _place(self) -> None:
+        window, size = self._field.window().frameGeometry(), QSize(self._field.width(), self._needed_height())
+        left = self._field.mapToGlobal(QPoint()).x()
+        is_room = window.bottom() + S + size.height() <= self._field.screen().availableGeometry().bottom()
+        top = window.bottom() + S if is_room else window.top() - S - size.height()
+        self.setGeometry(QRect(QPoint(left, top), size))
 
 
 def _number(offer: KnownName) -> str:

@@ -1,0 +1,262 @@
+"""The small window for one plant, in front of what the user is doing: `plantdesk quick`, and the tray."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCursor, QGuiApplication
+from PySide6.QtWidgets import QDialogButtonBox, QHBoxLayout, QVBoxLayout
+
+from plantdesk.domain.errors import InvalidPlantError
+from plantdesk.ui.background import next_free_id
+from plantdesk.ui.plants.add_controller import entered_plants
+from plantdesk.ui.plants.add_queue import State, Submission
+from plantdesk.ui.plants.form import FieldName, PlantForm
+from plantdesk.ui.plants.name_completion import NameCompletion
+from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill, override
+from plantdesk.ui.texts import error_text
+from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QBoxLayout, QLineEdit
+
+    from plantdesk.ui.background import StoreQueries
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.plants.add_queue import AddQueue
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.messages import MessageAction
+
+#: For text of 13 px.
+_WIDTH, _ID_WIDTH, _TAG_WIDTH = 520, 76, 200
+#: Milliseconds for which the window waits for the answer to an ID that was typed.
+_ANSWER_TIMEOUT = 1000
+
+
+class QuickLine(MessageLine):
+    """Takes room only while there is a message."""
+
+    @override
+    def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
+        super().show_message(tone, text, *actions)
+        self.setVisible(bool(text))
+
+
+class QuickForm(PlantForm):
+    """The fields in two rows, with the buttons of the window at the end."""
+
+    @override
+    def _lay_out(self) -> None:
+        id_column, name, tag = (_column(text, field) for text, field in self._labelled_fields())
+        self.buttons = QDialogButtonBox()
+        self.buttons.addButton(self._add_button, ButtonRole.AcceptRole)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        above = fill(QHBoxLayout(), id_column, (name, 1), spacing=S + 2)
+        buttons = fill(QVBoxLayout(), STRETCH, self.buttons, margins=0, spacing=0)
+        below = fill(QHBoxLayout(), tag, STRETCH, buttons, spacing=S + 2)
+        fill(QVBoxLayout(self), above, below, self.message, margins=(EDGE, L, EDGE, L), spacing=M)
+        self.setFixedWidth(self.theme.metrics.scaled(_WIDTH))
+        self._set_widths()
+
+    @override
+    def _set_widths(self) -> None:
+        super()._set_widths()
+        self.tag_field.setFixedWidth(self.theme.metrics.scaled(_TAG_WIDTH))
+
+    @override
+    def _step_back(self) -> bool:
+        return False  # Escape is for the window, which keeps what was typed
+
+
+def _column(label: str, field: QLineEdit) -> QBoxLayout:
+    return fill(QVBoxLayout(), PlainLabel(label, role="caption", buddy=field), field, margins=0, spacing=XS)
+
+
+class QuickWindow(Dialog):
+    """Is only hidden when it is closed, and opens where the pointer is. `closed`: it is not shown any more."""
+
+    closed = Signal()
+    focus_moving = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(self.tr("Add a plant"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
+        self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, on=False)
+        self.setWindowIcon(app_icon())
+        self.form = QuickForm(theme, QuickLine(theme))
+        self.form.buttons.rejected.connect(self.reject)
+        layout = fill(QVBoxLayout(self), self.form, margins=0, spacing=0)
+        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)  # grows by a message
+        TabOrder(self, self.focus_moving, self.form)
+
+    def open_in_front(self, token: str) -> None:
+        """Show the window in the middle of the upper part of the screen with the pointer; the cursor is in Name."""
+        if not self.isVisible():
+            self.adjustSize()
+            screen = QGuiApplication.screenAt(QCursor.pos()) or self.screen()
+            room, size = screen.availableGeometry(), self.sizeHint()
+            self.move(room.center().x() - size.width() // 2, room.top() + (room.height() - size.height()) // 3)
+        bring_to_front(self, token)
+        self.form.focus_field(FieldName.NAME)
+
+    @override
+    def done(self, result: int) -> None:
+        super().done(result)
+        self.closed.emit()
+
+    @override
+    def focusNextPrevChild(self, following: bool) -> bool:
+        self.focus_moving.emit()
+        return super().focusNextPrevChild(following)
+
+
+class QuickEntry(QObject):
+    """Submits the plants of the window to the queue of the main one, which lists what waits or was refused later.
+
+    `done`: the window is closed, and nothing is on its way. `scanned(id)`: the label of a plant was read into the name.
+    """
+
+    done = Signal()
+    scanned = Signal(object)
+
+    def __init__(self, context: WindowContext, queue: AddQueue, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context, self._queue = context, queue
+        self._queries: StoreQueries | None = None
+        self._asked: Submission | None = None
+        self._is_open = False
+        self._window = window = QuickWindow(context.theme)
+        self._form = form = window.form
+        self._completion = NameCompletion(context.theme, form.name_field, form.tag_field, self, below=window)
+        self._timeout = QTimer(self, singleShot=True, interval=_ANSWER_TIMEOUT)
+        self._timeout.timeout.connect(self._close)
+        form.submitted.connect(self._submit)
+        window.closed.connect(self._on_closed)
+        queue.added.connect(self._on_added)
+        queue.refused.connect(self._on_refused)
+        queue.changed.connect(self._report_done)
+        context.bridge.changed.connect(self._ask_next_id)
+        self.destroyed.connect(window.deleteLater)
+        texts = context.preferences.of_store(context.location.key).get("quick")
+        if isinstance(texts, list) and all(isinstance(each, str) for each in texts):
+            form.restore(texts)
+
+    @Slot(object)
+    def set_store(self, queries: StoreQueries | None) -> None:
+        """Offer the names of a store; None: plants wait for one."""
+        if queries is None:
+            self.close()
+        self._queries = queries
+        self._completion.set_store(queries)
+        self._form.show_next_id(None)
+        self._ask_next_id()
+
+    def open(self, token: str, tags: Sequence[str], refusal: str) -> None:
+        """Open the window, or bring it to the front; with a `refusal` no plant can be typed."""
+        hint = self.tr("The plant waits until the store can be reached.") if self._queue.is_away else ""
+        self._is_open = True
+        self._form.set_tags(tags)
+        self._form.allow(refusal)
+        self._form.message.set_hint(refusal or hint)
+        self._window.open_in_front(token)
+
+    def close(self) -> None:
+        """Close the window; what is typed is remembered."""
+        if self._window.isVisible():
+            self._window.reject()
+
+    @Slot(bool)
+    def _submit(self, stay: bool) -> None:
+        """Add what is typed; with `stay` the window is for the next plant at once."""
+        self._completion.settle()
+        form = self._form
+        if (scanned := form.scanned) is not None:
+            form.forget_scanned()
+            self._window.accept()
+            self.scanned.emit(scanned)
+            return
+        if not form.name_text:
+            form.show_errors([FieldName.NAME], self.tr("Enter a name."))
+            form.focus_field(FieldName.NAME)
+            return
+        try:
+            entries = entered_plants(form)
+        except InvalidPlantError as error:
+            self._show_refusal(error)
+            return
+        if entries:
+            self._send(Submission(entries, form.texts, is_quick=True), stay=stay)
+
+    def _send(self, submission: Submission, *, stay: bool) -> None:
+        self._completion.remember(submission.entries[0].name, submission.entries[0].tag)
+        self._form.message.clear()
+        self._form.start_next()
+        self._queue.submit(submission)
+        if not stay and submission.entries[0].id is None:
+            self._window.accept()
+        elif not stay:  # the ID may belong to another plant
+            self._asked = submission
+            self._timeout.start()
+
+    @Slot(object, object)
+    def _on_added(self, submission: Submission, _result: object) -> None:
+        if submission is self._asked:
+            self._close()
+
+    @Slot(object)
+    def _on_refused(self, submission: Submission) -> None:
+        """Let the user correct a plant that is refused, unless the next one is typed: the main window lists it then."""
+        error, is_last = submission.error, submission is self._asked or not self._window.isVisible()
+        if not submission.is_quick or submission.state is not State.REFUSED or error is None:
+            if submission is self._asked:
+                self._close()
+        elif is_last and self._form.is_empty:
+            self._asked = None
+            self._timeout.stop()
+            self._queue.discard([submission])
+            self._form.fill(submission.texts)
+            self._is_open = True
+            bring_to_front(self._window)
+            self._show_refusal(error)
+        else:
+            text = self.tr("{reason} PlantDesk lists the plant in its window.")
+            self._form.show_errors([], text.format(reason=error_text(error)))
+
+    def _show_refusal(self, error: Exception) -> None:
+        fields = [each.field for each in error.fields] if isinstance(error, InvalidPlantError) else [FieldName.ID]
+        self._form.show_errors(fields, error_text(error))
+        self._form.focus_field(fields[0])
+
+    @Slot()
+    def _close(self) -> None:
+        self._timeout.stop()
+        self._asked = None
+        if self._form.is_empty:  # what was typed meanwhile is the next plant
+            self._window.accept()
+
+    @Slot()
+    def _on_closed(self) -> None:
+        """Remember what is typed, for the next time."""
+        self._form.message.clear()
+        self._form.clear_errors()
+        texts = [] if self._form.is_empty else list(self._form.texts)
+        preferences, key = self._context.preferences, self._context.location.key
+        if texts or preferences.of_store(key).get("quick"):
+            preferences.change_store(key, quick=texts)
+        self._report_done()
+
+    @Slot()
+    def _report_done(self) -> None:
+        if self._is_open and not self._window.isVisible() and not self._queue.saving:
+            self._is_open = False
+            self.done.emit()
+
+    @Slot()
+    def _ask_next_id(self) -> None:
+        if self._queries is not None:
+            self._queries.ask(self, next_free_id, self._form.show_next_id)

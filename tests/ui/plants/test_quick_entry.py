@@ -1,0 +1,188 @@
+"""The small window for one plant, beside the main one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
+from plantdesk.platform.window_requests import WindowRequest
+from plantdesk.ui.plants.form_fields import NameField
+from plantdesk.ui.plants.name_completion import OffersBelow
+from plantdesk.ui.plants.quick_entry import QuickWindow
+from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.plants.unsaved_plants import UnsavedBox
+from tests.support.desk import TIMEOUT, Desk, rows_of
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QLineEdit
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.workspace import Workspace
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+class QuickDesk(Desk):
+    """The small window, over a store with two plants; `main` is the other one."""
+
+    widget: QuickWindow
+
+    def __init__(self, qtbot: QtBot, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.main = Desk(qtbot, workspace.window())
+        workspace.open_quick("")
+        window = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QuickWindow))
+        super().__init__(qtbot, window)
+        self.until_open()
+
+    def until_open(self) -> None:
+        self.until(lambda: self.widget.isVisible() and self.name.hasFocus())
+
+    def open_again(self) -> None:
+        self.workspace.open_quick("")
+        self.until_open()
+
+    def until_closed(self) -> None:
+        self.until(lambda: not self.widget.isVisible())
+
+    def enter(self, text: str, field: QLineEdit | None = None) -> None:
+        QTest.keyClicks(field or self.name, text)
+        QTest.keyClick(field or self.name, Qt.Key.Key_Return)
+
+    def has(self, *names: str) -> None:
+        """Wait until the list of the main window begins with these."""
+        table = self.main.the(PlantTableView)
+        self.until(lambda: [row[1] for row in rows_of(table)][: len(names)] == list(names))
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> QuickDesk:
+    for plant_id, (name, tag) in enumerate((("Monstera deliciosa", "office"), ("Aloe", None)), start=1):
+        store.add(new_plant({"id": plant_id, "name": name} | ({"tag": tag} if tag else {})), FORM).result(20)
+    bare.complete()
+    bare.set_store(store)
+    desk = QuickDesk(qtbot, bare)
+    desk.has("Aloe", "Monstera deliciosa")
+    return desk
+
+
+def test_enter_adds_and_closes_and_the_main_window_can_undo_it(desk: QuickDesk) -> None:
+    desk.until(lambda: desk.id.placeholderText() == "3")
+    desk.enter("Fern")
+    desk.until_closed()
+    desk.has("Fern", "Aloe")
+    desk.open_again()
+    assert (desk.name.text(), desk.id.text(), desk.tag.text()) == ("", "", "")
+    QTest.keyClick(desk.name, Qt.Key.Key_Escape)
+    desk.main.window.activateWindow()
+    desk.until(desk.main.window.isActiveWindow)
+    assert "Undo Add “Fern”" in desk.main.enabled("Edit")
+
+
+def test_ctrl_enter_adds_and_stays_for_plants_that_are_typed_without_a_pause(desk: QuickDesk) -> None:
+    for number in range(5):
+        QTest.keyClicks(desk.name, f"Rosa {number}")
+        QTest.keyClick(desk.name, Qt.Key.Key_Return, CONTROL)
+    assert desk.widget.isVisible()
+    assert desk.name.text() == ""
+    desk.enter("20 x Salvia")
+    desk.until_closed()
+    desk.has(*["Salvia"] * 20, *(f"Rosa {number}" for number in (4, 3, 2, 1, 0)), "Aloe")
+
+
+def test_names_are_offered_below_the_window_with_their_tag(desk: QuickDesk) -> None:
+    QTest.keyClicks(desk.name, "Mon")
+    desk.until(lambda: (desk.name.text(), desk.tag.text()) == ("Monstera deliciosa", "office"))
+    offers = desk.the(OffersBelow)
+    assert offers.isVisible()
+    assert offers.geometry().top() > desk.widget.frameGeometry().bottom()
+    assert offers.width() == desk.name.width()
+    assert [key for key, _ in offers.keys] == ["Enter", "Ctrl+Enter", "Esc"]
+    desk.until(lambda: desk.the(NameField).is_fill_seen)
+    QTest.keyClick(desk.name, Qt.Key.Key_Return)
+    desk.has("Monstera deliciosa", "Aloe")
+    assert not offers.isVisible()
+
+
+def test_escape_closes_the_offers_then_the_window_and_keeps_what_is_typed(desk: QuickDesk) -> None:
+    QTest.keyClicks(desk.name, "Mon")
+    offers = desk.the(OffersBelow)
+    desk.until(offers.isVisible)
+    QTest.keyClick(desk.name, Qt.Key.Key_Escape)
+    assert not offers.isVisible()
+    assert desk.widget.isVisible()
+    QTest.keyClick(desk.name, Qt.Key.Key_Escape)
+    assert not desk.widget.isVisible()
+    desk.open_again()
+    assert desk.name.text() == desk.name.selectedText() == "Mon"
+
+
+def test_tab_goes_through_all_of_it_in_the_order_of_reading(desk: QuickDesk) -> None:
+    order = []
+    desk.id.setFocus()
+    for _ in range(6):
+        order.append(desk.focused)
+        desk.press(Qt.Key.Key_Tab)
+    assert order[:3] == [desk.id, desk.name, desk.tag]
+    assert {*order[3:]} == {desk.button("Pin"), desk.button("Add"), desk.button("Cancel")}
+    assert desk.focused is desk.id
+
+
+def test_an_id_that_is_taken_is_corrected_in_the_window(desk: QuickDesk) -> None:
+    QTest.keyClicks(desk.id, "2")
+    desk.enter("Fern")
+    desk.until(lambda: desk.message.text.startswith("ID 2 already belongs to “Aloe”"))
+    assert desk.widget.isVisible()
+    assert (desk.id.text(), desk.name.text()) == ("2", "Fern")
+    assert desk.id.hasFocus()
+    desk.enter("22", desk.id)
+    desk.until_closed()
+    desk.has("Fern", "Aloe")
+    assert not desk.main.widget.findChildren(UnsavedBox)
+
+
+def test_a_plant_that_is_refused_while_the_next_one_is_typed_is_listed_in_the_main_window(desk: QuickDesk) -> None:
+    QTest.keyClicks(desk.id, "2")
+    QTest.keyClicks(desk.name, "Fern")
+    QTest.keyClick(desk.name, Qt.Key.Key_Return, CONTROL)
+    QTest.keyClicks(desk.name, "Rosa")
+    desk.until(lambda: desk.message.text.endswith("PlantDesk lists the plant in its window."))
+    assert desk.name.text() == "Rosa"
+    desk.until(lambda: "Fern" in desk.main.texts())
+
+
+def test_wrong_entries_are_reported_and_nothing_is_closed(desk: QuickDesk) -> None:
+    QTest.keyClick(desk.name, Qt.Key.Key_Return)
+    assert desk.message.text == "Enter a name."
+    QTest.keyClicks(desk.id, "x")
+    desk.enter("Fern")
+    assert desk.message.isVisible()
+    assert desk.widget.isVisible()
+    desk.enter("1001 x Fern")
+    assert desk.widget.isVisible()
+
+
+def test_without_a_store_the_plant_waits_and_the_window_says_so(qtbot: QtBot, bare: Workspace) -> None:
+    bare.complete()
+    bare.show_no_store(StoreUnreachableError())
+    desk = QuickDesk(qtbot, bare)
+    assert desk.message.text == "The plant waits until the store can be reached."
+    with qtbot.waitSignal(bare.quick_done, timeout=TIMEOUT):
+        desk.enter("Fern")
+    desk.until_closed()
+    desk.until(lambda: "Fern" in desk.main.texts())
+
+
+def test_the_label_of_a_plant_is_shown_in_the_main_window(desk: QuickDesk) -> None:
+    with desk.qtbot.waitSignal(desk.workspace.requested, timeout=TIMEOUT) as requested:
+        desk.enter("plantdesk:2")
+    assert requested.args == [WindowRequest(address="plantdesk:2")]
+    desk.until_closed()
