@@ -127,7 +127,8 @@ def running(
 ) -> Iterator[ProgramDesk]:
     location = location_of(database) if database is None or isinstance(database, Path) else database
     desktop = Desktop(qapp, location, port)
-    desktop.preferences.change(updates_answered=answered)
+    desktop.preferences.change(updates_answered=answered, seen_version=__version__)
+    desktop.preferences.are_new &= answered  # what has not been answered is asked at the second start
     assert desktop.start(background=background)
     with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
         yield desk
@@ -337,7 +338,7 @@ def test_a_newer_version_is_reported_to_a_user_who_enabled_it(
 
 
 @pytest.mark.parametrize(("answer", "queries"), [("Yes, check once a day", 1), ("No", 0)])
-def test_the_first_start_asks_once_whether_to_look_for_new_versions(
+def test_the_second_start_asks_once_whether_to_look_for_new_versions(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, answer: str, queries: int
 ) -> None:
     with release_server(release("v0.0.1")) as (address, came):

@@ -219,7 +219,7 @@ class NewsNotice(Feature):
         preferences = self.context.preferences
         if preferences.settings.seen_version == __version__:
             return
-        if not preferences.are_new:
+        if not preferences.are_new and preferences.quarantined is None:
             self.context.page.add_bar().show_state(
                 BarKind.INFO,
                 self.tr("This is PlantDesk {version}").format(version=__version__),
@@ -235,7 +235,7 @@ _HOUR = 60 * 60 * 1000
 class UpdateNotice(Feature):
     """Checks, if the settings say so, once a day at most.
 
-    The question whether to check is shown until it is answered, there or in the settings.
+    The question whether to check is shown from the second start on, until it is answered, there or in the settings.
     """
 
     def __init__(self, context: WindowContext) -> None:
@@ -258,7 +258,8 @@ class UpdateNotice(Feature):
             self._clock.start()
             self._check_if_due()
             settings = self._preferences.settings
-            if not settings.updates_answered and not settings.ask_for_updates:
+            is_answered = settings.updates_answered or settings.ask_for_updates
+            if not is_answered and not self._preferences.are_new:
                 self._show_question()
 
     def _answer(self, on: bool) -> None:

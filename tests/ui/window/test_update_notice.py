@@ -24,6 +24,7 @@ class Shown:
 
     def __init__(self, context: WindowContext) -> None:
         self.preferences = context.preferences
+        self.preferences.are_new = False
         self.page = context.page
         self.notice = UpdateNotice(context)
 
@@ -57,6 +58,12 @@ def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -
         qtbot.waitUntil(shown.offers)
     assert len(came) == 1
     assert shown.preferences.settings.ask_for_updates
+
+
+def test_the_first_start_of_all_is_not_interrupted(shown: Shown) -> None:
+    shown.preferences.are_new = True
+    shown.notice.begin("http://127.0.0.1:9")
+    assert not shown.asks()
 
 
 def test_changing_the_setting_answers_the_question(shown: Shown, qtbot: QtBot) -> None:
