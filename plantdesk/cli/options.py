@@ -309,11 +309,14 @@ def _add_tag(commands: Commands) -> None:
     rename = add_command(actions, "rename", "rename a tag on all its plants", "tags.rename", "database")
     rename.add_argument("tag", metavar="TAG", help="the tag")
     rename.add_argument("new", metavar="NEW", help="a name that no other tag has")
+    branch = "also the tags below it: with `garden` also `garden/bed 3`"
+    rename.add_argument("--branch", action="store_true", help=branch)
     merge = add_command(actions, "merge", "give the plants of tags another tag", "tags.merge", "database")
     merge.add_argument("tags", metavar="TAG", nargs="+", help="the tags")
     merge.add_argument("into", metavar="INTO", help="the tag that they all get")
     remove = add_command(actions, "remove", "remove a tag from all its plants", "tags.remove", "database")
     remove.add_argument("tag", metavar="TAG", help="the tag")
+    remove.add_argument("--branch", action="store_true", help=branch)
 
 
 def _add_history(commands: Commands) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.history import ChangeKind, parameter
+from plantdesk.domain.tags import is_in_branch, moved
 
 if TYPE_CHECKING:
     from plantdesk.domain.history import Change
@@ -70,10 +71,20 @@ class DeleteAll(NamedTuple):
 
 
 class RenameTag(NamedTuple):
-    """Give the plants of a tag another one, or None for no tag."""
+    """Give the plants of a tag another one, or None for no tag.
+
+    With `branch`, the same for the tags below it: with “garden” to “yard”, “garden/bed 3” becomes “yard/bed 3”.
+    """
 
     tag: str
     new: str | None
+    branch: bool = False
+
+    def mapping(self, known: Callable[[], Iterable[str]]) -> dict[str, str | None]:
+        """Return what becomes of which tag; `known` returns the tags of the store."""
+        tags = known() if self.branch else [self.tag]
+        found = {tag: moved(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
+        return {tag: new for tag, new in found.items() if tag != new}
 
 
 class MergeTags(NamedTuple):
@@ -81,6 +92,10 @@ class MergeTags(NamedTuple):
 
     tags: tuple[str, ...]
     into: str
+
+    def mapping(self, _known: Callable[[], Iterable[str]]) -> dict[str, str | None]:
+        """Return what becomes of which tag, as that of RenameTag."""
+        return dict.fromkeys((tag for tag in self.tags if tag != self.into), self.into)
 
 
 Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags

@@ -10,6 +10,7 @@ from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.search import search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not
+from plantdesk.domain.tags import moved
 from plantdesk.ui.texts import one_line, shown, source_text, tag_text
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def filter_text(term: Term) -> str:
     match term:
         case Not():
             return translate("Filters", "not {filter}").format(filter=filter_text(term.term))
+        case HasTag(str(tag)) if term.branch is not None:
+            return translate("Filters", "{tag} and below").format(tag=tag_text(tag[:-1]))
         case HasTag(tag):
             return translate("Filters", "No tag") if tag is None else tag_text(tag)
         case AddedBy(kind, label):
@@ -64,9 +67,19 @@ def filter_icon(term: Term) -> str:
 
 
 def tag_of(term: Term) -> str | None:
-    """Return the tag of a filter that has a dot, None for any other."""
+    """Return the tag of a filter that has a dot, the one at the top of a branch, None for any other."""
     term = term.term if isinstance(term, Not) else term
-    return term.tag if isinstance(term, HasTag) else None
+    if not isinstance(term, HasTag) or term.tag is None:
+        return None
+    return term.tag if term.branch is None else term.tag[:-1]
+
+
+def moved_filter(term: Term, old: str, new: str | None) -> Term | None:
+    """Return a filter after the branch of tags `old` has become `new`, or None where its tag is removed."""
+    if not isinstance(term, HasTag) or term.tag is None:
+        return term
+    tag = moved(term.tag, old, new)
+    return None if tag is None else HasTag(tag, term.exact)
 
 
 def _days_text(first: date | int, last: date | int) -> str:

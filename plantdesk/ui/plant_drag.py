@@ -1,4 +1,4 @@
-"""Plants that are dragged from the table: the drag says only that they are the selected ones of this window."""
+"""Drags of plants from the table, which says only that they are the selected ones of this window, and of tags."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from PySide6.QtCore import QMimeData, QRectF, QSize, Qt
 from PySide6.QtGui import QDrag, QFontMetrics, QPainter, QPixmap
 from shiboken6 import isValid
 
-from plantdesk.domain.errors import Text
-from plantdesk.ui.texts import shown
+from plantdesk.domain.errors import Text, shortened
+from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import M
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 #: Another process has other rows selected.
 _FORMAT = f"application/x-plantdesk-selection-{os.getpid()}"
+_TAG_FORMAT = f"application/x-plantdesk-tag-{os.getpid()}"
+#: Characters of a tag at the pointer.
+_LONGEST = 40
 
 
 def plants_data() -> QMimeData:
@@ -33,6 +36,28 @@ def plants_data() -> QMimeData:
 def is_plants(data: QMimeData) -> bool:
     """Whether a drag is one of plants from this window."""
     return data.hasFormat(_FORMAT)
+
+
+def tag_data(tag: str) -> QMimeData:
+    """Return the data of a drag of a tag, with all below it."""
+    data = QMimeData()
+    data.setData(_TAG_FORMAT, tag.encode(errors="surrogatepass"))
+    return data
+
+
+def dragged_tag(data: QMimeData) -> str | None:
+    """Return the tag of a drag from this program, None for any other drag."""
+    if not data.hasFormat(_TAG_FORMAT):
+        return None
+    return bytes(data.data(_TAG_FORMAT).data()).decode(errors="surrogatepass")
+
+
+def drag_tag(source: QWidget, tag: str, theme: Theme) -> None:
+    """Let the user drag a tag until it is dropped."""
+    drag = QDrag(source)
+    drag.setMimeData(tag_data(tag))
+    drag.setPixmap(_label(shortened(tag_text(tag), _LONGEST), theme, source.devicePixelRatioF()))
+    drag.exec(Qt.DropAction.MoveAction)
 
 
 def drag_plants(source: QWidget, count: int, theme: Theme, notify: Callable[[bool], object]) -> None:

@@ -206,6 +206,23 @@ def test_tags_are_listed_renamed_merged_and_removed(run: Run) -> None:
     assert run("history", "--since", "2999-01-01")[1:] == ("", "There are no changes since then.\n")
 
 
+def test_a_branch_of_tags_is_renamed_and_removed(run: Run) -> None:
+    run("tag", "rename", "kitchen", "home/kitchen")
+    run("tag", "rename", "desert", "home")
+
+    def tags() -> dict[str, int]:
+        return {each["tag"]: each["plants"] for each in json.loads(run("tag", "list", "--json")[1])}
+
+    assert tags() == {"home": 1, "home/kitchen": 2}
+    assert run("tag", "rename", "--branch", "home", "house")[0] == 0
+    assert tags() == {"house": 1, "house/kitchen": 2}
+    assert run("list", "--search", "tag:house/", "--json")[1].count('"id"') == 3
+    assert run("tag", "rename", "--branch", "attic", "cellar")[0] == 1
+    assert run("tag", "remove", "--branch", "house")[0] == 0
+    assert tags() == {}
+    assert len(json.loads(run("history", "--json")[1])) == 4
+
+
 def test_an_undo_reports_what_it_left(run: Run) -> None:
     run("tag", "remove", "kitchen")
     run("edit", "3", "--note", "mine")

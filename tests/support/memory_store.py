@@ -628,7 +628,7 @@ class MemoryStore(PlantStore):
                 for row in rows:
                     self.put(images, None, row.id)
             case _:
-                for selection, tag in _retagged(edit):
+                for selection, tag in _retagged(edit, self._matching(Selection())):
                     self._set_tag(images, selection, tag)
 
     def _set_tag(self, images: dict[int, _Image], selection: Selection, tag: str | None) -> None:
@@ -898,14 +898,12 @@ class MemoryImport(PlantImport):
         self._store.put(images, owner.row._replace(**given), plant_id)
 
 
-def _retagged(edit: SetTag | RenameTag | MergeTags) -> list[tuple[Selection, str | None]]:
-    match edit:
-        case SetTag(selection, tag):
-            return [(selection, tag)]
-        case RenameTag(old, new):
-            return [(Selection.of(HasTag(old, exact=True)), new)]
-        case MergeTags(tags, into):
-            return [(Selection.of(HasTag(tag, exact=True)), into) for tag in tags]
+def _retagged(edit: SetTag | RenameTag | MergeTags, rows: list[PlantRow]) -> list[tuple[Selection, str | None]]:
+    """Return plants and their new tags; those of replaced tags by id, as a tag may take the place of another one."""
+    if isinstance(edit, SetTag):
+        return [(edit.plants, edit.tag)]
+    tags = edit.mapping(lambda: {row.tag for row in rows if row.tag is not None})
+    return [(Selection(ids=[row.id for row in rows if row.tag == old]), new) for old, new in tags.items()]
 
 
 def _plain(source: Source) -> Source:

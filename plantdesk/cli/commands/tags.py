@@ -12,6 +12,7 @@ from plantdesk.cli.commands.terminal import print_json, print_table
 from plantdesk.domain.edits import MergeTags, RenameTag
 from plantdesk.domain.errors import TagTakenError, UnknownTagError
 from plantdesk.domain.records import COMMAND
+from plantdesk.domain.tags import is_in_branch
 from plantdesk.domain.validation import plant_fields
 
 if TYPE_CHECKING:
@@ -36,9 +37,11 @@ def rename(options: argparse.Namespace) -> int:
     """Rename a tag. Raises UnknownTagError, TagTakenError, InvalidPlantError, StoreError."""
     with closing(open_existing_store(options.database)) as store:
         known = _tags(store)
-        if options.new in known and options.new != options.tag and options.tag in known:
-            raise TagTakenError(options.new)
-        report(_apply(store, RenameTag(options.tag, options.new), [options.tag], known), options.database)
+        edit = RenameTag(options.tag, options.new, options.branch)
+        tags = edit.mapping(lambda: known)
+        if taken := [new for tag, new in tags.items() if new in known and new not in tags and tag in known]:
+            raise TagTakenError(str(taken[0]))
+        report(_apply(store, edit, [options.tag], known), options.database)
     return 0
 
 
@@ -53,13 +56,15 @@ def merge(options: argparse.Namespace) -> int:
 def remove(options: argparse.Namespace) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
     with closing(open_existing_store(options.database)) as store:
-        report(_apply(store, RenameTag(options.tag, None), [options.tag], _tags(store)), options.database)
+        edit = RenameTag(options.tag, None, options.branch)
+        report(_apply(store, edit, [options.tag], _tags(store)), options.database)
     return 0
 
 
 def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
+    is_branch = isinstance(edit, RenameTag) and edit.branch
     for tag in tags:
-        if tag not in known:
+        if tag not in known and not (is_branch and any(is_in_branch(each, tag) for each in known)):
             raise UnknownTagError(tag)
     new = edit.into if isinstance(edit, MergeTags) else edit.new
     if new is not None:

@@ -36,7 +36,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.folding import fold, folded
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
-from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.selections import Selection
 from plantdesk.store.history import (
     COLUMNS,
     DESK,
@@ -68,6 +68,10 @@ _CHANGE_SET = f"""
     )"""
 _DELETE_SET = f"{_CHANGE_SET} DELETE FROM plant USING chosen WHERE plant.id = chosen.id"
 _UPDATE_SET = f"{_CHANGE_SET} UPDATE plant SET {{columns}}, change = %(number)s FROM chosen WHERE plant.id = chosen.id"
+_TAGS = "SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"
+_REPLACED = """SELECT plant.id, r.new, r.folded_new FROM plant
+    JOIN unnest(%(old)s::text[], %(new)s::text[], %(folded)s::text[]) AS r(old, new, folded_new) ON r.old = plant.tag"""
+_REPLACE_TAGS = _UPDATE_SET.replace("SELECT plant.id FROM plant", _REPLACED)
 _IS_ASCII = "octet_length({0}) = length({0})"
 
 _SIZE = "50 + " + " + ".join(f"coalesce(octet_length({each}), 0)" for each in ("name", "tag", "note", "folded"))
@@ -192,11 +196,8 @@ def _apply(transaction: Transaction, number: int, edit: Edit, source: Source) ->
             if edit.size is not None:
                 _check_size(connection, condition, edit.size)
             _change_set(connection, _DELETE_SET, condition, number, None)
-        case RenameTag(tag, new):
-            _set_tag(connection, number, Selection.of(HasTag(tag, exact=True)), new)
-        case MergeTags():
-            for tag in edit.tags:
-                _set_tag(connection, number, Selection.of(HasTag(tag, exact=True)), edit.into)
+        case RenameTag() | MergeTags():
+            _replace_tags(connection, number, edit)
 
 
 def _insert(transaction: Transaction, number: int, edit: Insert, source: Source) -> None:
@@ -239,6 +240,17 @@ def _set_tag(connection: Connection, number: int, plants: Selection, tag: str | 
     )
     new = folded_sql("plant.name", "%(tag)s::text", folded_name_sql("plant"), "%(folded_tag)s::text")
     _change_set(connection, _UPDATE_SET, condition, number, number, f"tag = %(tag)s::text, folded = {new}")
+
+
+def _replace_tags(connection: Connection, number: int, edit: RenameTag | MergeTags) -> None:
+    """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
+    tags = edit.mapping(lambda: [tag for (tag,) in execute(connection, _TAGS).fetchall()])
+    tags = {tag: new for tag, new in tags.items() if storable(tag)}
+    _check(*tags.values())
+    texts = {"old": list(tags), "new": list(tags.values()), "folded": [fold(each or "") for each in tags.values()]}
+    condition = Condition().require("true", **texts)
+    new = folded_sql("plant.name", "chosen.new", folded_name_sql("plant"), "chosen.folded_new")
+    _change_set(connection, _REPLACE_TAGS, condition, number, number, f"tag = chosen.new, folded = {new}")
 
 
 def _change_set(

@@ -33,7 +33,6 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import PlantRow, Source, now_ms
-from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.store.history import (
     BACK,
     COLUMNS,
@@ -56,11 +55,16 @@ from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.history import Change, ChangeKind
+    from plantdesk.domain.selections import Selection
 
 _PLANT = f"SELECT :number, plant.id, :after, {COLUMNS}, change FROM plant"
 
 _IS_SELECTED = "id IN (SELECT id FROM temp.selected)"
 
+_TAGS = "SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"
+_REPLACE_TAGS = f"""UPDATE plant SET tag = replaced.new, change = :number,
+                           folded = {folded_sql("plant.name", "replaced.new")}
+                    FROM temp.replaced WHERE plant.tag = replaced.tag"""
 _IS_TAKEN = "EXISTS (SELECT 1 FROM plant WHERE plant.seq = x.seq)"
 _MOVE_TO_END = f"""UPDATE before_image SET seq = :last + moved.place FROM (
         SELECT x.plant_id AS id, row_number() OVER (ORDER BY x.seq) AS place {BACK} AND {_IS_TAKEN}
@@ -165,11 +169,8 @@ def _apply(connection: sqlite3.Connection, number: int, edit: Edit, source: Sour
             _select(connection, edit.plants)
             _check_size(connection, edit.size)
             _delete_selected(connection, number)
-        case RenameTag(tag, new):
-            _replace_tag(connection, number, tag, new)
-        case MergeTags():
-            for tag in edit.tags:
-                _replace_tag(connection, number, tag, edit.into)
+        case RenameTag() | MergeTags():
+            _replace_tags(connection, number, edit)
 
 
 def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: Source) -> None:
@@ -243,9 +244,15 @@ def _check_size(connection: sqlite3.Connection, expected: int | None) -> None:
         raise SelectionChangedError(expected, found)
 
 
-def _replace_tag(connection: sqlite3.Connection, number: int, tag: str, new: str | None) -> None:
-    _select(connection, Selection.of(HasTag(tag, exact=True)))
-    _set_tag(connection, number, new)
+def _replace_tags(connection: sqlite3.Connection, number: int, edit: RenameTag | MergeTags) -> None:
+    """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
+    tags = edit.mapping(lambda: (tag for (tag,) in connection.execute(_TAGS)))
+    add_functions(connection)
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS replaced (tag TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID")
+    connection.execute("DELETE FROM temp.replaced")
+    connection.executemany("INSERT INTO temp.replaced VALUES (?, ?)", tags.items())
+    store_images(connection, number, number, "tag IN (SELECT tag FROM temp.replaced)")
+    connection.execute(_REPLACE_TAGS, {"number": number})
 
 
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:

@@ -10,9 +10,10 @@ from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal, Slot
 
 from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
-from plantdesk.domain.selections import AddedOn, HasTag
+from plantdesk.domain.selections import AddedOn
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.feature import Feature
+from plantdesk.ui.filters import moved_filter
 from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
@@ -523,10 +524,11 @@ class Plants(Feature):
     @Slot(str, object)
     def replace_tag(self, old: str, new: str | None) -> None:
         """Let the filters follow a tag that was renamed, or None that was removed."""
-        bar, before = self._browser.search_bar, HasTag(old, exact=True)
-        if before in bar.filters:
-            after = () if new is None else (HasTag(new, exact=True),)
-            bar.set_filters([each for term in bar.filters for each in (after if term == before else (term,))])
+        bar = self._browser.search_bar
+        before = list(bar.filters)
+        filters = [each for each in (moved_filter(term, old, new) for term in before) if each is not None]
+        if filters != before:
+            bar.set_filters(filters)
 
     # --- the browser ---
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,9 +20,10 @@ from plantdesk.domain.errors import Text
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import AddedBy, HasTag
-from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text, is_filter
+from plantdesk.domain.tags import is_in_branch, levels
+from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text, is_filter, tag_of
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import one_line, shown
+from plantdesk.ui.texts import one_line, shown, tag_text
 from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
@@ -56,13 +58,20 @@ class SavedSearch(NamedTuple):
 
 
 class SidebarEntry(NamedTuple):
-    """A line of the sidebar; `plants` is their number, None while it is not known."""
+    """A line of the sidebar; `plants` is their number, None while it is not known.
+
+    A tag is so many levels below another one (`depth`). `is_folded`: whether those below it are hidden, None where
+    there are none; `own` is the number of its own plants then, `plants` that of the branch.
+    """
 
     kind: Kind
     text: str
     plants: int | None = None
     term: Term | None = None
     search: SavedSearch | None = None
+    depth: int = 0
+    is_folded: bool | None = None
+    own: int | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -72,7 +81,12 @@ class SidebarEntry(NamedTuple):
     @property
     def tag(self) -> str | None:
         """The tag of the entry, None for any other entry."""
-        return self.term.tag if isinstance(self.term, HasTag) else None
+        return tag_of(self.term) if isinstance(self.term, HasTag) else None
+
+    @property
+    def is_branch(self) -> bool:
+        """Whether there are tags below that of the entry."""
+        return self.is_folded is not None
 
     @property
     def takes_plants(self) -> bool:
@@ -120,12 +134,47 @@ def known_from_json(value: object) -> Known:
     )
 
 
+def tag_term(tag: str, *, is_branch: bool) -> HasTag:
+    """Return the filter of a tag, or of the branch below it."""
+    return HasTag(f"{tag}/") if is_branch else HasTag(tag, exact=True)
+
+
+def _tag_entries(
+    tags: Iterable[str], counts: Mapping[str | None, int] | None, folded: Collection[str]
+) -> Iterator[SidebarEntry]:
+    """Yield the tags as a tree, without what is below those that are `folded`; also tags that only others are below."""
+    nodes: dict[str, tuple[int, str]] = {}
+    sums: Counter[str] = Counter()
+    branches = set()
+    for tag in tags:
+        path = ""
+        for depth, part in enumerate(parts := levels(tag)):
+            path = f"{path}/{part}" if depth else part
+            nodes.setdefault(path, (depth, part))
+            sums[path] += 0 if counts is None else counts[tag]
+            if depth < len(parts) - 1:
+                branches.add(path)
+    hidden_below: str | None = None
+    for tag, (depth, part) in nodes.items():
+        if hidden_below is not None and is_in_branch(tag, hidden_below):
+            continue
+        is_folded = tag in folded if tag in branches else None
+        hidden_below = tag if is_folded else None
+        plants, own = (None, None) if counts is None else (sums[tag], counts.get(tag, 0))
+        term = tag_term(tag, is_branch=is_folded is not None)
+        yield SidebarEntry(Kind.FILTER, tag_text(part), plants, term, depth=depth, is_folded=is_folded, own=own)
+
+
 def entries_of(
-    contents: Contents | None, known: Known, searches: Iterable[SavedSearch], found: Mapping[str, int | None]
+    contents: Contents | None,
+    known: Known,
+    searches: Iterable[SavedSearch],
+    found: Mapping[str, int | None],
+    folded: Collection[str] = (),
 ) -> list[SidebarEntry]:
     """Return the entries; `found` are the numbers of plants of the saved searches, by their text.
 
-    Those that are `known` are shown as long as there are no `contents`.
+    Those that are `known` are shown as long as there are no `contents`; of `folded` tags, those below are not shown.
     """
     counts = None if contents is None else contents.counts
     entries = [
@@ -138,10 +187,7 @@ def entries_of(
     tags = known.tags if contents is None else contents.tags
     if tags:
         entries.append(SidebarEntry(Kind.HEADING, translate("Sidebar", "Tags")))
-        terms = (HasTag(tag, exact=True) for tag in tags)
-        entries += [
-            SidebarEntry(Kind.FILTER, filter_text(term), counts and counts.tags[term.tag], term) for term in terms
-        ]
+        entries += _tag_entries(tags, counts and counts.tags, folded)
     sources = dict.fromkeys(known.sources) if counts is None else _sources(counts)
     if len(sources) > 1:
         entries.append(SidebarEntry(Kind.HEADING, translate("Sidebar", "From")))
@@ -247,6 +293,8 @@ class SidebarModel(QAbstractListModel):
             return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         flags |= Qt.ItemFlag.ItemIsEditable if self.can_rename(entry) else Qt.ItemFlag.NoItemFlags
+        if entry.tag is not None and self.can_change_tags:
+            flags |= Qt.ItemFlag.ItemIsDragEnabled
         takes_plants = entry.takes_plants and self.can_change_tags
         return flags | (Qt.ItemFlag.ItemIsDropEnabled if takes_plants else Qt.ItemFlag.NoItemFlags)
 
@@ -272,10 +320,12 @@ class SidebarModel(QAbstractListModel):
         return entry.term is not None and entry.term in self._terms
 
     def _spoken(self, entry: SidebarEntry) -> str:
-        text = one_line(entry.text)
+        text = one_line(entry.text) if entry.tag is None else tag_text(entry.tag)
         if entry.plants is not None:
             plants = shown(Text("{count:,} plants", one="1 plant", count=entry.plants))
             text = self.tr("{name}, {plants}").format(name=text, plants=plants)
+        if entry.is_folded:
+            text = self.tr("{entry}, folded").format(entry=text)
         return self.tr("{entry}, shown").format(entry=text) if self._is_active(entry) else text
 
     def _step_to(self, entries: Sequence[SidebarEntry], keys: set[tuple[object, ...]]) -> bool:
@@ -299,7 +349,14 @@ class SidebarModel(QAbstractListModel):
 
 
 def _tool_tip(entry: SidebarEntry) -> str:
-    return tool_tip(entry.text if entry.search is None else f"{entry.text}: {entry.search.text}")
+    if entry.tag is None or not (entry.depth or entry.is_branch) or entry.plants is None:
+        return tool_tip(entry.text if entry.search is None else f"{entry.text}: {entry.search.text}")
+    if not entry.is_branch:
+        plants = Text("{tag} · {count:,} plants", one="{tag} · 1 plant", count=entry.plants, tag=tag_text(entry.tag))
+        return tool_tip(shown(plants))
+    text = translate("Sidebar", "{tag} · {plants} with all below, {own} itself")
+    number = QLocale().toString
+    return tool_tip(text.format(tag=tag_text(entry.tag), plants=number(entry.plants), own=number(entry.own or 0)))
 
 
 def count_text(entry: SidebarEntry) -> str:

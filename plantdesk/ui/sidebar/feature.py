@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMenu
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import HasTag
+from plantdesk.domain.tags import is_in_branch, levels
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.feature import Feature
@@ -31,6 +32,7 @@ from plantdesk.ui.sidebar.entries import (
     named_search,
     searches_as_json,
     searches_from_json,
+    tag_term,
     unused_name,
 )
 from plantdesk.ui.sidebar.tag_commands import TagCommands, hues_from_json
@@ -144,6 +146,7 @@ class Sidebar(Feature):
         self._contents: Contents | None = None
         self._searches: list[SavedSearch] = []
         self._found: dict[str, int] = {}
+        self._folded: set[str] = set()
         self._search = ""
         self._followed: tuple[object, ...] | None = None
         self._selected = 0
@@ -171,6 +174,8 @@ class Sidebar(Feature):
         remembered = self.context.preferences.of_store(location.key)
         self._known = known_from_json(remembered.get("known"))
         self._searches = searches_from_json(remembered.get("searches"))
+        folded = remembered.get("folded")
+        self._folded = {tag for tag in folded if isinstance(tag, str)} if isinstance(folded, list) else set()
         self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
         self.context.page.sidebar.set_requested(requested=remembered.get("sidebar") is not False)
         self._show()
@@ -251,6 +256,8 @@ class Sidebar(Feature):
         self._view.removal_requested.connect(self._remove)
         self._view.menu_requested.connect(self._open_menu)
         self._view.plants_dropped.connect(self._on_plants_dropped)
+        self._view.moved.connect(self._rename_tag)
+        self._view.folding_requested.connect(self._fold)
         self._view.left.connect(self.left)
         self._view.renaming_ended.connect(self._show)
         self._tags.renaming.connect(self._on_renaming)
@@ -269,7 +276,8 @@ class Sidebar(Feature):
 
         before = self._contents
         counts = reader.counts(None if before is None else before.counts)
-        tags = sorted((tag for tag in counts.tags if tag is not None), key=natural_key)
+        named = (tag for tag in counts.tags if tag is not None)
+        tags = sorted(named, key=lambda tag: [natural_key(part) for part in levels(tag)])
         return Contents(counts, tags)
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
@@ -320,7 +328,8 @@ class Sidebar(Feature):
     def _show(self) -> None:
         if self._view.is_renaming:
             return
-        self._view.entries.set_entries(entries_of(self._contents, self._known, self._searches, self._found))
+        shown = entries_of(self._contents, self._known, self._searches, self._found, self._folded)
+        self._view.entries.set_entries(shown)
         if self._followed is not None and self._view.go_to(self._followed):
             self._followed = None
         self._make_room()
@@ -330,7 +339,21 @@ class Sidebar(Feature):
         """Let the focus be on the new tag when its entry is there."""
         current = self._view.current()
         if current is not None and current.tag in tags:
-            self._followed = SidebarEntry(Kind.FILTER, new, term=HasTag(new, exact=True)).key
+            self._followed = SidebarEntry(Kind.FILTER, new, term=tag_term(new, is_branch=current.is_branch)).key
+
+    @Slot(str, bool, bool)
+    def _fold(self, tag: str, folded: bool, whole: bool) -> None:
+        """Hide what is below a tag, or show it, where `whole` with all that is below those."""
+        before = self._folded
+        unfolded = {each for each in before if each == tag or (whole and is_in_branch(each, tag))}
+        self._folded = before | {tag} if folded else before - unfolded
+        if self._folded != before:
+            if self._store is not None:
+                self.context.preferences.change_store(self.context.location.key, folded=sorted(self._folded))
+            current = self._view.current()
+            self._show()
+            if current is not None:
+                self._view.go_to(current.key)
 
     @Slot()
     def _make_room(self) -> None:
@@ -352,6 +375,10 @@ class Sidebar(Feature):
         menu = QMenu(self._view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self.tr("&Show only these"), lambda: self._on_chosen(entry, add=False))
+        if entry.is_branch and entry.tag is not None and entry.own:
+            itself = HasTag(entry.tag, exact=True)
+            text = self.tr("Sho&w only {tag} itself").format(tag=tag_text(entry.tag).replace("&", "&&"))
+            menu.addAction(text, lambda: self.filter_chosen.emit(itself, False))
         if entry.search is None and entry.term is not None:
             is_active = entry.term in parse_terms(self._search)
             text = self.tr("Remove from the fi&lters") if is_active else self.tr("&Add to the filters")
@@ -366,18 +393,24 @@ class Sidebar(Feature):
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), lambda: self._view.start_renaming(entry.key)).setShortcut("F2")
             if entry.tag is not None:
-                self._add_merge_menu(menu, entry.tag)
+                self._add_merge_menu(menu, entry)
                 menu.addMenu(self._tags.color_menu(entry.tag, menu))
             remove = self._removal_text(entry)
             menu.addAction(remove, lambda: self._remove(entry)).setShortcut("Del")
         menu.popup(position)
 
-    def _add_merge_menu(self, menu: QMenu, tag: str) -> None:
-        """Offer the tags to merge this one into, or all that the plants are filtered by.
+    def _add_merge_menu(self, menu: QMenu, entry: SidebarEntry) -> None:
+        """Offer to merge a branch into its top, else the tags to merge this one into, or all that are filtered by.
 
         These come first, then the others, those of most plants at the top.
         """
-        counts = {} if self._contents is None else self._contents.counts.tags
+        counts, tag = {} if self._contents is None else self._contents.counts.tags, entry.tag or ""
+        if entry.is_branch:
+            below = [each for each in counts if each and each != tag and is_in_branch(each, tag)]
+            if self._store is not None and below:
+                merge_all = self.tr("Mer&ge all into {tag}").format(tag=tag_text(tag).replace("&", "&&"))
+                menu.addAction(merge_all, partial(self._tags.merge, self._store, below, tag, counts))
+            return
         terms = parse_terms(self._search)
         filtered = [each for each in counts if each and HasTag(each, exact=True) in terms]
         merged = filtered if tag in filtered and len(filtered) > 1 else [tag]
@@ -400,8 +433,13 @@ class Sidebar(Feature):
     def _on_entry_renamed(self, entry: SidebarEntry, name: str) -> None:
         if entry.search is not None:
             self._rename_search(entry.search, name)
-        elif entry.tag is not None and self._store is not None and self._contents is not None:
-            self._tags.rename(self._store, entry.tag, name, self._contents.counts.tags)
+        elif entry.tag is not None:
+            self._rename_tag(entry.tag, name)
+
+    @Slot(str, str)
+    def _rename_tag(self, tag: str, new: str) -> None:
+        if self._store is not None and self._contents is not None:
+            self._tags.rename(self._store, tag, new, self._contents.counts.tags)
 
     @Slot(object)
     def _remove(self, entry: SidebarEntry) -> None:
@@ -411,7 +449,7 @@ class Sidebar(Feature):
             text = self.tr("Deleted the search {name}.").format(name=quoted(entry.search.name))
             self.context.page.toast.show_message(text, (self.tr("Undo"), lambda: self._set_searches(before)))
         elif entry.tag is not None and self._store is not None:
-            self._tags.remove(self._store, entry.tag)
+            self._tags.remove(self._store, entry.tag, branch=entry.is_branch)
 
     @Slot(object)
     def _on_plants_dropped(self, entry: SidebarEntry) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from plantdesk.domain.edits import MergeTags, RenameTag
 from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.tags import is_in_branch, levels, moved
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.texts import quoted, shown
@@ -45,7 +46,7 @@ class TagCommands(QObject):
         context.undo_stack.undone.connect(self._on_undone)
 
     def rename(self, store: PlantStore, tag: str, new: str, counts: Mapping[str | None, int]) -> None:
-        """Give the plants of `tag` another one; if other plants have that already, ask first."""
+        """Give the plants of a branch of tags another one; if other plants have that already, ask first."""
         if new == tag:
             return
         try:
@@ -55,28 +56,46 @@ class TagCommands(QObject):
             return
         if not new:
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
-        elif new in counts and tag in counts:
-            self.merge(store, [tag], new, counts)
+            return
+        branch = [each for each in counts if each is not None and is_in_branch(each, tag)]
+        targets = {moved(each, tag, new) for each in branch}
+        taken = sum(count for each, count in counts.items() if each in targets and each not in branch)
+        edit = RenameTag(tag, new, branch=branch not in ([], [tag]))
+        if taken:
+            plants = sum(counts[each] for each in branch)
+            self._ask(store, edit if edit.branch else MergeTags((tag,), new), [tag], new, (plants, taken))
         else:
-            self._set(store, RenameTag(tag, new), [tag], new)
+            self._set(store, edit, [tag], new)
 
     def merge(self, store: PlantStore, tags: Sequence[str], into: str, counts: Mapping[str | None, int]) -> None:
         """Ask whether to give the plants of `tags` the tag `into`, and do so as one change."""
+        plants = sum(counts[tag] for tag in tags)
+        self._ask(store, MergeTags(tuple(tags), into), tags, into, (plants, counts.get(into, 0)))
+
+    def _ask(
+        self,
+        store: PlantStore,
+        edit: RenameTag | MergeTags,
+        tags: Sequence[str],
+        into: str,
+        plants: tuple[int, int],
+    ) -> None:
+        """Ask whether to give so many plants a tag that others have already."""
         old = ", ".join(map(quoted, tags))
         template = Text(
             "Change the tag of {count:,} plants from {old} to {new}?",
             one="Change the tag of 1 plant from {old} to {new}?",
         )
-        text = shown(template.filled(count=sum(counts[tag] for tag in tags), old=old, new=quoted(into)))
+        text = shown(template.filled(count=plants[0], old=old, new=quoted(into)))
         gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.")
         if len(tags) > 1:
             gone = self.tr("Afterwards {old} are no longer tags. This can be undone.")
         known = Text("{count:,} plants have the tag {new} already.", one="1 plant has the tag {new} already.")
-        details = f"{shown(known.filled(count=counts[into], new=quoted(into)))} {gone.format(old=old)}"
+        details = f"{shown(known.filled(count=plants[1], new=quoted(into)))} {gone.format(old=old)}"
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("merge", "accent")
         button = box.add_button(self.tr("&Merge"))
-        button.clicked.connect(partial(self._set, store, MergeTags(tuple(tags), into), tags, into))
+        button.clicked.connect(partial(self._set, store, edit, tags, into))
         box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         button.setFocus()  # it can be undone
         box.open()
@@ -84,15 +103,16 @@ class TagCommands(QObject):
     def forget_colors(self, tags: Collection[str | None]) -> None:
         """Forget the colours of tags that no plant has; for when a store is opened, as an undo brings tags back."""
         chosen = self._context.theme.tags.chosen
-        kept = {tag: hue for tag, hue in chosen.items() if tag in tags}
+        there = {"/".join(levels(tag)[:end]) for tag in tags if tag for end in range(1, len(levels(tag)) + 1)}
+        kept = {tag: hue for tag, hue in chosen.items() if tag in there or tag in tags}
         if len(kept) < len(chosen):
             self._set_colors(kept)
 
-    def remove(self, store: PlantStore, tag: str) -> None:
-        """Remove a tag from its plants."""
+    def remove(self, store: PlantStore, tag: str, *, branch: bool) -> None:
+        """Remove a tag from its plants, with all below it where it is a branch."""
         self._changes.apply(
             store,
-            [RenameTag(tag, None)],
+            [RenameTag(tag, None, branch)],
             Text(
                 "Removed the tag {tag} from {count:,} plants.",
                 one="Removed the tag {tag} from 1 plant.",
@@ -117,7 +137,7 @@ class TagCommands(QObject):
 
     def _set(self, store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], new: str) -> None:
         text = Text("{count:,} plants have the tag {new} now.", one="1 plant has the tag {new} now.")
-        if isinstance(edit, MergeTags):
+        if isinstance(edit, MergeTags) or edit.branch:
             text = Text(
                 "Changed the tag of {count:,} plants from {old} to {new}.",
                 one="Changed the tag of 1 plant from {old} to {new}.",
@@ -137,9 +157,9 @@ class TagCommands(QObject):
         if change.kind is not ChangeKind.MERGE:
             self._renames[change.number] = tags[0], new
         chosen = self._context.theme.tags.chosen
-        hue = next((chosen[tag] for tag in tags if tag in chosen), None)
-        if hue is not None and new not in chosen:
-            self._choose_color(new, hue)
+        after = {moved(each, tag, new) or "": hue for tag in reversed(tags) for each, hue in chosen.items()}
+        if len(after | chosen) > len(chosen):
+            self._set_colors(after | chosen)
         for tag in tags:
             self.renamed.emit(tag, new)
 

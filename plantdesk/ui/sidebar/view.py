@@ -32,6 +32,7 @@ from PySide6.QtGui import (
     QFontMetrics,
     QHideEvent,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPen,
 )
@@ -45,8 +46,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from plantdesk.domain.tags import is_in_branch, levels
 from plantdesk.ui.filters import filter_icon
-from plantdesk.ui.plant_drag import is_plants
+from plantdesk.ui.plant_drag import drag_tag, dragged_tag, is_plants
 from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar.entries import (
     ACTIVE_ROLE,
@@ -56,14 +58,16 @@ from plantdesk.ui.sidebar.entries import (
     SidebarEntry,
     SidebarModel,
     count_text,
+    tag_term,
 )
+from plantdesk.ui.texts import tag_text
 from plantdesk.ui.theme.colors import dot_color
 from plantdesk.ui.theme.metrics import ICON, FontRole, S, tabular
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
-from plantdesk.ui.widgets.plain_text import announce
+from plantdesk.ui.widgets.plain_text import announce, show_at_pointer
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
@@ -77,6 +81,8 @@ _ITEM, _HEADING = 30, 28
 #: `_END` without the scroll bar, whose room is always there.
 _HEADING_TEXT, _MARK, _TEXT, _END = 20, 28, 44, 11
 _DOT, _RADIUS, _RING = 10, 6, 2
+#: The chevron of a branch: its middle, size, and half the width of where it is clicked; a level, and the most of them.
+_CHEVRON, _CHEVRON_SIZE, _CHEVRON_HIT, _LEVEL, _MAX_LEVELS = 15, 12, 12, 16, 5
 #: Of entries that cannot be chosen now: the counts are still read.
 _DISABLED_OPACITY = 0.6
 #: Fractions of pixels that the width of a text in whole pixels leaves out.
@@ -143,7 +149,8 @@ class EntryDelegate(QStyledItemDelegate):
 
     @override
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        start = self._theme.metrics.scaled(_MARK + ICON // 2) + 2  # the icon or dot stays in sight
+        # The icon or dot stays in sight.
+        start = self._theme.metrics.scaled(_MARK + ICON // 2) + self._indent(index.data(ENTRY_ROLE)) + 2
         editor.setGeometry(self._placed(option, start, option.rect.width() - start - S))
 
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -180,7 +187,7 @@ class EntryDelegate(QStyledItemDelegate):
         count, font = count_text(entry), self._count_font(is_active=is_active)
         painter.setFont(font)
         width = painter.fontMetrics().horizontalAdvance(count) if count else 0
-        start, end = scaled(_TEXT), scaled(_END)
+        start, end = scaled(_TEXT) + self._indent(entry), scaled(_END)
         painter.setPen(colors.color("text" if is_active else "text_2"))
         painter.drawText(
             self._placed(option, option.rect.width() - end - width, width),
@@ -192,14 +199,18 @@ class EntryDelegate(QStyledItemDelegate):
         painter.setFont(name)
         painter.setPen(colors.color("text"))
         room = option.rect.width() - start - end - width - S
-        text = painter.fontMetrics().elidedText(index.data(), Qt.TextElideMode.ElideRight, room)
+        text = painter.fontMetrics().elidedText(index.data(), Qt.TextElideMode.ElideMiddle, room)
         painter.drawText(self._placed(option, start, room), QStyle.visualAlignment(option.direction, _LEADING), text)
 
     def _paint_mark(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, color: str) -> None:
         scaled = self._theme.metrics.scaled
         size = scaled(_DOT if entry.tag is not None else ICON)
-        rect = self._placed(option, scaled(_MARK) - size // 2, size)
-        rect = QRect(rect.left(), rect.center().y() - size // 2 + 1, size, size)
+        indent, ratio = self._indent(entry), painter.device().devicePixelRatioF()
+        if entry.is_branch:
+            chevron = scaled(_CHEVRON_SIZE)
+            pixmap = self._theme.icons.pixmap(_chevron(entry, option.direction), color, chevron, ratio)
+            painter.drawPixmap(self._square(option, scaled(_CHEVRON) + indent, chevron), pixmap)
+        rect = self._square(option, scaled(_MARK) + indent, size)
         if entry.tag is not None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(dot_color(self._theme.tags.hue(entry.tag), self._theme.colors))
@@ -207,8 +218,20 @@ class EntryDelegate(QStyledItemDelegate):
             return
         icons = {Kind.EVERYTHING: "sprout", Kind.SEARCH: "bookmark"}
         name = icons.get(entry.kind) or (filter_icon(entry.term) if entry.term is not None else "search")
-        ratio = painter.device().devicePixelRatioF()
         painter.drawPixmap(rect, self._theme.icons.pixmap(name, color, size, ratio))
+
+    def is_on_chevron(self, rect: QRect, direction: Qt.LayoutDirection, entry: SidebarEntry, x: int) -> bool:
+        """Whether a place in the row of an entry is on its chevron."""
+        scaled = self._theme.metrics.scaled
+        at = x - rect.left() if direction is Qt.LayoutDirection.LeftToRight else rect.right() - x
+        return entry.is_branch and abs(at - scaled(_CHEVRON) - self._indent(entry)) <= scaled(_CHEVRON_HIT) - 1
+
+    def _indent(self, entry: SidebarEntry) -> int:
+        return self._theme.metrics.scaled(_LEVEL * min(entry.depth, _MAX_LEVELS))
+
+    def _square(self, option: QStyleOptionViewItem, middle: int, size: int) -> QRect:
+        rect = self._placed(option, middle - size // 2, size)
+        return QRect(rect.left(), rect.center().y() - size // 2 + 1, size, size)
 
     def _count_font(self, *, is_active: bool) -> QFont:
         font = tabular(self._theme.metrics.font(FontRole.CAPTION))
@@ -220,8 +243,17 @@ class EntryDelegate(QStyledItemDelegate):
         return QStyle.visualRect(option.direction, option.rect, rect)
 
 
+def _chevron(entry: SidebarEntry, direction: Qt.LayoutDirection) -> str:
+    if not entry.is_folded:
+        return "chevron-down"
+    return "chevron-right" if direction is Qt.LayoutDirection.LeftToRight else "chevron-left"
+
+
+#: Pixels until a tag that is pressed is dragged.
+_DRAG_DISTANCE = 8
 #: While plants are dragged so close to an edge, the list scrolls by so many pixels each time.
 _EDGE, _SCROLL_STEP, _SCROLL_MS = 24, 12, 40
+_TREE_KEYS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Asterisk}
 _CHOOSING = {*ENTER_KEYS, Qt.Key.Key_Space}
 
 
@@ -230,8 +262,10 @@ class SidebarView(QListView):
 
     `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
     `removal_requested(entry)`: Delete. `menu_requested(entry, position)`: right click, Menu key or Shift+F10.
-    `plants_dropped(entry)`: the selected plants were dropped on a tag. `left`: it was hidden while it had the focus.
-    `renaming_ended`: the editor of a name was closed.
+    `plants_dropped(entry)`: the selected plants were dropped on a tag. `moved(tag, new)`: a tag was dropped where it
+    gets another name. `folding_requested(tag, folded, whole)`: what is below a tag is to be hidden, or shown,
+    or all levels of it. `left`: it was hidden while it had the focus. `renaming_ended`: the editor of a name was
+    closed.
     """
 
     chosen = Signal(object, bool)
@@ -239,6 +273,8 @@ class SidebarView(QListView):
     removal_requested = Signal(object)
     menu_requested = Signal(object, QPoint)
     plants_dropped = Signal(object)
+    moved = Signal(str, str)
+    folding_requested = Signal(str, bool, bool)
     left = Signal()
     renaming_ended = Signal()
 
@@ -256,6 +292,8 @@ class SidebarView(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
         self.setAcceptDrops(True)
+        self._theme = theme
+        self._pressed_at: QPoint | None = None
         self._scroll_step = 0
         self._scrolling = QTimer(self, interval=_SCROLL_MS)
         self._scrolling.timeout.connect(self._on_scroll_due)
@@ -336,10 +374,56 @@ class SidebarView(QListView):
             self.start_renaming(entry.key)
         elif event.key() == Qt.Key.Key_Delete and self.entries.can_rename(entry):
             self.removal_requested.emit(entry)
+        elif event.key() in _TREE_KEYS and entry.tag is not None:
+            self._move_in_tree(entry, event.key())
         elif is_menu_key(event):
             self.menu_requested.emit(entry, menu_position(self, index))
         else:
             super().keyPressEvent(event)
+
+    def _move_in_tree(self, entry: SidebarEntry, key: int) -> None:
+        """Unfold or fold, or go to the first tag below or to the one above; the asterisk unfolds all below."""
+        tag, forward = entry.tag or "", Qt.Key.Key_Right
+        if self.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+            forward = Qt.Key.Key_Left
+        if key == Qt.Key.Key_Asterisk:
+            self.folding_requested.emit(tag, False, True)
+        elif (key == forward) is bool(entry.is_folded) and entry.is_branch:
+            self.folding_requested.emit(tag, key != forward, False)
+        elif key == forward and entry.is_branch:
+            self.setCurrentIndex(self.entries.index(self.currentIndex().row() + 1, 0))
+        elif key != forward and entry.depth:
+            self.go_to((Kind.FILTER, tag_term(tag.rpartition("/")[0], is_branch=True)))
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Fold or unfold by the chevron, which chooses nothing."""
+        self._pressed_at = event.position().toPoint()
+        index = self.indexAt(self._pressed_at)
+        entry = self.entries.entry(index) if index.isValid() else None
+        place = self.visualRect(index), self.layoutDirection()
+        if entry is not None and self._delegate.is_on_chevron(*place, entry, self._pressed_at.x()):
+            self._pressed_at = None
+            self.folding_requested.emit(entry.tag, not entry.is_folded, False)
+        else:
+            super().mousePressEvent(event)
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Let a second click on the chevron fold again."""
+        self.mousePressEvent(event)
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag the tag that was pressed; Qt would drag only what is selected, and nothing is."""
+        if not event.buttons() & Qt.MouseButton.LeftButton:
+            super().mouseMoveEvent(event)
+        elif self._pressed_at is not None:
+            index = self.indexAt(self._pressed_at)
+            way = (event.position().toPoint() - self._pressed_at).manhattanLength()
+            if way >= _DRAG_DISTANCE and index.flags() & Qt.ItemFlag.ItemIsDragEnabled:
+                self._pressed_at = None
+                drag_tag(self, self.entries.entry(index).tag or "", self._theme)
 
     @override
     def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
@@ -369,13 +453,16 @@ class SidebarView(QListView):
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        event.setAccepted(is_plants(event.mimeData()))
+        event.setAccepted(is_plants(event.mimeData()) or dragged_tag(event.mimeData()) is not None)
 
     @override
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         index = self._target(event)
         self._scroll_at_edges(event.position().y())
         self._mark(index)
+        new = self._moved_tag(event)
+        text = "" if new is None else self.tr("Becomes {tag}").format(tag=tag_text(new))
+        show_at_pointer(self.viewport(), event.position().toPoint(), text)
         event.setAccepted(index.isValid())
 
     @override
@@ -388,8 +475,12 @@ class SidebarView(QListView):
         index = self._target(event)
         self._mark(QModelIndex())
         self._scrolling.stop()
+        tag, new = dragged_tag(event.mimeData()), self._moved_tag(event)
         if index.isValid():
             event.acceptProposedAction()
+        if tag is not None and new is not None:
+            self.moved.emit(tag, new)
+        elif index.isValid():
             self.plants_dropped.emit(self.entries.entry(index))
 
     @Slot(QModelIndex)
@@ -399,10 +490,24 @@ class SidebarView(QListView):
             self.chosen.emit(self.entries.entry(index), bool(add))
 
     def _target(self, event: QDropEvent) -> QModelIndex:
-        """Return the tag under the pointer, an invalid index where plants cannot be dropped."""
+        """Return the tag under the pointer, an invalid index where plants, or the tag, cannot be dropped."""
         index = self.indexAt(event.position().toPoint())
+        if dragged_tag(event.mimeData()) is not None:
+            return index if self._moved_tag(event) is not None else QModelIndex()
         is_target = index.isValid() and is_plants(event.mimeData()) and self.entries.entry(index).takes_plants
         return index if is_target else QModelIndex()
+
+    def _moved_tag(self, event: QDropEvent) -> str | None:
+        """Return what the dragged tag becomes at the pointer: below another one, or on a heading, of the top."""
+        index, tag = self.indexAt(event.position().toPoint()), dragged_tag(event.mimeData())
+        if tag is None or not index.isValid() or not self.entries.can_change_tags:
+            return None
+        entry, new = self.entries.entry(index), levels(tag)[-1]
+        if entry.tag is not None:
+            new = f"{entry.tag}/{new}"
+        elif entry.kind is not Kind.HEADING:
+            return None
+        return None if is_in_branch(new, tag) else new
 
     def _scroll_at_edges(self, y: float) -> None:
         """Scroll while plants are dragged along the upper or lower edge."""

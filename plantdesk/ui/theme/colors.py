@@ -278,8 +278,11 @@ class TagColors(QObject):
         self.changed.emit()
 
     def hue(self, tag: str) -> int:
-        """Return the position of a tag's hue in `HUES`."""
-        return self.chosen.get(tag, (crc32(tag.encode(errors="replace")) >> 4) % len(HUES))
+        """Return the position of a tag's hue in `HUES`: that chosen for it, or for the nearest tag above it."""
+        above = tag
+        while above and above not in self.chosen:
+            above = above.rpartition("/")[0]
+        return self.chosen.get(above or tag, (crc32(tag.encode(errors="replace")) >> 4) % len(HUES))
 
     def pill(self, tag: str, *, dark: bool) -> PillColors:
         """Return the colours of a tag's pill."""

@@ -91,7 +91,8 @@ def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, select
     line = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)  # a line is centred on its pixels
     painter.drawRoundedRect(line, rect.height() / 2, rect.height() / 2)
     painter.setPen(foreground if visible else colors.color("text_2"))
-    text = painter.fontMetrics().elidedText(tag_text(tag), Qt.TextElideMode.ElideRight, rect.width() - 2 * S)
+    elided = Qt.TextElideMode.ElideLeft if "/" in tag else Qt.TextElideMode.ElideRight  # the lowest level is seen
+    text = painter.fontMetrics().elidedText(tag_text(tag), elided, rect.width() - 2 * S)
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
 
 

@@ -119,6 +119,11 @@ def show_below(widget: QWidget, text: str) -> None:
     announce(widget, text)
 
 
+def show_at_pointer(widget: QWidget, position: QPoint, text: str) -> None:
+    """Show `text` beside the pointer, which is at a position in the widget; an empty one hides it."""
+    QToolTip.showText(widget.mapToGlobal(position), tool_tip(text), widget)
+
+
 def announce(widget: QObject, text: str) -> None:
     """Let screen readers speak `text`."""
     QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))

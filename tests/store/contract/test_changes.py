@@ -19,7 +19,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.selections import Selection
+from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
@@ -399,6 +399,55 @@ def test_the_title_of_an_edit_says_what_it_changed(
     apply(store, edited(plants[0], **values))
     with closing(store.reader()) as reader:
         assert [(each.kind, str(each.title)) for each in reader.history()] == [(kind, title)]
+
+
+def tags_after(store: PlantStore, before: list[str | None], edit: Edit) -> list[str | None]:
+    """Return the tags of new plants after an edit, which is one change and is undone as one."""
+    for plant_id, tag in enumerate(before, start=100):
+        values = {"id": plant_id, "name": "Élan"} | ({} if tag is None else {"tag": tag})
+        store.add(new_plant(values), FORM).result(SECONDS)
+    apply(store, edit)
+    after = [row.tag for row in rows(store) if row.id >= 100]
+    with closing(store.reader()) as reader:
+        searched = [tag for tag in after if tag is not None and not tag.endswith("/")]
+        found = [reader.count_selected(Selection.of(HasTag(tag))) for tag in searched]
+        assert found == [after.count(tag) for tag in searched], "searches find the new tags"
+    undo(store)
+    assert [row.tag for row in rows(store) if row.id >= 100] == before
+    return after
+
+
+BRANCH: list[str | None] = ["yard", "yard/bed 1", "yard/bed 1/ü", "yard 2", "Yard/x", "yard/", None]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "after"),
+    [
+        ("yard", "hof", ["hof", "hof/bed 1", "hof/bed 1/ü", "yard 2", "Yard/x", "hof/", None]),
+        ("yard", None, [None, None, None, "yard 2", "Yard/x", None, None]),
+        ("yard/bed 1", "yard", ["yard", "yard", "yard/ü", "yard 2", "Yard/x", "yard/", None]),
+        (
+            "yard",
+            "yard/bed 1",
+            ["yard/bed 1", "yard/bed 1/bed 1", "yard/bed 1/bed 1/ü", "yard 2", "Yard/x", "yard/bed 1/", None],
+        ),
+        ("yard/bed 1", "über", ["yard", "über", "über/ü", "yard 2", "Yard/x", "yard/", None]),
+    ],
+)
+def test_a_branch_of_tags_is_moved_as_one_change(
+    store: PlantStore, old: str, new: str | None, after: list[str | None]
+) -> None:
+    assert tags_after(store, BRANCH, RenameTag(old, new, branch=True)) == after
+
+
+def test_a_tag_is_renamed_without_those_below_it(store: PlantStore) -> None:
+    after = ["hof", *BRANCH[1:]]
+    assert tags_after(store, BRANCH, RenameTag("yard", "hof")) == after
+
+
+def test_a_branch_is_merged_into_its_top(store: PlantStore) -> None:
+    merged = MergeTags(("yard/bed 1", "yard", "yard/bed 1/ü"), "yard")
+    assert tags_after(store, BRANCH, merged) == ["yard", "yard", "yard", "yard 2", "Yard/x", "yard/", None]
 
 
 def test_a_change_has_a_kind_and_parameters_and_so_has_its_undo(store: PlantStore, plants: list[PlantRow]) -> None:

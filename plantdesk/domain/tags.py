@@ -1,0 +1,23 @@
+"""Tags as a tree: “garden/bed 3” is below “garden”. A tag is one string; only its slashes say what is above it."""
+
+from __future__ import annotations
+
+from plantdesk.domain.folding import searched
+
+
+def levels(tag: str) -> list[str]:
+    """Return the parts of a tag from the top; a tag of which a part would be blank is one part."""
+    parts = tag.split("/")
+    return parts if len(parts) == 1 or all(searched(part).strip() for part in parts) else [tag]
+
+
+def is_in_branch(tag: str, top: str) -> bool:
+    """Whether a tag is the one at the top of a branch, or below it."""
+    return tag == top or tag.startswith(f"{top}/")
+
+
+def moved(tag: str, old: str, new: str | None) -> str | None:
+    """Return what a tag is when the branch `old` becomes `new`, or None; a tag of another branch stays."""
+    if not is_in_branch(tag, old):
+        return tag
+    return None if new is None else new + tag[len(old) :]

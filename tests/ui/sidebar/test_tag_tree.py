@@ -1,0 +1,206 @@
+"""Tags with slashes as a tree in the sidebar, driven by keys and clicks."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from plantdesk.domain.views import Counts
+from plantdesk.ui.plant_drag import tag_data
+from plantdesk.ui.sidebar.entries import ENTRY_ROLE, Contents, Known, entries_of
+from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.plain_text import PlainLabel
+from tests.support.desk import TIMEOUT
+from tests.ui.sidebar.test_sidebar import SidebarDesk, drop
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.workspace import Workspace
+    from tests.ui.conftest import Adder
+
+CONTROL, NONE = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.NoModifier
+
+
+class TreeDesk(SidebarDesk):
+    """The window with a tree of tags."""
+
+    def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store) -> None:
+        super().__init__(qtbot, workspace)
+        self.store = store
+
+    def tree(self) -> list[str]:
+        """The tags as they are seen, indented, with their numbers."""
+        model = self.view.model()
+        entries = [model.index(row, 0).data(ENTRY_ROLE) for row in range(model.rowCount())]
+        return [f"{'  ' * each.depth}{each.text} {each.plants}" for each in entries if each.tag is not None]
+
+    def shows_tree(self, *lines: str) -> None:
+        self.qtbot.waitUntil(lambda: self.tree() == list(lines), timeout=TIMEOUT)
+
+    def tags(self) -> dict[str, str | None]:
+        with closing(self.store.reader()) as reader:
+            return {row.name: row.tag for row in reader.rows(range(1, 10)).values()}
+
+
+TREE = ("garden 4", "  bed 1 1", "  bed 3 2", "    left 1", "hall 1")
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> TreeDesk:
+    for name, tag in (
+        ("Aloe", "garden"),
+        ("Basil", "garden/bed 1"),
+        ("Cactus", "garden/bed 3"),
+        ("Dill", "garden/bed 3/left"),
+        ("Elder", "hall"),
+    ):
+        add(name, tag=tag)
+    bare.complete()
+    bare.set_store(store)
+    desk = TreeDesk(qtbot, bare, store)
+    desk.shows_tree(*TREE)
+    return desk
+
+
+def chevron(desk: TreeDesk, text: str, depth: int = 0) -> QPoint:
+    return QPoint(15 + 16 * depth, desk.point(text).y())
+
+
+def test_a_click_shows_the_branch_and_the_menu_the_tag_itself(desk: TreeDesk) -> None:
+    desk.click("garden")
+    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+    assert desk.chips() == ["garden and below"]
+    assert desk.active() == ["garden"]
+    desk.click("bed 3")
+    desk.sees("Cactus", "Dill")
+    desk.go_to("garden")
+    desk.choose_in_menu("Show only garden itself")
+    desk.sees("Aloe")
+
+
+def test_a_branch_is_folded_by_its_arrow_and_stays_so(desk: TreeDesk, bare: Workspace, store: Store) -> None:
+    QTest.mouseClick(desk.view.viewport(), Qt.MouseButton.LeftButton, NONE, chevron(desk, "garden"))
+    desk.shows_tree("garden 4", "hall 1")
+    assert not desk.chips(), "it chooses nothing"
+    bare.release_store()
+    bare.set_store(store)
+    desk.shows_tree("garden 4", "hall 1")
+    QTest.mouseDClick(desk.view.viewport(), Qt.MouseButton.LeftButton, NONE, chevron(desk, "garden"))
+    desk.shows_tree(*TREE)
+
+
+def test_keys_fold_unfold_and_go_through_the_tree(desk: TreeDesk) -> None:
+    desk.go_to("left")
+    desk.press(Qt.Key.Key_Left)
+    assert desk.view.currentIndex().data() == "bed 3"
+    desk.press(Qt.Key.Key_Left)
+    desk.shows_tree("garden 4", "  bed 1 1", "  bed 3 2", "hall 1")
+    for _ in range(2):
+        desk.press(Qt.Key.Key_Left)
+    desk.shows_tree("garden 4", "hall 1")
+    assert desk.view.currentIndex().data() == "garden"
+    desk.press(Qt.Key.Key_Right)
+    desk.shows_tree("garden 4", "  bed 1 1", "  bed 3 2", "hall 1")
+    desk.press(Qt.Key.Key_Right)
+    assert desk.view.currentIndex().data() == "bed 1"
+    desk.press(Qt.Key.Key_Left)
+    desk.press(Qt.Key.Key_Asterisk)
+    desk.shows_tree(*TREE)
+    assert desk.view.currentIndex().data() == "garden"
+
+
+def test_a_branch_is_renamed_as_one_change_and_filter_and_colour_follow(desk: TreeDesk, theme: Theme) -> None:
+    desk.click("garden")
+    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+    desk.go_to("garden")
+    desk.choose_color("Blue")
+    hues = theme.tags
+    assert hues.hue("garden/bed 3/left") == hues.hue("garden") == hues.chosen["garden"]
+    desk.press(Qt.Key.Key_F2)
+    desk.type_name("yard")
+    desk.shows_tree("hall 1", "yard 4", "  bed 1 1", "  bed 3 2", "    left 1")
+    desk.until(lambda: desk.chips() == ["yard and below"])
+    assert desk.view.currentIndex().data() == "yard"
+    assert hues.hue("yard/bed 1") == hues.chosen["garden"]
+    assert desk.toast.text == "Changed the tag of 4 plants from “garden” to “yard”."
+    desk.button("Undo").click()
+    desk.shows_tree(*TREE)
+    desk.until(lambda: desk.chips() == ["garden and below"])
+
+
+def test_another_path_moves_a_branch_and_asks_where_there_are_plants(desk: TreeDesk) -> None:
+    desk.go_to("bed 3")
+    desk.press(Qt.Key.Key_F2)
+    assert desk.editor.text() == "garden/bed 3"
+    desk.type_name("garden/bed 1")
+    desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
+    box = desk.the(MessageBox)
+    assert box.text == "Change the tag of 2 plants from “garden/bed 3” to “garden/bed 1”?"
+    assert any("1 plant has the tag" in each.text() for each in box.findChildren(PlainLabel))
+    desk.button("Merge").click()
+    desk.shows_tree("garden 4", "  bed 1 3", "    left 1", "hall 1")
+
+
+@pytest.mark.parametrize(
+    ("tag", "target", "tags"),
+    [
+        ("hall", "garden", {"Elder": "garden/hall"}),
+        ("garden/bed 3", "hall", {"Cactus": "hall/bed 3", "Dill": "hall/bed 3/left"}),
+        ("garden/bed 3", "Tags", {"Cactus": "bed 3", "Dill": "bed 3/left"}),
+        ("garden", "hall", {"Aloe": "hall/garden", "Dill": "hall/garden/bed 3/left"}),
+    ],
+)
+def test_a_tag_is_dragged_to_another_place(desk: TreeDesk, tag: str, target: str, tags: dict[str, str]) -> None:
+    before = desk.tags()
+    assert drop(desk, target, tag_data(tag))
+    desk.until(lambda: desk.tags().items() >= tags.items())
+    desk.until(lambda: "Undo" in desk.buttons())
+    desk.button("Undo").click()
+    desk.until(lambda: desk.tags() == before)
+
+
+@pytest.mark.parametrize(
+    ("tag", "target"),
+    [("garden", "left"), ("garden", "garden"), ("garden/bed 1", "garden"), ("hall", "Tags"), ("hall", "All plants")],
+)
+def test_a_tag_is_not_dropped_where_it_cannot_go(desk: TreeDesk, tag: str, target: str) -> None:
+    assert not drop(desk, target, tag_data(tag))
+
+
+def test_a_branch_is_merged_into_its_top_and_removed(desk: TreeDesk) -> None:
+    desk.go_to("bed 3")
+    desk.choose_in_menu("Merge all into garden/bed 3")
+    desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
+    desk.button("Merge").click()
+    desk.shows_tree("garden 4", "  bed 1 1", "  bed 3 2", "hall 1")
+    desk.go_to("garden")
+    desk.press(Qt.Key.Key_Delete)
+    desk.shows_tree("hall 1")
+    desk.until(lambda: desk.toast.text == "Removed the tag “garden” from 4 plants.")
+
+
+def test_plants_dropped_on_a_branch_get_its_tag(desk: TreeDesk) -> None:
+    desk.table.setFocus()
+    desk.table.selectAll()
+    drop(desk, "garden")
+    desk.until(lambda: set(desk.tags().values()) == {"garden"})
+
+
+def tree_of(*tags: str, folded: tuple[str, ...] = ()) -> list[tuple[str, int, int | None]]:
+    counts = Counts(dict.fromkeys(tags, 1), {}, 0)
+    entries = entries_of(Contents(counts, tags), Known(), [], {}, folded)
+    return [(each.tag, each.depth, each.plants) for each in entries if each.tag is not None]
+
+
+def test_a_level_without_plants_is_shown_and_odd_slashes_are_none() -> None:
+    assert tree_of("a/b/c", "a/d") == [("a", 0, 2), ("a/b", 1, 1), ("a/b/c", 2, 1), ("a/d", 1, 1)]
+    odd = ("/", "a/", "//x", "http://x", "´/a", " /a")
+    assert tree_of(*odd) == [(tag, 0, 1) for tag in odd]
+    assert tree_of("a/b", "ab", folded=("a",)) == [("a", 0, 1), ("ab", 0, 1)]
