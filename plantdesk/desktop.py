@@ -31,7 +31,7 @@ from plantdesk.ui.theme.colors import STYLE_ARGUMENTS, FirstColors, ThemeMode
 
 if TYPE_CHECKING:
     from plantdesk.api.server import Server
-    from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore, ServedStore
     from plantdesk.domain.server_state import ServerState
@@ -259,9 +259,9 @@ def _make_server(store: ServedStore, location: StoreLocation) -> Server:
     return Server(store, location, runtime_folder=paths.runtime_folder())
 
 
-def _begin_backups(store: PlantStore) -> Callable[[], None]:
+def _begin_backups(store: PlantStore, on_outcome: Callable[[StoreError | None], object]) -> Callable[[], None]:
     """Back up by time from now on; returns the function that ends it, which waits two seconds at most for a backup."""
-    close = store.begin_backups()
+    close = store.begin_backups(on_outcome)
 
     def end() -> None:
         ending = threading.Thread(target=close, name="backups-end", daemon=True)

@@ -382,8 +382,11 @@ class PlantStore(Protocol):
     def prepare_views(self) -> None:
         """Prepare in the background for the searches and sorts of a window, where that helps."""
 
-    def begin_backups(self) -> Callable[[], None]:
-        """Make backups by time from now on; the returned function ends that, after a backup under way."""
+    def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
+        """Make backups by time from now on; the returned function ends that, after a backup under way.
+
+        `on_outcome` is called on the thread of the backups after each attempt, with its error, or None.
+        """
 
     def begin_closing(self) -> None:
         """Prepare for `close`, which comes soon: in some seconds what waits for a server that hangs fails."""

@@ -44,6 +44,7 @@ class Bridge(QObject):
     changed = Signal(object)
     server_changed = Signal(object)
     health_changed = Signal(object)
+    backup_changed = Signal(object)
     _changes_added = Signal()
     _posted = Signal(object)
 
@@ -77,6 +78,10 @@ class Bridge(QObject):
     def notify_health(self, error: StoreError | None) -> None:
         """Signal what keeps the store from saving plants, or None; any thread."""
         self.call(self, self.health_changed.emit, error)
+
+    def notify_backup(self, error: StoreError | None) -> None:
+        """Signal why no automatic backup could be made, or None; any thread."""
+        self.call(self, self.backup_changed.emit, error)
 
     def call(self, receiver: QObject, function: Callable[..., object], *args: object) -> None:
         """Call `function` on the GUI thread, soon, unless `receiver` is deleted by then; any thread.

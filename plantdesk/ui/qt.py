@@ -39,6 +39,7 @@ __all__ = [
     "documents_folder",
     "fill",
     "fitted",
+    "is_seen",
     "mirrored",
     "override",
     "qt_diagnostics",
@@ -72,6 +73,12 @@ def bring_to_front(window: QWidget, token: str = "") -> None:
     window.show()
     window.raise_()
     window.activateWindow()
+
+
+def is_seen(widget: QWidget) -> bool:
+    """Return whether the window of a widget is on the screen: neither hidden nor minimised."""
+    window = widget.window()
+    return window.isVisible() and not window.isMinimized()
 
 
 def fill(layout: Box, *items: Item, margins: Margins | None = None, spacing: int | None = None) -> Box:

@@ -23,6 +23,7 @@ from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.workspace import Workspace
 
 if TYPE_CHECKING:
+    from plantdesk.domain.errors import StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore, ServedStore
     from plantdesk.domain.server_state import ServerState
@@ -176,8 +177,8 @@ class StoreServices(NamedTuple):
     """What runs on an open store."""
 
     make_server: Callable[[ServedStore, StoreLocation], StoreServer]
-    #: Begins automatic backups, and returns a function that ends them.
-    begin_backups: Callable[[PlantStore], Callable[[], None]]
+    #: Begins automatic backups, whose outcomes it passes on, and returns a function that ends them.
+    begin_backups: Callable[[PlantStore, Callable[[StoreError | None], object]], Callable[[], None]]
 
 
 class Session(QObject):
@@ -352,7 +353,7 @@ class Session(QObject):
             self._serve(store)
 
     def _serve(self, store: PlantStore) -> None:
-        self._unsubscribe.append(self._begin_backups(store))
+        self._unsubscribe.append(self._begin_backups(store, self.bridge.notify_backup))
         self._api.serve(store)
 
     def _begin_services(self) -> None:

@@ -205,12 +205,13 @@ class Workspace(Page):
         """Make the features whose modules would delay the first paint."""
         from plantdesk.ui.shared_store.updating import StoreUpdate
         from plantdesk.ui.window.notices import NewsNotice, UpdateNotice
+        from plantdesk.ui.window.notifications import Notifications
 
         update = StoreUpdate(self._context)
         self._store_notice.update_requested.connect(update.ask)
         news = NewsNotice(self._context)
         news.news_requested.connect(self._help.show_news)
-        return [self._store_notice, update, UpdateNotice(self._context), news]
+        return [self._store_notice, update, UpdateNotice(self._context), news, Notifications(self._context)]
 
     @cached_property
     def _store_notice(self) -> StoreNotice:

@@ -431,13 +431,16 @@ def test_a_failing_backup_is_logged_and_tried_again(
     store: Store, backups: Backups, caplog: pytest.LogCaptureFixture
 ) -> None:
     backups.folder.write_text("in the way")
-    automatic = AutomaticBackups(partial(back_up_if_due, store.file, 0.01), first=0, every=0.01)
+    outcomes: list[StoreError | None] = []
+    automatic = AutomaticBackups(partial(back_up_if_due, store.file, 0.01), outcomes.append, first=0, every=0.01)
     try:
         until(lambda: "No automatic backup was made" in caplog.text)
         backups.folder.unlink()
         until(lambda: len(backups.newest_first()) == 1)
+        until(lambda: outcomes[-1] is None)
     finally:
         automatic.close()
+    assert isinstance(outcomes[0], BackupFolderError)
 
 
 # --- before a migration --------------------------------------------------------------------------

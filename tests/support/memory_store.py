@@ -507,7 +507,7 @@ class MemoryStore(PlantStore):
         return MemoryReader(self._state)
 
     @override
-    def begin_backups(self) -> Callable[[], None]:
+    def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
         return lambda: None
 
     @override

@@ -73,16 +73,22 @@ def _key(attributes: dict[str, str]) -> tuple[str, str]:
 
 @contextmanager
 def secret_service() -> Iterator[SecretService]:
-    """Run a D-Bus with a keyring, which programs of this process use; skip the test where there is no D-Bus."""
+    """Run a D-Bus with a keyring, which programs of this process use."""
+    with session_bus() as bus, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
+        yield SecretService(bus)
+
+
+@contextmanager
+def session_bus() -> Iterator[str]:
+    """Run a D-Bus, and yield its address; skip the test where there is none."""
     program = shutil.which("dbus-daemon")
     if program is None:
         pytest.skip("there is no program dbus-daemon")
     command = [program, "--session", "--nofork", "--print-address"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as daemon, pytest.MonkeyPatch.context() as patch:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as daemon:
         assert daemon.stdout is not None
-        bus = daemon.stdout.readline().strip()
-        patch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
         try:
-            yield SecretService(bus)
+            yield daemon.stdout.readline().strip()
         finally:
             daemon.terminate()

@@ -121,11 +121,11 @@ class PostgresStore(WrittenStore):
         """The indexes are the server's."""
 
     @override
-    def begin_backups(self) -> Callable[[], None]:
+    def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
         from plantdesk.store.postgres.backups import SharedBackups
         from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
 
-        return AutomaticBackups(SharedBackups(self._address).make_if_due, first=_FIRST_BACKUP).close
+        return AutomaticBackups(SharedBackups(self._address).make_if_due, on_outcome, first=_FIRST_BACKUP).close
 
     @override
     def begin_closing(self) -> None:

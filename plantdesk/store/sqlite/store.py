@@ -139,10 +139,10 @@ class Store(WrittenStore):
         self._index.start()
 
     @override
-    def begin_backups(self) -> Callable[[], None]:
+    def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
         from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up_by_settings
 
-        return AutomaticBackups(partial(back_up_by_settings, self.file)).close
+        return AutomaticBackups(partial(back_up_by_settings, self.file), on_outcome).close
 
     @override
     def close(self) -> None:

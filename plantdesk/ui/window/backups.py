@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 
-from plantdesk.domain.errors import Text
+from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
 from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import shown
+from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.widgets.messages import BarKind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.backups import Backup, Restored
+    from plantdesk.domain.errors import StoreError
     from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.widgets.messages import InfoBar
     from plantdesk.ui.window.restore_dialog import RestoreDialog
 
 
@@ -36,11 +40,13 @@ class BackupController(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._toast = context.page.toast
+        self._is_failing = False
         self._dialog: RestoreDialog | None = None
         self._actions = [
             context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up),
             context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog),
         ]
+        context.bridge.backup_changed.connect(self._show_automatic)
         self._show_actions()
 
     @override
@@ -51,6 +57,27 @@ class BackupController(Feature):
         """Offer backups where PlantDesk makes them."""
         for action in self._actions:
             action.setVisible(self.context.location.backups is not None)
+
+    @Slot(object)
+    def _show_automatic(self, error: StoreError | None) -> None:
+        """Show why automatic backups fail; a server that does not answer has a bar of its own."""
+        if isinstance(error, StoreUnreachableError) and not isinstance(error, BackupFolderError):
+            return
+        if error is None:
+            self._hide_bar()
+        elif not self._is_failing:
+            again = self.tr("Back up now"), self.back_up
+            self._is_failing = True
+            self._bar.show_state(BarKind.WARNING, self.tr("Backups fail"), error_text(error), again)
+
+    @cached_property
+    def _bar(self) -> InfoBar:
+        return self.context.page.add_bar()
+
+    def _hide_bar(self) -> None:
+        if self._is_failing:
+            self._is_failing = False
+            self._bar.hide()
 
     @Slot()
     def back_up(self) -> None:
@@ -79,6 +106,7 @@ class BackupController(Feature):
     def _on_backed_up(self, backup: Backup) -> None:
         self.set_running("")
         self.made.emit()
+        self._hide_bar()
 
         def show_folder() -> None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(backup.path.parent)))

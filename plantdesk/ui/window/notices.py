@@ -217,7 +217,8 @@ class NewsNotice(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         preferences = self.context.preferences
-        if preferences.settings.seen_version == __version__:
+        is_there = self.context.page.window().isVisible()  # not so for `plantdesk quick`
+        if preferences.settings.seen_version == __version__ or not is_there:
             return
         if not preferences.are_new and preferences.quarantined is None:
             self.context.page.add_bar().show_state(

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QTableView
 from shiboken6 import isValid
 
 from plantdesk.domain.backups import BackupKind
+from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.ui.window.backups import BackupController
@@ -94,6 +95,22 @@ def test_a_failed_backup_is_reported(desk: BackupDesk) -> None:
     Backups(desk.store.path).folder.write_text("in the way")
     desk.choose("File", "Back up now")
     desk.until_toast("No backup can be kept")
+
+
+def test_failing_automatic_backups_are_shown_until_one_is_made(desk: BackupDesk, context: WindowContext) -> None:
+    error = BackupFolderError(Text("The drive is not there."))
+    for _ in range(2):
+        context.bridge.notify_backup(error)
+    desk.until(lambda: [(bar.title, bar.text) for bar in desk.bars] == [("Backups fail", "The drive is not there.")])
+    desk.button("Back up now").click()
+    desk.until(lambda: not desk.bars)
+    context.bridge.notify_backup(error)
+    desk.until(lambda: len(desk.bars) == 1)
+    context.bridge.notify_backup(None)
+    desk.until(lambda: not desk.bars)
+    context.bridge.notify_backup(StoreUnreachableError())  # the server of a shared store, which has a bar of its own
+    context.bridge.notify_backup(error)
+    desk.until(lambda: len(desk.bars) == 1)
 
 
 @pytest.mark.usefixtures("backup")

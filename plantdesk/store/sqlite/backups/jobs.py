@@ -70,9 +70,17 @@ class AutomaticBackups:
     A failure is logged and tried again an hour later: no backup may prevent plants from being added.
     """
 
-    def __init__(self, back_up_if_due: Callable[[], object], *, first: float = _FIRST, every: float = HOUR) -> None:
-        """Start the thread; times are in seconds."""
+    def __init__(
+        self,
+        back_up_if_due: Callable[[], object],
+        on_outcome: Callable[[StoreError | None], object] | None = None,
+        *,
+        first: float = _FIRST,
+        every: float = HOUR,
+    ) -> None:
+        """Start the thread, which passes the error of each attempt, or None, to `on_outcome`; times are in seconds."""
         self._back_up_if_due = back_up_if_due
+        self._on_outcome = on_outcome
         self._first, self._every = first, every
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store-backups", daemon=True)
@@ -88,11 +96,17 @@ class AutomaticBackups:
         while not self._ended.wait(wait):
             try:
                 self._back_up_if_due()
+                self._report(None)
             except StoreError as error:
                 _log.warning("No automatic backup was made: %s", error)
+                self._report(error)
             except Exception:  # noqa: BLE001  the top of a thread: a defect must not end the backups silently
                 _log.exception("An automatic backup failed")
             wait = self._every
+
+    def _report(self, error: StoreError | None) -> None:
+        if self._on_outcome is not None:
+            self._on_outcome(error)
 
 
 def back_up_by_settings(file: StoreFile) -> None:
