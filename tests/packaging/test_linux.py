@@ -71,6 +71,29 @@ def test_one_identifier_names_entry_metainfo_and_icon() -> None:
     assert root.findtext("name") == entry["Desktop Entry"]["Name"] == project.TITLE
 
 
+def test_the_metainfo_follows_the_quality_guidelines_of_flathub() -> None:
+    root = ET.parse(f"{STEM}.metainfo.xml").getroot()  # noqa: S314
+    name, summary = root.findtext("name", ""), root.findtext("summary", "")
+    assert len(name) <= 20
+    assert 10 <= len(summary) <= 35
+    assert summary[0].isupper()
+    assert not summary.startswith(("A ", "An ", "The "))
+    assert not summary.endswith(".")
+    assert name not in summary
+    assert {each.attrib["scheme_preference"] for each in root.iter("color")} == {"light", "dark"}
+    assert root.findtext("developer/name")
+    assert {each.attrib["type"] for each in root.iter("url") if "type" in each.attrib} >= {"homepage", "bugtracker"}
+    first, *_ = shots = list(root.iter("screenshot"))
+    assert first.attrib["type"] == "default"
+    for shot in shots:
+        image, caption = shot.findtext("image", ""), shot.findtext("caption", "")
+        assert (project.ROOT / image.partition("/main/")[2]).is_file()
+        assert 0 < len(caption) <= 50
+        assert not caption.endswith(".")
+    assert root.findtext("releases/release/description/p")
+    assert 3 <= len("".join(root.find("description").itertext()).split()) <= 150  # type: ignore[union-attr]
+
+
 @pytest.mark.skipif(shutil.which("desktop-file-validate") is None, reason="desktop-file-utils is not installed")
 def test_the_desktop_entry_is_valid() -> None:
     assert subprocess.run(["desktop-file-validate", f"{STEM}.desktop"], capture_output=True, check=True).stdout == b""
