@@ -56,7 +56,7 @@ class BackupRows(QObject):
     def _rows(self, backups: StoreBackups) -> list[SettingRow]:
         change = self._button(self.tr("Change…"), self._choose)
         show = self._button(self.tr("Show backups"), self._open_folder)
-        self._folder = SettingRow(self._theme, self.tr("Folder"), change, show, hint=" ", words=self.tr("drive disk"))
+        self._folder = SettingRow(self._theme, self.tr("Folder"), change, hint=" ", words=self.tr("drive disk"))
         intervals = [(self.tr("Day"), "day"), (self.tr("Week"), "week"), (self.tr("Never"), "never")]
         if not backups.is_shared:
             intervals.insert(0, (self.tr("Hour"), "hour"))
@@ -71,7 +71,7 @@ class BackupRows(QObject):
         self._count.valueChanged.connect(self._on_count)
         self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
         make = self._button(self.tr("Back up now"), self.requested.emit)
-        self._last = SettingRow(self._theme, self.tr("Last one"), make, hint=" ")
+        self._last = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
         every = SettingRow(self._theme, self.tr("Every"), self._every, hint=hint, words=self.tr("how often interval"))
         return [self._folder, every, self._keep, self._last]
 
