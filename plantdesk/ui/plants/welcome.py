@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import STRETCH, fill, override
-from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XL, L, M, S
+from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XL, XS, L, M, S
 from plantdesk.ui.widgets.containers import ReservedScrollBar, ScrollArea
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, allow
@@ -68,6 +68,7 @@ class WelcomePage(QWidget):
         is_wide = self.width() >= self._theme.metrics.scaled(_WIDE)
         direction = QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
         self._row.setDirection(direction)
+        self._row.setSpacing(L if is_wide else S)
         self._icon.setVisible(is_wide)
         for card in self._cards:
             card.set_wide(is_wide=is_wide)
@@ -164,9 +165,10 @@ class _Card(QFrame):
         super().__init__()
         self.setProperty("card", "inset")
         self._example = example
-        head = fill(QHBoxLayout(), Icon(theme, icon, "accent", _ICON), PlainLabel(title, role="strong"), STRETCH)
+        title_label = PlainLabel(title, role="strong")
+        head = fill(QHBoxLayout(), Icon(theme, icon, "accent", _ICON), title_label, STRETCH, spacing=M)
         words = PlainLabel(text, tone="muted", wrapped=True)
-        texts = fill(QVBoxLayout(), head, words, STRETCH, spacing=M)
+        self._texts = texts = fill(QVBoxLayout(), head, words, STRETCH, spacing=M)
         row = fill(QHBoxLayout(), *buttons, STRETCH, spacing=S)
         self._content = fill(QBoxLayout(QBoxLayout.Direction.TopToBottom, self), (texts, 1), example, row)
         self._content.setSpacing(L)
@@ -175,6 +177,7 @@ class _Card(QFrame):
         """Show the example, and the buttons under it; or only the buttons, beside the text."""
         direction = QBoxLayout.Direction.TopToBottom if is_wide else QBoxLayout.Direction.LeftToRight
         self._content.setDirection(direction)
-        margin = XL if is_wide else M
+        margin = XL if is_wide else S
         self._content.setContentsMargins(XL, margin, XL, margin)
+        self._texts.setSpacing(M if is_wide else XS)
         self._example.setVisible(is_wide)
