@@ -35,7 +35,7 @@ commands:
                    plants
     list           list plants, newest first
     get            show one plant
-    edit           change name, tag or note of a plant
+    edit           change name, tag or note of plants
     delete         delete plants; undo brings them back
     tag            list, rename, merge and remove tags
     history        list the changes of plants, newest first

@@ -287,12 +287,25 @@ def _add_get(commands: Commands) -> None:
 
 
 def _add_edit(commands: Commands) -> None:
-    command = add_command(commands, "edit", "change name, tag or note of a plant", "plants.edit", "database")
-    command.add_argument("id", metavar="ID", help="its ID")
+    command = add_command(commands, "edit", "change name, tag or note of plants", "plants.edit", "database")
+    command.add_argument("id", metavar="ID", nargs="?", help="its ID")
+    command.add_argument("--search", metavar="TEXT", type=unicode_text, help="instead of an ID: all that `list` finds")
     command.add_argument("--name", help="its new name")
     command.add_argument("--tag", help="its new tag")
     command.add_argument("--no-tag", action="store_true", help="remove its tag")
     command.add_argument("--note", help='its new note; "": none')
+    command.add_argument(
+        "--replace", nargs=2, metavar=("OLD", "NEW"), type=unicode_text, help="replace a text in the name"
+    )
+    fields = ["name", "note", "name,note"]
+    command.add_argument("--in", dest="fields", choices=fields, default="name", help="where to replace and tidy up")
+    command.add_argument("--ignore-case", action="store_true", help="replace in upper and lower case")
+    command.add_argument("--tidy", action="store_true", help="remove blanks at the ends and all but one between words")
+    command.add_argument("--note-append", metavar="TEXT", type=unicode_text, help="append a line to the note")
+    command.add_argument(
+        "--dry-run", action="store_true", help="change nothing; print the number and the first changes"
+    )
+    command.add_argument("--yes", action="store_true", help="do not ask when several plants change")
 
 
 def _add_delete(commands: Commands) -> None:

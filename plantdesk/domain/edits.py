@@ -12,6 +12,7 @@ from plantdesk.domain.tags import is_in_branch, moved
 if TYPE_CHECKING:
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.rewriting import Rule
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.validation import NewPlant
 
@@ -98,7 +99,14 @@ class MergeTags(NamedTuple):
         return dict.fromkeys((tag for tag in self.tags if tag != self.into), self.into)
 
 
-Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags
+class Rewrite(NamedTuple):
+    """Give a set of plants other texts by a rule. Plants whose texts stay are left out."""
+
+    plants: Selection
+    rule: Rule
+
+
+Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags | Rewrite
 
 
 class Applied(NamedTuple):

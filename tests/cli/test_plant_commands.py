@@ -138,6 +138,10 @@ def test_what_cannot_be_done_is_refused_and_changes_nothing(run: Run, arguments:
     "arguments",
     [
         ["edit", "3"],
+        ["edit", "3", "--ignore-case"],
+        ["edit", "--name", "x"],
+        ["edit", "3", "--search", "x", "--name", "x"],
+        ["edit", "--search", " ", "--name", "x"],
         ["edit", "3", "--tag", "x", "--no-tag"],
         ["delete"],
         ["delete", "3", "--tag", "kitchen"],
@@ -204,6 +208,37 @@ def test_tags_are_listed_renamed_merged_and_removed(run: Run) -> None:
     assert "(undone)" in run("history")[1]
     assert run("history", "--since", "yesterday") == run("history")
     assert run("history", "--since", "2999-01-01")[1:] == ("", "There are no changes since then.\n")
+
+
+def test_many_plants_are_edited_as_one_change(run: Run) -> None:
+    before = run("list", "--json")[1]
+    what = [
+        "edit",
+        "--search",
+        "tag:kitchen",
+        "--replace",
+        "E",
+        "e",
+        "--ignore-case",
+        "--note-append",
+        "2026-11-23 fed",
+    ]
+    code, shown, report = run(*what, "--dry-run")
+    assert (code, report) == (0, "2 plants would change.\n")
+    assert "nothing -> “2026-11-23 fed”" in shown
+    assert run("list", "--json")[1] == before
+    assert run(*what)[0] == 1, "it asks, and nobody answers"
+    assert run("list", "--json")[1] == before
+    code, _, report = run(*what, "--yes")
+    assert code == 0
+    assert report.startswith("Edit 2 plants. To undo it, type: plantdesk undo 1")
+    assert {each["note"] for each in json.loads(run("list", "--search", "tag:kitchen", "--json")[1])} == {
+        "2026-11-23 fed"
+    }
+    assert run("undo")[0] == 0
+    assert run("list", "--json")[1] == before
+    assert run("edit", "--search", "tag:kitchen", "--replace", "no such", "text", "--yes")[2] == "Nothing to change.\n"
+    assert run("edit", "3", "--replace", "a", "b", "--in", "note", "--tidy")[2] == "Nothing to change.\n"
 
 
 def test_a_branch_of_tags_is_renamed_and_removed(run: Run) -> None:

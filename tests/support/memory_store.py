@@ -23,6 +23,7 @@ from plantdesk.domain.edits import (
     Insert,
     MergeTags,
     RenameTag,
+    Rewrite,
     SetTag,
     Undone,
     Update,
@@ -72,6 +73,7 @@ from plantdesk.domain.records import (
     TokenRow,
     now_ms,
 )
+from plantdesk.domain.rewriting import Texts
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not, Selection
 from plantdesk.domain.views import Counts, KnownName, Order, View
 
@@ -622,14 +624,24 @@ class MemoryStore(PlantStore):
             case Delete(plant_id, version, name):
                 self.put(images, None, self._current(plant_id, version, name).id)
             case DeleteAll(selection, size):
-                rows = self._matching(selection)
-                if size is not None and len(rows) != size:
-                    raise SelectionChangedError(size, len(rows))
-                for row in rows:
-                    self.put(images, None, row.id)
+                self._delete_all(images, self._matching(selection), size)
+            case Rewrite():
+                self._rewrite(images, edit)
             case _:
                 for selection, tag in _retagged(edit, self._matching(Selection())):
                     self._set_tag(images, selection, tag)
+
+    def _delete_all(self, images: dict[int, _Image], rows: list[PlantRow], size: int | None) -> None:
+        if size is not None and len(rows) != size:
+            raise SelectionChangedError(size, len(rows))
+        for row in rows:
+            self.put(images, None, row.id)
+
+    def _rewrite(self, images: dict[int, _Image], edit: Rewrite) -> None:
+        for row in self._matching(edit.plants):
+            name, tag, note = edit.rule.rewritten(Texts(row.name, row.tag, row.note))
+            if (name, tag, note) != (row.name, row.tag, row.note):
+                self.put(images, row._replace(name=name, tag=tag, note=note), row.id)
 
     def _set_tag(self, images: dict[int, _Image], selection: Selection, tag: str | None) -> None:
         for row in self._matching(selection):

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.rewriting import Rule
+    from plantdesk.domain.selections import Selection
 
 
 def add(options: argparse.Namespace) -> int:
@@ -54,6 +56,8 @@ def add(options: argparse.Namespace) -> int:
 #: Plants that are printed together.
 _BATCH = 500
 _MAX_NAME = 60
+#: Changes that a dry run prints.
+_MAX_SHOWN = 20
 _MAX_TITLE = 100
 _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
@@ -87,23 +91,93 @@ def get(options: argparse.Namespace) -> int:
 
 
 def edit(options: argparse.Namespace) -> int:
-    """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
-    from plantdesk.domain.edits import KEEP, edited
+    """Change a plant, or those that a search finds, after a question if they are several.
+
+    Raises InvalidPlantError, UnknownPlantError, EditConflictError, NotConfirmedError, StoreError.
+    """
+    from plantdesk.domain.edits import Rewrite, edited
+    from plantdesk.domain.rewriting import Texts
+
+    rule = _rule(options)
+    if options.dry_run:
+        with closing(open_read_only(options.database)) as plants:
+            _print_changes(plants, _selection(plants, options), rule)
+        return 0
+    with closing(open_existing_store(options.database)) as store:
+        change: Edit
+        if options.search is None:
+            row = _plant(store, parse_id(options.id))
+            change = edited(row, **rule.rewritten(Texts(row.name, row.tag, row.note))._asdict())
+        else:
+            change = Rewrite(_selection(store, options), rule)
+            if not options.yes:
+                _confirm_edit(store, change.plants)
+        report(store.apply([change], COMMAND).result(), options.database)
+    return 0
+
+
+def _rule(options: argparse.Namespace) -> Rule:
+    from plantdesk.domain.rewriting import Rule
+    from plantdesk.domain.search import parse_search
 
     if options.no_tag and options.tag is not None:
         options.parser.error(Text("--no-tag has no effect with --tag"))
-    if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
-        options.parser.error(Text("give --name, --tag, --no-tag or --note"))
-    with closing(open_existing_store(options.database)) as store:
-        row = _plant(store, parse_id(options.id))
-        update = edited(
-            row,
-            name=KEEP if options.name is None else options.name,
-            tag=None if options.no_tag else KEEP if options.tag is None else options.tag,
-            note=KEEP if options.note is None else options.note,
-        )
-        report(store.apply([update], COMMAND).result(), options.database)
-    return 0
+    if (options.id is None) is (options.search is None):
+        options.parser.error(Text("give either an ID, or --search"))
+    if options.search is not None and parse_search(options.search).is_everything:
+        options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
+    old, new = options.replace or ("", "")
+    rule = Rule(
+        options.name,
+        options.note,
+        sets_tag=options.no_tag or options.tag is not None,
+        tag=options.tag,
+        fields=tuple(options.fields.split(",")),
+        find=old,
+        replacement=new,
+        any_case=options.ignore_case,
+        tidies=options.tidy,
+        note_line=options.note_append or "",
+    )
+    if rule == Rule(fields=rule.fields, replacement=new, any_case=rule.any_case):
+        options.parser.error(Text("give --name, --tag, --no-tag, --note, --replace, --tidy or --note-append"))
+    return rule
+
+
+def _selection(store: PlantStore | ReadOnlyPlants, options: argparse.Namespace) -> Selection:
+    from plantdesk.domain.search import parse_search
+    from plantdesk.domain.selections import Selection
+
+    if options.search is not None:
+        return parse_search(options.search)
+    return Selection(ids=[_plant(store, parse_id(options.id)).id])
+
+
+def _confirm_edit(store: PlantStore, selection: Selection) -> None:
+    with closing(store.reader()) as reader:
+        count = reader.count_selected(selection)
+    if count > 1:
+        confirm(f"Change up to {count:,} plants?", Text("None of the {count:,} plants was changed", count=count))
+
+
+def _print_changes(store: PlantStore | ReadOnlyPlants, selection: Selection, rule: Rule) -> None:
+    """Print the first changes that a rule would make, and on standard error their number."""
+    from plantdesk.domain.rewriting import rewritten
+
+    count = 0
+    with closing(store.reader()) as reader:
+        for row in reader.selected(selection):
+            for _, name, tag, note, _ in rewritten(rule, [(row.id, row.name, row.tag, row.note)]):
+                count += 1
+                if count <= _MAX_SHOWN:
+                    texts = ((row.name, name), (row.tag, tag), (row.note, note))
+                    changes = [f"{_quoted(old)} -> {_quoted(new)}" for old, new in texts if old != new]
+                    output.write(f"{row.id:>8}  {', '.join(changes)}")
+    output.report(f"{count:,} plants would change." if count != 1 else "1 plant would change.")
+
+
+def _quoted(text: str | None) -> str:
+    return "nothing" if text is None else f"“{_printable(text)}”"
 
 
 def delete(options: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from plantdesk.domain.edits import (
     Insert,
     MergeTags,
     RenameTag,
+    Rewrite,
     SetTag,
     Undone,
     Update,
@@ -36,6 +37,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.folding import fold, folded
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
+from plantdesk.domain.rewriting import rewritten
 from plantdesk.domain.selections import Selection
 from plantdesk.store.history import (
     COLUMNS,
@@ -72,6 +74,12 @@ _TAGS = "SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"
 _REPLACED = """SELECT plant.id, r.new, r.folded_new FROM plant
     JOIN unnest(%(old)s::text[], %(new)s::text[], %(folded)s::text[]) AS r(old, new, folded_new) ON r.old = plant.tag"""
 _REPLACE_TAGS = _UPDATE_SET.replace("SELECT plant.id FROM plant", _REPLACED)
+_REWRITTEN = """SELECT plant.id, r.name, r.tag, r.note, r.folded FROM plant JOIN
+    unnest(%(ids)s::bigint[], %(names)s::text[], %(tags)s::text[], %(notes)s::text[], %(folded)s::text[])
+    AS r(id, name, tag, note, folded) ON r.id = plant.id"""
+_REWRITE = _UPDATE_SET.replace("SELECT plant.id FROM plant", _REWRITTEN)
+#: Plants that are rewritten together.
+_PAGE = 10_000
 _IS_ASCII = "octet_length({0}) = length({0})"
 
 _SIZE = "50 + " + " + ".join(f"coalesce(octet_length({each}), 0)" for each in ("name", "tag", "note", "folded"))
@@ -198,6 +206,8 @@ def _apply(transaction: Transaction, number: int, edit: Edit, source: Source) ->
             _change_set(connection, _DELETE_SET, condition, number, None)
         case RenameTag() | MergeTags():
             _replace_tags(connection, number, edit)
+        case Rewrite():
+            _rewrite(connection, number, edit)
 
 
 def _insert(transaction: Transaction, number: int, edit: Insert, source: Source) -> None:
@@ -251,6 +261,22 @@ def _replace_tags(connection: Connection, number: int, edit: RenameTag | MergeTa
     condition = Condition().require("true", **texts)
     new = folded_sql("plant.name", "chosen.new", folded_name_sql("plant"), "chosen.folded_new")
     _change_set(connection, _REPLACE_TAGS, condition, number, number, f"tag = chosen.new, folded = {new}")
+
+
+def _rewrite(connection: Connection, number: int, edit: Rewrite) -> None:
+    """Rewrite texts in Python, page by page: PostgreSQL has no folding, and both kinds of store must do the same."""
+    condition = condition_of(edit.plants).require("(%(last)s::bigint IS NULL OR plant.id > %(last)s)", page=_PAGE)
+    sql = f"SELECT id, name, tag, note FROM plant WHERE {condition.sql} ORDER BY id LIMIT %(page)s"
+    last = None
+    while rows := execute(connection, sql, {**condition.values, "last": last}).fetchall():
+        last = rows[-1][0]
+        found = list(rewritten(edit.rule, rows))
+        _check(*(text for _, *texts in found for text in texts))
+        names = ("ids", "names", "tags", "notes", "folded")
+        columns = dict(zip(names, map(list, zip(*found, strict=True)), strict=True)) if found else {}
+        if columns:
+            new = "name = chosen.name, tag = chosen.tag, note = chosen.note, folded = chosen.folded"
+            _change_set(connection, _REWRITE, Condition().require("true", **columns), number, number, new)
 
 
 def _change_set(

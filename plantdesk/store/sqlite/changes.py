@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ from plantdesk.domain.edits import (
     Insert,
     MergeTags,
     RenameTag,
+    Rewrite,
     SetTag,
     Undone,
     Update,
@@ -33,6 +35,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import PlantRow, Source, now_ms
+from plantdesk.domain.rewriting import rewritten
 from plantdesk.store.history import (
     BACK,
     COLUMNS,
@@ -65,6 +68,10 @@ _TAGS = "SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"
 _REPLACE_TAGS = f"""UPDATE plant SET tag = replaced.new, change = :number,
                            folded = {folded_sql("plant.name", "replaced.new")}
                     FROM temp.replaced WHERE plant.tag = replaced.tag"""
+_REWRITTEN = """CREATE TEMP TABLE IF NOT EXISTS rewritten (
+    id INTEGER PRIMARY KEY, name TEXT, tag TEXT, note TEXT, folded TEXT)"""
+_REWRITE = """UPDATE plant SET name = new.name, tag = new.tag, note = new.note, folded = new.folded, change = :number
+              FROM temp.rewritten AS new WHERE plant.id = new.id"""
 _IS_TAKEN = "EXISTS (SELECT 1 FROM plant WHERE plant.seq = x.seq)"
 _MOVE_TO_END = f"""UPDATE before_image SET seq = :last + moved.place FROM (
         SELECT x.plant_id AS id, row_number() OVER (ORDER BY x.seq) AS place {BACK} AND {_IS_TAKEN}
@@ -171,6 +178,8 @@ def _apply(connection: sqlite3.Connection, number: int, edit: Edit, source: Sour
             _delete_selected(connection, number)
         case RenameTag() | MergeTags():
             _replace_tags(connection, number, edit)
+        case Rewrite():
+            _rewrite(connection, number, edit)
 
 
 def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: Source) -> None:
@@ -253,6 +262,17 @@ def _replace_tags(connection: sqlite3.Connection, number: int, edit: RenameTag |
     connection.executemany("INSERT INTO temp.replaced VALUES (?, ?)", tags.items())
     store_images(connection, number, number, "tag IN (SELECT tag FROM temp.replaced)")
     connection.execute(_REPLACE_TAGS, {"number": number})
+
+
+def _rewrite(connection: sqlite3.Connection, number: int, edit: Rewrite) -> None:
+    """Rewrite texts in Python, row by row: SQLite has no folding, and both kinds of store must do the same."""
+    _select(connection, edit.plants)
+    connection.execute(_REWRITTEN)
+    connection.execute("DELETE FROM temp.rewritten")
+    with closing(connection.execute(f"SELECT id, name, tag, note FROM plant WHERE {_IS_SELECTED}")) as rows:
+        connection.executemany("INSERT INTO temp.rewritten VALUES (?, ?, ?, ?, ?)", rewritten(edit.rule, rows))
+    store_images(connection, number, number, "id IN (SELECT id FROM temp.rewritten)")
+    connection.execute(_REWRITE, {"number": number})
 
 
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from plantdesk.domain.edits import Delete, DeleteAll, Insert, MergeTags, RenameTag, SetTag, edited
+from plantdesk.domain.edits import Delete, DeleteAll, Insert, MergeTags, RenameTag, Rewrite, SetTag, edited
 from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
@@ -18,6 +18,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
+from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
@@ -448,6 +449,49 @@ def test_a_tag_is_renamed_without_those_below_it(store: PlantStore) -> None:
 def test_a_branch_is_merged_into_its_top(store: PlantStore) -> None:
     merged = MergeTags(("yard/bed 1", "yard", "yard/bed 1/ü"), "yard")
     assert tags_after(store, BRANCH, merged) == ["yard", "yard", "yard", "yard 2", "Yard/x", "yard/", None]
+
+
+@pytest.mark.parametrize(
+    ("rule", "fern", "rose"),
+    [
+        (Rule(find="ern", replacement="ärn"), ("Färn", "kitchen", None), ("Röschen", None, None)),
+        (Rule(find="R", replacement="", any_case=True), ("Fen", "kitchen", None), ("öschen", None, None)),
+        (Rule(find="Fern", note_line="old"), ("Fern", "kitchen", "old"), ("Röschen", None, "old")),
+        (Rule(note_line="fed", sets_tag=True), ("Fern", None, "fed"), ("Röschen", None, "fed")),
+        (
+            Rule(
+                name=" all  alike ", note="a  \n\n b ", fields=("name", "note"), tidies=True, find="b", replacement="c"
+            ),
+            ("all alike", "kitchen", "a\n\n c"),
+            ("all alike", None, "a\n\n c"),
+        ),
+        (Rule(sets_tag=True, tag="hall"), ("Fern", "hall", None), ("Röschen", "hall", None)),
+    ],
+)
+@pytest.mark.usefixtures("plants")
+def test_many_plants_are_rewritten_as_one_change(
+    store: PlantStore, rule: Rule, fern: tuple[str, str | None, str | None], rose: tuple[str, str | None, str | None]
+) -> None:
+    before = rows(store)
+    apply(store, Rewrite(Selection(ids=[2, 3]), rule))
+    after = {row.id: (row.name, row.tag, row.note) for row in rows(store)}
+    assert after == {1: ("Aloe", "kitchen", None), 2: rose, 3: fern}
+    with closing(store.reader()) as reader:
+        assert reader.count_selected(parse_search(f'"{fern[0].upper()}"')) >= 1, "searches find the new names"
+        (change,) = reader.history()
+    changed = [row for row in before if after[row.id] != (row.name, row.tag, row.note)]
+    assert (change.kind, change.plants) == (ChangeKind.EDIT, len(changed))
+    undo(store)
+    assert rows(store) == before
+
+
+@pytest.mark.usefixtures("plants")
+def test_a_note_that_would_be_too_long_refuses_the_whole_change(store: PlantStore) -> None:
+    before = rows(store)
+    with pytest.raises(InvalidPlantError):
+        apply(store, Rewrite(Selection(), Rule(note_line="x" * 100_001)))
+    assert rows(store) == before
+    assert store.apply([Rewrite(Selection(), Rule(find="no such"))], COMMAND).result(SECONDS).change is None
 
 
 def test_a_change_has_a_kind_and_parameters_and_so_has_its_undo(store: PlantStore, plants: list[PlantRow]) -> None:
