@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.edits import edited
 from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.records import PlantRow
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.workspace import Workspace
 
 ADD, REMOVE = "Add 20 sample plants", "Remove 20 sample plants"
@@ -88,12 +90,13 @@ def test_a_closed_bar_stays_away(desk: Desk, bare: Workspace, store: Store) -> N
     assert not desk.bars
 
 
-def test_plants_of_a_file_of_that_name_are_not_samples(desk: Desk, bare: Workspace, store: Store) -> None:
+def test_plants_of_a_file_of_that_name_are_not_samples(desk: Desk, bridge: Bridge, store: Store) -> None:
     with contextlib.closing(store.new_import()) as found:
         found.add(batch_of(1, [ImportRow(1, 1, None, "Fern", None, None)]))
         found.compare(OnConflict.REFUSE, ())
         found.apply("Samples")
     desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 1)
     desk.until(lambda: "1 today" in desk.buttons())  # all is counted
-    bare.release_store()  # which waits for what is asked
+    bridge.short_tasks.run(lambda: None)  # after what was asked then
+    QApplication.processEvents()
     assert not desk.bars
