@@ -82,7 +82,8 @@ class Desktop(QObject):
     def start(self, *, background: bool = False) -> bool:
         """Show the window and open the store behind it; False when another window has the store, and was raised.
 
-        In the `background` the window is minimised, and another is left as it is. Raises StuckWindowError.
+        In the `background` the window is minimised, or hidden in the tray, and another is left as it is. Raises
+        StuckWindowError.
         """
         if not self._single.take():
             if not background and not self._single.raise_other(self._request):
@@ -91,8 +92,8 @@ class Desktop(QObject):
                 return False
         window = self.window = MainWindow(self.preferences)
         window.shown.connect(partial(self._fill_window, window))
-        if self._request.quick:
-            window.stay_hidden()
+        if self._request.quick or (background and self.preferences.settings.keep_in_tray):
+            window.stay_hidden()  # where no tray comes, `Tray` shows it minimised
         elif background:
             window.show_minimised()
         else:
@@ -111,6 +112,12 @@ class Desktop(QObject):
         box.add_button(self.tr("Close"))
         box.open()
         return box
+
+    @Slot()
+    def prepare_end(self) -> None:
+        """Let closing the window end the program, instead of hiding it in the tray."""
+        if self.window is not None:
+            self.window.is_ending = True
 
     @Slot(str)
     def open_address(self, address: str) -> None:
@@ -188,15 +195,21 @@ class Desktop(QObject):
 
 
 class Application(QApplication):
-    """`address_opened(address)`: macOS has a URL for the program that runs already, or is starting."""
+    """`address_opened(address)`: macOS has a URL for the program that runs already, or is starting.
+
+    `ending`: the program is to end, as by the menu of the Dock; it closes its windows first.
+    """
 
     address_opened = Signal(str)
+    ending = Signal()
 
     @override
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QFileOpenEvent) and (address := event.url().toString()).startswith(URL_SCHEME):
             self.address_opened.emit(address)
             return True
+        if event.type() is QEvent.Type.Quit:
+            self.ending.emit()
         return super().event(event)
 
 
@@ -214,6 +227,7 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
     with ExitStack() as running:
         desktop = Desktop(app, location, port, request)
         app.address_opened.connect(desktop.open_address)
+        app.ending.connect(desktop.prepare_end)
         desktop.window_shown.connect(partial(_begin_logging, desktop, running))
         try:
             if not desktop.start(background=background):

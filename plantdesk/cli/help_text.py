@@ -12,7 +12,7 @@ options:
   --database FILE  the database of plants (default: your own)
   --port N         the port of the API; 0: any free port (default: the port
                    set in the window, initially 8721)
-  --background     open the window minimised, as at login
+  --background     start minimised or in the tray, as at login
 
 commands:
   COMMAND

@@ -117,7 +117,7 @@ def parser(command: str = "help") -> Parser:
     add_database(top, "top_database")
     add_port(top, "top_port")
     top.add_argument(
-        "--background", dest="top_background", action="store_true", help="open the window minimised, as at login"
+        "--background", dest="top_background", action="store_true", help="start minimised or in the tray, as at login"
     )
     top.set_defaults(run="start.window", top=top, parser=top, takes=_GLOBAL)
     parser_class: Any = Unparsed if command in {"-h", "--help"} else Parser

@@ -18,7 +18,7 @@ from typing import Protocol
 from plantdesk import APP_ID
 from plantdesk.platform import paths
 
-#: Opens the window minimised, since there may be no system tray.
+#: Opens the window minimised, or hidden in the tray, where there is one and the settings say so.
 BACKGROUND = "--background"
 
 
@@ -35,6 +35,17 @@ def window_command(*options: str) -> list[str]:
         program = windowed if windowed.exists() else program
     start = [str(program)] if getattr(sys, "frozen", False) else [str(program), "-m", "plantdesk"]
     return [*start, *options]
+
+
+def quick_command() -> str:
+    """Return the command for the small window, as a user binds it to a key."""
+    import shlex
+    import shutil
+
+    if sys.platform != "win32" and shutil.which("plantdesk"):
+        return "plantdesk quick"
+    join = subprocess.list2cmdline if sys.platform == "win32" else shlex.join
+    return join(window_command("quick"))
 
 
 _ENTRY = """\

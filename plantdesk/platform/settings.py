@@ -118,6 +118,8 @@ class Settings(_Checked):
     #: What the histories of shared stores call this computer; empty: as the system does.
     computer_name: str = _setting("", lambda value: isinstance(value, str))
     recent_stores: Sequence[str] = _setting([], _is_list_of_texts)  # files and addresses, the newest first
+    keep_in_tray: bool = _flag(default=False)  # when the window is closed
+    tray_answered: bool = _flag(default=False)  # whether the user has answered the question about that
     enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
     #: Where automatic backups and those of the user are kept; empty: beside the database.
     backup_folder: str = _setting("", lambda value: isinstance(value, str))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, QTimer, Signal, Slot
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from plantdesk.ui.qt import bring_to_front, fitted, override
 
@@ -41,8 +41,12 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._preferences = preferences
         self._painted = False
-        #: Called when the user wants to close the window.
+        #: Called when the program is to end.
         self.may_close: Callable[[], bool] = _always
+        #: Called when the user closes the window; True: it is hidden instead, or asks whether to be.
+        self.stays: Callable[[], bool] = _never
+        #: Whether closing the window ends the program in any case.
+        self.is_ending = False
         self.set_file_name(None)
         self.setMinimumSize(fitted(self, _SMALLEST))
         window = preferences.settings.window
@@ -57,7 +61,7 @@ class MainWindow(QMainWindow):
         from PySide6.QtCore import QCoreApplication, QEvent
         from PySide6.QtWidgets import QMenuBar, QStatusBar
 
-        self.may_close = _always
+        self.may_close, self.stays = _always, _never
         content = self.takeCentralWidget()
         if content is not None:  # before the bars, which it uses
             content.deleteLater()
@@ -119,20 +123,43 @@ class MainWindow(QMainWindow):
     @Slot()
     def close_at_once(self) -> None:
         """Close the window, which ends the program, without a question."""
-        self.may_close = _always
+        self.may_close, self.is_ending = _always, True
         self.close()
+
+    @Slot()
+    def quit(self) -> None:
+        """Close the window, which ends the program, also where closing would hide it, or where it is hidden."""
+        self.is_ending = True
+        if self.isVisible():
+            self.close()
+        elif self._may_end():
+            QApplication.quit()
+        else:
+            self.show_in_front()
+        self.is_ending = False
+
+    def save_size(self) -> None:
+        """Remember the size for the next start."""
+        maximized = self.isMaximized()
+        size = self.normalGeometry().size() if maximized else self.size()
+        self._preferences.change(window={"width": size.width(), "height": size.height(), "maximized": maximized})
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self.may_close():
+        app = QApplication.instance()
+        must_end = self.is_ending or (isinstance(app, QApplication) and app.isSavingSession())  # the user logs out
+        if (must_end or not self.stays()) and self._may_end():
+            super().closeEvent(event)
+        else:
             event.ignore()
-            return
-        maximized = self.isMaximized()
-        size = self.normalGeometry().size() if maximized else self.size()
-        window = {"width": size.width(), "height": size.height(), "maximized": maximized}
-        self._preferences.change(window=window)
+
+    def _may_end(self) -> bool:
+        """Return whether the program may end, for which it prepares."""
+        if not self.may_close():
+            return False
+        self.save_size()
         self.closing.emit()
-        super().closeEvent(event)
+        return True
 
     def _report_shown(self) -> None:
         if not self._painted:
@@ -142,3 +169,7 @@ class MainWindow(QMainWindow):
 
 def _always() -> bool:
     return True
+
+
+def _never() -> bool:
+    return False

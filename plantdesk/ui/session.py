@@ -308,6 +308,8 @@ class Session(QObject):
     def _complete_start(self, content: Workspace, *, create: bool) -> None:
         self._opener.open(create=create)
         content.complete()
+        if not self._is_quick:
+            content.begin_tray()
         self._single.listen()
 
     @Slot()
@@ -359,6 +361,8 @@ class Session(QObject):
     def _begin_services(self) -> None:
         """Do also what is not worth it for the small window alone, as there is the whole one now."""
         was_quick, self._is_quick = self._is_quick, False
+        if was_quick and self.workspace is not None:
+            self.workspace.begin_tray()
         if was_quick and self._store is not None:
             self._serve(self._store)
 

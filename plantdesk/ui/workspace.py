@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.window.notices import DefectNotice, StoreNotice
+    from plantdesk.ui.window.tray import Tray
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side but the right.
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
@@ -92,6 +93,7 @@ class Workspace(Page):
             undo_stack=UndoStack(bridge, self),
             location=location,
         )
+        self._server = server
         self._features = self._make_features(server)
         self._question = question = CloseQuestion(window, self._context, self._features)
         question.confirmed.connect(window.close_at_once)
@@ -168,7 +170,8 @@ class Workspace(Page):
             edit,
             self._make_settings(api, server),
             history,
-            *(make(context) for make in (WindowCommands, AppearanceCommands)),
+            WindowCommands(context, self._window),
+            AppearanceCommands(context),
             self._help,
         ]
 
@@ -176,6 +179,7 @@ class Workspace(Page):
         settings = SettingsPage(self._context, server, self._plants)
         settings.api_access_requested.connect(api.open_dialog)
         settings.backup_requested.connect(self._backups.back_up)
+        settings.manual_requested.connect(self._show_manual)
         self._backups.made.connect(settings.show_last_backup)
         api.port_requested.connect(settings.open_at_port)
         return settings
@@ -211,7 +215,24 @@ class Workspace(Page):
         self._store_notice.update_requested.connect(update.ask)
         news = NewsNotice(self._context)
         news.news_requested.connect(self._help.show_news)
-        return [self._store_notice, update, UpdateNotice(self._context), news, Notifications(self._context)]
+        return [self._store_notice, update, UpdateNotice(self._context), news, Notifications(self._context), self._tray]
+
+    @cached_property
+    def _tray(self) -> Tray:
+        from plantdesk.ui.window.tray import Tray
+
+        tray = Tray(self._context, self._window, self._server)
+        tray.requested.connect(self.requested)
+        self._sidebar.counted.connect(tray.show_counts)
+        return tray
+
+    def begin_tray(self) -> None:
+        """Show the icon in the tray, if the user wants one, and let closing hide the window."""
+        self._tray.begin()
+
+    @Slot(str, str)
+    def _show_manual(self, page: str, heading: str) -> None:
+        self._help.show_page(page, heading)
 
     @cached_property
     def _store_notice(self) -> StoreNotice:

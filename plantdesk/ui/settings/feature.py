@@ -21,10 +21,12 @@ class SettingsPage(Feature):
     """Opens the settings.
 
     `api_access_requested`, `backup_requested`: the buttons beside the settings of these.
+    `manual_requested(page, heading)`: the button for quick entry.
     """
 
     api_access_requested = Signal()
     backup_requested = Signal()
+    manual_requested = Signal(str, str)
 
     def __init__(self, context: WindowContext, server: ServerSettings, switches: EntrySwitches) -> None:
         super().__init__(context)
@@ -50,6 +52,7 @@ class SettingsPage(Feature):
             rows = self._rows = SettingRows(self.context, self._server, self._switches)
             rows.api_access_requested.connect(self.api_access_requested)
             rows.backup_requested.connect(self.backup_requested)
+            rows.manual_requested.connect(self.manual_requested)
             dialog = self._dialog = SettingsDialog(self.context.theme, rows.sections, self.context.page)
             rows.setParent(dialog)
             dialog.closed.connect(self._forget)

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QCheckBox, QPushButton
 from shiboken6 import isValid
 
 from plantdesk import __version__
-from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.server_state import Failed, Off, On
-from plantdesk.platform import languages, login
+from plantdesk.platform import languages
 from plantdesk.ui import translation
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.settings.backups import BackupRows
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
+from plantdesk.ui.settings.start import StartRows
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE
@@ -77,6 +77,7 @@ class SettingRows(QObject):
 
     api_access_requested = Signal()
     backup_requested = Signal()
+    manual_requested = Signal(str, str)
 
     def __init__(self, context: WindowContext, server: ServerSettings, switches: EntrySwitches) -> None:
         super().__init__(context.page)
@@ -87,11 +88,14 @@ class SettingRows(QObject):
         self.backups = BackupRows(context, self)
         self.backups.requested.connect(self.backup_requested)
         appearance, entry, api = self._appearance(), self._entry(), self._api()
+        start = StartRows(context, self)
+        start.manual_requested.connect(self.manual_requested)
+        self._followers.append(start.follow)
         self.sections = [
             SettingsSection("eye", self.tr("Appearance"), appearance),
             SettingsSection("pencil", self.tr("Entry"), entry),
             SettingsSection("key-round", self.tr("API"), api),
-            SettingsSection("clock", self.tr("Start"), self._start()),
+            SettingsSection("clock", self.tr("Start"), start.rows),
             SettingsSection("database", self.tr("Backups"), self.backups.rows),
             SettingsSection("refresh-cw", self.tr("Updates"), self._updates()),
         ]
@@ -256,30 +260,6 @@ class SettingRows(QObject):
             self.port.show_error(stays.format(reason=error_text(error), port=port))
 
     # --- start, backups, updates ---
-
-    def _start(self) -> list[SettingRow]:
-        box = QCheckBox(self.tr("&Start PlantDesk minimised, with the API on"))
-        row = SettingRow(self._context.theme, self.tr("At login"), box, words=self.tr("autostart"))
-
-        def read() -> None:
-            try:
-                box.setChecked(login.login_item().is_on())
-            except (OSError, PlantDeskError) as error:
-                _log.warning("Whether PlantDesk starts at login cannot be read: %s", error)
-                box.setChecked(False)
-
-        def switch(on: bool) -> None:
-            row.show_error("")
-            try:
-                login.switch_login(on=on)
-            except (OSError, PlantDeskError) as error:
-                text = self.tr("The start at login could not be changed. {reason}")
-                row.show_error(text.format(reason=error_text(error)))
-            read()
-
-        box.clicked.connect(switch)
-        self._followers.append(read)
-        return [row]
 
     def _updates(self) -> list[SettingRow]:
         box = QCheckBox(self.tr("&Check once a day; nothing is installed"))

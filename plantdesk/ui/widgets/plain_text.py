@@ -15,7 +15,7 @@ from plantdesk.ui.texts import one_line
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
-    from PySide6.QtWidgets import QWidget
+    from PySide6.QtWidgets import QSystemTrayIcon, QWidget
 
 
 _SIDES = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
@@ -105,6 +105,11 @@ def set_tool_tip(widget: QWidget, text: str) -> None:
     """Show `text` as the tooltip of a widget; a screen reader gets it without markup, unless it is the name."""
     widget.setToolTip(tool_tip(text))
     widget.setAccessibleDescription(text if text != widget.accessibleName() else "")
+
+
+def set_tray_tip(icon: QSystemTrayIcon, text: str) -> None:
+    """Show `text` as the tooltip of an icon in the tray; some trays interpret markup, and others show it."""
+    icon.setToolTip(text.replace("<", "‹").replace("&", "+"))
 
 
 def allow(widget: QWidget, reason: str) -> None:

@@ -27,19 +27,18 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes
     from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.feature import OpenStore, ProgramWindow, WindowContext
     from plantdesk.ui.undo_stack import Step
     from plantdesk.ui.window.manual_dialog import ManualDialog
 
 
 class WindowCommands(Feature):
-    """Closes the window, which ends the program."""
+    """Closes the window, which ends the program where it does not stay in the tray, and ends the program."""
 
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, context: WindowContext, window: ProgramWindow) -> None:
         super().__init__(context)
-        close = context.page.window().close
-        context.menus.add(Section.FILE_WINDOW, self.tr("&Close window"), close, Key.Close)
-        leave = context.menus.add(Section.FILE_WINDOW, self.tr("&Quit"), close, "Ctrl+Q")
+        context.menus.add(Section.FILE_WINDOW, self.tr("&Close window"), window.close, Key.Close)
+        leave = context.menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
         leave.setMenuRole(QAction.MenuRole.QuitRole)
 
 
@@ -107,6 +106,10 @@ class HelpCommands(Feature):
         from plantdesk.ui.window.manual_dialog import NEWS
 
         self._open_manual().show_page(NEWS)
+
+    def show_page(self, name: str, heading: str) -> None:
+        """Show a page of the manual, from a heading on."""
+        self._open_manual().show_page(name, heading)
 
     def _open_manual(self) -> ManualDialog:
         """Open the manual, or bring it to the front."""

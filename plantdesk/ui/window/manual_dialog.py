@@ -67,9 +67,11 @@ class ManualDialog(Dialog):
         self._pages.setCurrentRow(0)
         self._pages.setFocus()
 
-    def show_page(self, name: str) -> None:
-        """Show a page by its name."""
+    def show_page(self, name: str, heading: str = "") -> None:
+        """Show a page by its name, from a heading in lower case on."""
         self._pages.setCurrentRow(1 + _NAMES.index(name))
+        if heading:
+            self._go_to(heading)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

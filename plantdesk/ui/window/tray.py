@@ -1,0 +1,210 @@
+"""The icon in the tray, behind which the window may be hidden while the API goes on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QRect, QSize, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QIcon, QPainter
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
+from plantdesk.domain.errors import Text
+from plantdesk.domain.server_state import Failed, Off
+from plantdesk.platform.window_requests import WindowRequest
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import app_icon, override
+from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.plain_text import set_tray_tip
+
+if TYPE_CHECKING:
+    from plantdesk.domain.errors import PlantDeskError, StoreError
+    from plantdesk.domain.server_state import ServerState
+    from plantdesk.domain.views import Counts
+    from plantdesk.ui.feature import OpenStore, ProgramWindow, WindowContext
+
+#: Milliseconds for which a hidden window waits for a tray, which may come later than the program at login.
+_TRAY_TIMEOUT = 30_000
+_ICON, _DOT = 64, 26
+
+
+class ServedApi(Protocol):
+    """What the tray needs of the control of the API."""
+
+    @property
+    def state(self) -> ServerState:
+        """What the server is doing now."""
+
+
+class Tray(Feature):
+    """Shows the icon if the settings say so, and decides what closing the window does.
+
+    `requested(request)`: as another start may request it.
+    """
+
+    requested = Signal(object)
+
+    def __init__(self, context: WindowContext, window: ProgramWindow, server: ServedApi) -> None:
+        super().__init__(context)
+        self._window, self._server = window, server
+        self._server_error = self._store_error = ""
+        self._question: MessageBox | None = None
+        self._icon: QSystemTrayIcon | None = None
+        self._has_begun = False
+        self._today = QAction(self)
+        self._today.setEnabled(False)
+        self._timeout = QTimer(self, interval=_TRAY_TIMEOUT)
+        self._timeout.timeout.connect(self._check_tray)
+        context.bridge.server_changed.connect(self._show_server)
+        context.bridge.health_changed.connect(self._show_health)
+        context.preferences.changed.connect(self._apply)
+
+    def begin(self) -> None:
+        """Show the icon, and let closing hide the window from now on."""
+        self._has_begun = True
+        self._window.stays = self._stays
+        self._show_server(self._server.state)
+        self._apply()
+        if self.context.preferences.settings.keep_in_tray and not self._window.isVisible():
+            self._timeout.start()
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._show_health(None)
+
+    @override
+    def show_no_store(self, reason: PlantDeskError) -> None:
+        self._store_error = error_text(reason)
+        self._show_state()
+
+    @override
+    def release_store(self) -> None:
+        self._timeout.stop()
+        if self._icon is not None:
+            self._icon.hide()
+
+    @Slot(object)
+    def show_counts(self, counts: Counts) -> None:
+        """Show how many plants were added today."""
+        self._today.setText(shown(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
+
+    # --- the window ---
+
+    def _stays(self) -> bool:
+        """Hide the window instead of closing it, where there is a tray, or ask once whether to; False: close it."""
+        settings = self.context.preferences.settings
+        if not QSystemTrayIcon.isSystemTrayAvailable():
+            return False
+        if settings.keep_in_tray:
+            self._hide()
+        elif not settings.tray_answered and not isinstance(self._server.state, Off):
+            self._ask()
+        else:
+            return False
+        return True
+
+    def _ask(self) -> None:
+        if self._question is not None and self._question.isVisible():
+            return
+        title = self.tr("Keep accepting plants in the background?")
+        text = self.tr(
+            "PlantDesk stays in the tray without its window. Quit in the menu of its icon ends it, and so does Ctrl+Q. "
+            "The settings have this choice, too."
+        )
+        box = self._question = MessageBox(self.context.theme, "PlantDesk", title, text, self.context.page)
+        box.set_icon("sprout", "accent")
+        box.add_button(self.tr("&Quit")).clicked.connect(partial(self._answer, keeps=False))
+        box.add_button(self.tr("&Keep running")).clicked.connect(partial(self._answer, keeps=True))
+        box.finished.connect(self._on_asked)
+        box.open()
+
+    def _answer(self, _checked: bool = False, *, keeps: bool) -> None:  # noqa: FBT002  of `clicked`
+        self.context.preferences.change(keep_in_tray=keeps, tray_answered=True)
+        self._window.close()
+
+    @Slot()
+    def _on_asked(self) -> None:
+        self._question = None
+
+    def _hide(self) -> None:
+        self._window.save_size()
+        self._window.hide()
+        self._timeout.start()
+
+    @Slot()
+    def _check_tray(self) -> None:
+        """Show the window minimised where it is hidden and there is no tray, or none any more."""
+        if self._window.isVisible():
+            self._timeout.stop()
+        elif not QSystemTrayIcon.isSystemTrayAvailable():
+            self._window.showMinimized()
+
+    # --- the icon ---
+
+    @Slot()
+    def _apply(self) -> None:
+        if not self._has_begun:
+            return
+        is_wanted = self.context.preferences.settings.keep_in_tray
+        if is_wanted and self._icon is None:
+            self._icon = self._make_icon()
+            self._show_state()
+        if self._icon is not None:
+            self._icon.setVisible(is_wanted)
+        if not is_wanted and not self._window.isVisible():
+            self._window.showMinimized()
+
+    def _make_icon(self) -> QSystemTrayIcon:
+        icon, menus = QSystemTrayIcon(self), self.context.menus
+        menu = QMenu(self.context.page)
+        menu.addAction(self._today)
+        menu.addSeparator()
+        menu.addAction(self.tr("&Show PlantDesk"), partial(self.requested.emit, WindowRequest()))
+        menu.addAction(self.tr("&Add a plant…"), partial(self.requested.emit, WindowRequest(quick=True)))
+        menu.addSeparator()
+        menu.addActions(menus.actions_of(Section.TOOLS_API)[:2])
+        menu.addSeparator()
+        menu.addAction(self.tr("Sett&ings…"), self._open_settings)
+        menu.addAction(self.tr("&Quit"), self._window.quit)
+        icon.setContextMenu(menu)
+        icon.activated.connect(self._on_activated)
+        return icon
+
+    @Slot()
+    def _open_settings(self) -> None:
+        self.requested.emit(WindowRequest())
+        self.context.menus.actions_of(Section.EDIT_SETTINGS)[0].trigger()
+
+    @Slot(QSystemTrayIcon.ActivationReason)
+    def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        if reason is QSystemTrayIcon.ActivationReason.Trigger:
+            self.requested.emit(WindowRequest())
+
+    @Slot(object)
+    def _show_server(self, state: ServerState) -> None:
+        self._server_error = error_text(state.error) if isinstance(state, Failed) else ""
+        self._show_state()
+
+    @Slot(object)
+    def _show_health(self, error: StoreError | None) -> None:
+        self._store_error = "" if error is None else error_text(error)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        """Mark the icon while there is something to act on, and say what."""
+        if self._icon is not None:
+            problem = self._store_error or self._server_error
+            self._icon.setIcon(self._marked() if problem else app_icon())
+            set_tray_tip(self._icon, problem or "PlantDesk")
+
+    def _marked(self) -> QIcon:
+        pixmap = app_icon().pixmap(QSize(_ICON, _ICON))
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(self.context.theme.colors.color("warning"))
+        corner = round(pixmap.width() / pixmap.devicePixelRatio()) - _DOT
+        painter.drawEllipse(QRect(corner, corner, _DOT - 2, _DOT - 2))
+        painter.end()
+        return QIcon(pixmap)

@@ -1,0 +1,218 @@
+"""The whole window program with an icon in the tray; the offscreen platform of the tests has none of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QSystemTrayIcon
+
+from plantdesk.desktop import Desktop
+from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.server_state import Off
+from plantdesk.platform import paths, settings
+from plantdesk.store import location_of
+from plantdesk.ui.settings.dialog import SettingsDialog
+from plantdesk.ui.widgets.dialog import Dialog, MessageBox
+from tests.support.desk import TIMEOUT, Desk, plain
+from tests.test_desktop import ProgramDesk, closing_at_end, quick_window, running, started
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+pytestmark = pytest.mark.qt_log_ignore("systemTrayWindowChanged")  # of X11, which the platform of the tests is not
+
+QUESTION = "Keep accepting plants in the background?"
+
+
+@pytest.fixture
+def tray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[ProgramDesk]:
+    with running(qtbot, qapp, None) as desk:
+        desk.until_on()
+        yield desk
+        desk.window.is_ending = True
+
+
+def questions(desk: Desk) -> list[MessageBox]:
+    return [each for each in desk.window.findChildren(MessageBox) if each.isVisible() and each.text == QUESTION]
+
+
+def answer(desk: Desk, button: str) -> None:
+    desk.until(lambda: len(questions(desk)) == 1)
+    Desk(desk.qtbot, questions(desk)[0]).button(button).click()
+
+
+def icon(desk: Desk) -> QSystemTrayIcon | None:
+    found = desk.window.findChild(QSystemTrayIcon)
+    return found if found is not None and found.isVisible() else None
+
+
+def commands(desk: Desk) -> dict[str, QAction]:
+    """Return the commands of the menu of the icon."""
+    shown = icon(desk)
+    assert shown is not None
+    menu = shown.contextMenu()
+    assert isinstance(menu, QMenu)
+    return {plain(each.text()): each for each in menu.actions() if not each.isSeparator()}
+
+
+@pytest.mark.usefixtures("tray")
+def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk: ProgramDesk, home: Path) -> None:
+    assert icon(desk) is None
+    assert not desk.window.close()
+    answer(desk, "Keep running")
+    desk.until(lambda: not desk.window.isVisible())
+    assert icon(desk) is not None
+    with socket.create_connection(("127.0.0.1", desk.until_on().port), timeout=10):
+        pass
+    second = started({**os.environ, "PLANTDESK_HOME": str(home)})
+    desk.until(desk.window.isVisible)
+    desk.until(lambda: second.poll() == 0)
+    second.communicate()
+    assert not desk.window.close()
+    assert not desk.window.isVisible()
+    assert not questions(desk)
+
+
+@pytest.mark.usefixtures("tray")
+def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDesk) -> None:
+    desk.window.close()
+    with qtbot.waitSignal(desk.window.closing, timeout=TIMEOUT):
+        answer(desk, "Quit")
+    assert not desk.window.isVisible()
+    saved = settings.load(paths.settings_file())
+    assert (saved.keep_in_tray, saved.tray_answered) == (False, True)
+
+
+@pytest.mark.usefixtures("tray")
+def test_escape_leaves_the_window_open_and_the_question_for_the_next_time(desk: ProgramDesk) -> None:
+    for _ in range(2):
+        desk.window.close()
+        desk.until(lambda: len(questions(desk)) == 1)
+        QTest.keyClick(questions(desk)[0], Qt.Key.Key_Escape)
+        assert desk.window.isVisible()
+
+
+@pytest.mark.usefixtures("tray")
+def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDesk) -> None:
+    desk.desktop.preferences.change(keep_in_tray=True)
+    desk.window.activateWindow()
+    desk.until(desk.window.isActiveWindow)
+    with qtbot.waitSignal(desk.window.closing, timeout=TIMEOUT):
+        qtbot.keyClick(desk.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
+
+
+@pytest.mark.usefixtures("tray")
+def test_without_the_api_closing_asks_nothing(desk: ProgramDesk) -> None:
+    desk.choose("Tools", "API on")
+    desk.until(lambda: desk.status.text.startswith("API off"))
+    assert desk.window.close()
+
+
+def test_the_window_never_hides_where_there_is_no_tray(desk: ProgramDesk) -> None:
+    desk.desktop.preferences.change(keep_in_tray=True)
+    assert desk.window.close()
+
+
+@pytest.mark.usefixtures("tray")
+def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, desk: ProgramDesk) -> None:
+    desk.desktop.preferences.change(keep_in_tray=True)
+    desk.add("Fern")
+    desk.until(lambda: "1 plant today" in commands(desk))
+    assert not commands(desk)["1 plant today"].isEnabled()
+    desk.window.close()
+    commands(desk)["Copy API address"].trigger()
+    assert QGuiApplication.clipboard().text().startswith("http://127.0.0.1:")
+    commands(desk)["API on"].trigger()
+    desk.until(lambda: isinstance(desk.desktop.state, Off))
+    commands(desk)["Add a plant…"].trigger()
+    desk.until(lambda: quick_window() is not None)
+    assert not desk.window.isVisible()
+    commands(desk)["Show PlantDesk"].trigger()
+    assert desk.window.isVisible()
+    desk.window.close()
+    commands(desk)["Settings…"].trigger()
+    assert desk.window.isVisible()
+    assert desk.the(SettingsDialog).isVisible()
+    desk.window.close()
+    with qtbot.waitSignal(desk.window.closing, timeout=TIMEOUT):
+        commands(desk)["Quit"].trigger()
+
+
+@pytest.mark.usefixtures("tray")
+def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramDesk) -> None:
+    desk.desktop.preferences.change(keep_in_tray=True)
+    shown = icon(desk)
+    assert shown is not None
+    assert shown.toolTip() == "PlantDesk"
+    desk.window.close()
+    shown.activated.emit(QSystemTrayIcon.ActivationReason.Trigger)
+    assert desk.window.isVisible()
+    desk.session.bridge.health_changed.emit(StoreUnreachableError())
+    assert shown.toolTip().startswith("The plant store cannot be reached.")
+    desk.session.bridge.health_changed.emit(None)
+    assert shown.toolTip() == "PlantDesk"
+
+
+def start_in_background(qtbot: QtBot, qapp: QApplication) -> ProgramDesk:
+    desktop = Desktop(qapp, location_of(None), 0)
+    desktop.preferences.change(updates_answered=True, keep_in_tray=True)
+    assert desktop.start(background=True)
+    return ProgramDesk(qtbot, desktop)
+
+
+@pytest.mark.usefixtures("tray")
+def test_a_start_at_login_stays_in_the_tray(qtbot: QtBot, qapp: QApplication) -> None:
+    with closing_at_end(start_in_background(qtbot, qapp)) as desk:
+        desk.until_on()
+        assert not desk.window.isVisible()
+        assert icon(desk) is not None
+        commands(desk)["Show PlantDesk"].trigger()
+        assert desk.window.isVisible()
+        desk.window.is_ending = True
+
+
+def test_where_no_tray_comes_the_window_is_minimised(
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plantdesk.ui.window.tray._TRAY_TIMEOUT", 10)
+    with closing_at_end(start_in_background(qtbot, qapp)) as desk:
+        desk.until(desk.window.isMinimized)
+
+
+def tray_row(desk: ProgramDesk) -> tuple[Desk, QAbstractButton]:
+    desk.choose("Edit", "Settings…")
+    page = Desk(desk.qtbot, desk.the(SettingsDialog))
+    return page, page.button("Keep running in the tray when the window is closed")
+
+
+def test_the_settings_offer_no_tray_where_there_is_none(desk: ProgramDesk) -> None:
+    page, box = tray_row(desk)
+    assert not box.isEnabled()
+    assert "This desktop has no tray." in page.texts()
+
+
+@pytest.mark.usefixtures("tray")
+def test_the_settings_switch_the_tray_and_say_how_to_bind_a_key(desk: ProgramDesk) -> None:
+    page, box = tray_row(desk)
+    box.click()
+    assert icon(desk) is not None
+    box.click()
+    assert icon(desk) is None
+    page.button("Copy plantdesk quick").click()
+    assert QGuiApplication.clipboard().text().endswith("plantdesk quick")
+    page.button("How to bind a key").click()
+    desk.until(lambda: any("PlantDesk manual" in each.windowTitle() for each in desk.window.findChildren(Dialog)))
