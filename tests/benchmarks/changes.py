@@ -20,8 +20,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, Rewrite, SetTag, edited
 from plantdesk.domain.records import COMMAND
+from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -115,6 +116,9 @@ def main() -> None:
         _large(store, f"rename a tag of {plants // _TAGS:,}", lambda: store.apply([SetTag(tag, "hall")], COMMAND))
         _large(store, "undo it", lambda: store.undo(None, COMMAND))
         all_plants = Selection(since=0)
+        rule = Rule(find="Monstera", replacement="Philodendron", note_line="2026-11-23 renamed")
+        _large(store, f"rewrite {plants:,}", lambda: store.apply([Rewrite(all_plants, rule)], COMMAND))
+        _large(store, "undo it", lambda: store.undo(None, COMMAND))
         _large(store, f"delete {plants:,}", lambda: store.apply([DeleteAll(all_plants)], COMMAND))
         _large(store, "undo it", lambda: store.undo(None, COMMAND))
 
