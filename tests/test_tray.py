@@ -196,7 +196,7 @@ def test_where_no_tray_comes_the_window_is_minimised(
 def tray_row(desk: ProgramDesk) -> tuple[Desk, QAbstractButton]:
     desk.choose("Edit", "Settings…")
     page = Desk(desk.qtbot, desk.the(SettingsDialog))
-    return page, page.button("Keep running in the tray when the window is closed")
+    return page, page.button("Keep running when the window is closed")
 
 
 def test_the_settings_offer_no_tray_where_there_is_none(desk: ProgramDesk) -> None:

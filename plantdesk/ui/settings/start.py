@@ -28,10 +28,10 @@ class StartRows(QObject):
     def __init__(self, context: WindowContext, parent: QObject) -> None:
         super().__init__(parent)
         self._preferences = context.preferences
-        self._login_box = QCheckBox(self.tr("&Start PlantDesk without its window, with the API on"))
+        self._login_box = QCheckBox(self.tr("&Start PlantDesk without its window"))
         self._login_box.clicked.connect(self._switch_login)
         self._login = SettingRow(context.theme, self.tr("At login"), self._login_box, words=self.tr("autostart"))
-        self._tray_box = QCheckBox(self.tr("Keep &running in the tray when the window is closed"))
+        self._tray_box = QCheckBox(self.tr("Keep &running when the window is closed"))
         self._tray_box.clicked.connect(lambda on: self._preferences.change(keep_in_tray=on, tray_answered=True))
         self._tray = SettingRow(
             context.theme, self.tr("Tray"), self._tray_box, hint=" ", words=self.tr("background notification area")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="would change the registry of the user")
 
-LOGIN = "Start PlantDesk without its window, with the API on"
+LOGIN = "Start PlantDesk without its window"
 
 
 @pytest.fixture(autouse=True)
