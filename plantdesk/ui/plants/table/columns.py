@@ -156,6 +156,8 @@ _SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 #: Widths of their texts for text of 13 px.
 _TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 84}
 _WIDEST_SOURCE = 116
+#: In a wide table tags of several levels have room.
+_WIDE_TAG = 160
 #: The least width of Name for text of 13 px, below which another column is hidden.
 _NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
 #: Fractions of pixels that the width of a text in whole pixels leaves out.
@@ -272,7 +274,7 @@ class TableColumns(QObject):
         if column is Column.SOURCE:
             width = QFontMetrics(self._theme.font()).horizontalAdvance(self.widest_source) + _ROUNDING
             return min(max(width, scaled(_TEXT_WIDTHS[column])), scaled(_WIDEST_SOURCE))
-        return scaled(_TEXT_WIDTHS[column])
+        return scaled(_WIDE_TAG if self._is_wide() else _TEXT_WIDTHS[column])
 
     def _heading_width(self, column: Column) -> int:
         """Return the width of a heading with its arrow."""
