@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.errors import prevents_changes
 from plantdesk.domain.records import FORM
+from plantdesk.ui.held_keys import HeldKeys
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.texts import shown
 
@@ -50,6 +51,11 @@ class WindowContext:
     undo_stack: UndoStack
     #: Where the store is, open or not.
     location: StoreLocation
+    #: Holds what is typed until a command knows what it is for.
+    keys: HeldKeys = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.keys = HeldKeys(self.page, self.menus)
 
     def report_change(self, change: Change, text: str = "") -> None:
         """Let the user undo a change of the window, and report it, by default by its title, with its undo."""

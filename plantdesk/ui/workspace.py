@@ -118,6 +118,7 @@ class Workspace(Page):
         plants.plant_opened.connect(card.show_pane)
         plants.requested.connect(self.requested)
         plants.quick_done.connect(self.quick_done)
+        plants.commands.save_notes = card.save_notes
         card.delete_requested.connect(plants.commands.delete)
         card.tag_requested.connect(plants.commands.change_tag)
         card.copy_requested.connect(plants.copy_selected)

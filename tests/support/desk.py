@@ -112,6 +112,11 @@ class Desk:
         """Press a key where the focus is."""
         QTest.keyClick(self.focused, key, modifier)
 
+    def hit(self, *keys: str | Qt.Key) -> None:
+        """Press letters and other keys one after the other, each where the focus is then."""
+        for key in keys:
+            QTest.keyClick(self.focused, key)  # type: ignore[arg-type]
+
     def type(self, field: QLineEdit, text: str) -> None:
         """Type into a field, in place of its text."""
         field.setFocus()

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -144,10 +144,10 @@ class User:
         """Type a text; it has no quotation marks and no line ends."""
         self._do(f'type --delay {self.pause} "{text}"')
 
-    def types(self, *lines: str, key: str = "Return") -> None:
-        """Type each line and a key behind it, all without a pause in between; a tab in it is the key Tab."""
+    def types(self, *lines: str, key: str = "Return", after: Sequence[str] = ()) -> None:
+        """Type keys, then each line and a key behind it, all without a pause; a tab in a line is the key Tab."""
         pause = f"sleep {self.pause / 1000:.3f}"
-        steps: list[str] = []
+        steps = [step for each in after for step in (f"key {each}", pause)]
         for line in lines:
             *before, last = [f'type --delay {self.pause} "{part}"' if part else pause for part in line.split("\t")]
             steps += [step for part in before for step in (part, "key Tab", pause)]

@@ -65,7 +65,8 @@ class Card(Feature):
         self._rows = rows
         self._pane = context.page.card
         self._opened: OpenStore | None = None
-        self._has_content = self._is_applying = self._is_date_due = False
+        self._has_content = self._is_applying = False
+        self._date_due_for: int | None = None
         self._count = 0
         self._ids: list[int] = []
         self._shown: PlantRow | None = None
@@ -100,6 +101,7 @@ class Card(Feature):
         self.context.preferences.change_store(self.context.location.key, card=self._pane.is_requested)
         self._release_notes()
         self._draft = self._shown = self._opened = None
+        self._forget_date()
         self._is_applying = False
         self._pane.set_available(available=False)
 
@@ -128,7 +130,8 @@ class Card(Feature):
         elif self._pane.isVisible() and self._draft is not None and self._is_selected(self._draft.row):
             self._one.note_edit.add_date()
         else:
-            self._is_date_due = True
+            self._date_due_for = self._rows.selected_ids()[0]
+            self.context.keys.hold()
             if not self._pane.isVisible():
                 self._pane.toggle()
 
@@ -141,7 +144,8 @@ class Card(Feature):
     def show_selection(self, count: int) -> None:
         """Show the plants that are selected now."""
         self._count = count
-        self._is_date_due = False
+        if count != 1 or self._rows.selected_ids()[0] != self._date_due_for:
+            self._forget_date()
         self._date_command.setEnabled(count == 1)
         had_focus = self._has_focus()
         if not count and had_focus and self._draft is not None and self._draft.is_dirty:
@@ -176,6 +180,7 @@ class Card(Feature):
 
     def _on_not_read(self, error: Exception) -> None:
         """Show what the table has of the plant; it is read when the server answers again."""
+        self._forget_date()
         row = self._rows.row(self._ids[0]) if len(self._ids) == 1 else None
         if row is None or not prevents_changes(error) or (self._shown is not None and self._shown.id == row.id):
             return
@@ -200,9 +205,15 @@ class Card(Feature):
         self._one.note_edit.setPlaceholderText(self.tr("Write a note"))
         self._set_editable(self._opened.store.change_error)
         self._stack.setCurrentWidget(self._one)
-        if self._is_date_due:
-            self._is_date_due = False
+        if self._date_due_for == read.row.id:
+            self._date_due_for = None
             self._one.note_edit.add_date()
+            self.context.keys.release()
+
+    def _forget_date(self) -> None:
+        if self._date_due_for is not None:
+            self._date_due_for = None
+            self.context.keys.drop()
 
     # --- the note ---
 
@@ -228,6 +239,13 @@ class Card(Feature):
         if draft is not None:
             draft.resume()
         return draft
+
+    def save_notes(self) -> dict[int, str]:
+        """Save now what was typed; return those notes by the IDs of their plants."""
+        drafts = [] if self._opened is None else self._drafts
+        for draft in drafts:
+            draft.save()
+        return {each.row.id: each.text for each in drafts}
 
     @override
     def keep_unsaved(self) -> int:
@@ -391,6 +409,7 @@ class Card(Feature):
         if self._pane.isVisible():
             self._soon.start()
         else:
+            self._forget_date()
             self._finish_note()
 
     def _has_focus(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDate, QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QDate, QEvent, QKeyCombination, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
@@ -105,12 +105,13 @@ class NoteEdit(QPlainTextEdit):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Leave Undo and Redo to the menu where nothing was typed."""
+        """Leave Undo and Redo to the menu where nothing was typed, and Ctrl+D, which would delete a letter on X11."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             document, keys = self.document(), QKeySequence.StandardKey
             undo = event.matches(keys.Undo) and not document.isUndoAvailable()
             redo = event.matches(keys.Redo) and not document.isRedoAvailable()
-            if undo or redo:
+            duplicate = event.keyCombination() == QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_D)
+            if undo or redo or duplicate:
                 event.ignore()
                 return False
         return super().event(event)

@@ -55,12 +55,13 @@ def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
 class AddPlantController(QObject):
     """Works for one form, which is free for the next plant as soon as one is submitted: `queue` saves it.
 
-    `plant_added(row)`; `copies_added(ids)`: those of `add_copies`. `plant_requested(id)`: a plant is to be shown;
-    `scanned(id)`: by its label, read into the name.
+    `plant_added(row)`; `copies_added(ids)`: those of `add_copies`; `copies_refused`: they are not added, or not yet.
+    `plant_requested(id)`: a plant is to be shown; `scanned(id)`: by its label, read into the name.
     """
 
     plant_added = Signal(object)
     copies_added = Signal(object)
+    copies_refused = Signal()
     plant_requested = Signal(object)
     scanned = Signal(object)
     saving_changed = Signal(bool)
@@ -165,6 +166,8 @@ class AddPlantController(QObject):
         """Add copies of plants, as `add_entries`; `copies_added` gets their IDs."""
         if entries:
             self.queue.submit(Submission(entries, is_copy=True))
+        else:
+            self.copies_refused.emit()
 
     @Slot(object)
     def edit_texts(self, texts: Sequence[str]) -> None:
@@ -239,6 +242,8 @@ class AddPlantController(QObject):
     @Slot(object)
     def _on_refused(self, submission: Submission) -> None:
         error = submission.error
+        if submission.is_copy:
+            self.copies_refused.emit()
         if isinstance(error, IdTakenError):
             self._ask_next_id()
         if error is not None and not isinstance(error, PlantDeskError):

@@ -100,6 +100,7 @@ class EditController(QObject):
         if self._draft is not None and not self._is_saving:
             self._on_left()
         self._close()
+        self._context.keys.drop()
         self._store = self._queries = None
 
     @Slot(int)
@@ -110,18 +111,28 @@ class EditController(QObject):
             return
         if self._draft is not None:
             self._next_column = Column(column) if self._is_saving else None
+            if self._is_saving:
+                self._context.keys.hold()
         elif (error := self._store.change_error) is not None and prevents_changes(error):
             self._toast.show_error(error)
+            self._context.keys.drop()
         else:
-            self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, Column(column)))
+            self._context.keys.hold()
+            read = partial(plant_of, plant_id=plant_id)
+            self._queries.ask(self, read, partial(self._on_read, Column(column)), self._on_not_read)
 
     # --- the editor ---
 
     def _on_read(self, column: Column, row: PlantRow | None) -> None:
         if row is None or row.id != self._table.current_id() or self._draft is not None:
+            self._context.keys.drop()
             return
         self._draft = _Draft(row, row.name, row.tag)
         self._open(column)
+        self._context.keys.release()
+
+    def _on_not_read(self, _error: Exception) -> None:
+        self._context.keys.drop()
 
     def _open(self, column: Column) -> None:
         if self._draft is None:
@@ -129,6 +140,7 @@ class EditController(QObject):
         text = self._draft.text(column)
         if len(text) > MAX_LENGTH:
             self._close()
+            self._context.keys.drop()
             longer = self.tr("This text is too long to be edited here. “plantdesk edit” can edit it.")
             self._toast.show_problem(longer)
             return
@@ -256,6 +268,7 @@ class EditController(QObject):
             self.start(column)
 
     def _on_failed(self, draft: _Draft, error: Exception) -> None:
+        self._context.keys.drop()
         if isinstance(error, EditConflictError):
             self._end(draft)
             self._compare(draft)

@@ -351,6 +351,7 @@ class Plants(Feature):
         menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New, icon="plus")
         self.commands = SelectionCommands(self.context, self._form.tags, self)
         self.commands.copies_requested.connect(self._add_controller.add_copies)
+        self._add_controller.copies_refused.connect(self.commands.end_copying)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find, icon="search")
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)

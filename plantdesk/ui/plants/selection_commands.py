@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -84,6 +84,9 @@ class SelectionCommands(QObject):
         self._context = context
         self._tags = tags
         self._changes = PlantChanges(context, self)
+        #: Called before plants are copied; returns the notes that were typed, by the IDs of their plants.
+        self.save_notes: Callable[[], Mapping[int, str]] = dict
+        self._is_copying = False
         self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
         self._browser: PlantBrowser | None = None
@@ -104,10 +107,12 @@ class SelectionCommands(QObject):
         """Act on the selection of this browser."""
         self._browser, self._editing = browser, editing
         browser.selection_count_changed.connect(self.show_selection)
+        browser.table.keeper.selected.connect(self.end_copying)
 
     def set_store(self, opened: OpenStore | None) -> None:
         """Change the plants of this store; None: of no store."""
         self._store, self._queries = opened or (None, None)
+        self.end_copying()
 
     @Slot(int)
     def show_selection(self, count: int) -> None:
@@ -132,10 +137,27 @@ class SelectionCommands(QObject):
 
     @Slot()
     def duplicate(self) -> None:
-        """Add plants with name, tag and note of the selected ones, under the next free IDs."""
+        """Add plants with name, tag and note of the selected ones, under the next free IDs.
+
+        The keys that follow are for the copies, which are selected when they are there.
+        """
         if self._queries is not None and self._browser is not None:
-            read = partial(_copies, ids=self._browser.table.selected_ids())
-            self._queries.ask(self, read, self.copies_requested.emit, self._context.page.toast.show_error)
+            self._is_copying = True
+            self._context.keys.hold()
+            read = partial(_copies, ids=self._browser.table.selected_ids(), notes=self.save_notes())
+            self._queries.ask(self, read, self.copies_requested.emit, self._on_not_copied)
+
+    def _on_not_copied(self, error: Exception) -> None:
+        self.end_copying()
+        self._context.page.toast.show_error(error)
+
+    @Slot()
+    @Slot(bool)
+    def end_copying(self, found: bool = False) -> None:  # noqa: FBT002  a slot
+        """Let the keys that are held act on the copies, if these are selected; else drop them."""
+        if self._is_copying:
+            self._is_copying = False
+            (self._context.keys.release if found else self._context.keys.drop_commands)()
 
     @Slot()
     def delete(self) -> None:
@@ -195,8 +217,9 @@ class SelectionCommands(QObject):
             self._browser.copy_selection(Format(form))
 
 
-def _copies(reader: PlantReader, _task: Task, ids: array[int]) -> list[EnteredPlant]:
-    return [EnteredPlant(row.name, row.tag, None, row.note) for _, row in sorted(reader.rows(ids).items())]
+def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:
+    rows = sorted(reader.rows(ids).items())
+    return [EnteredPlant(row.name, row.tag, None, notes.get(each, row.note or "") or None) for each, row in rows]
 
 
 _WIDTH = 420

@@ -598,3 +598,32 @@ def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDesk) -> N
 )
 def test_dated_lines_are_shown_newest_first(note: str, lines: list[str]) -> None:
     assert [f"{day.day} {text}" for day, text in dated_lines(note)] == lines
+
+
+@pytest.mark.parametrize("card", ["shown", "hidden"])
+def test_letters_typed_before_the_note_is_read_are_in_the_note(desk: CardDesk, card: str) -> None:
+    desk.change(edited(desk.row(2), note="from Anna"))
+    if card == "shown":
+        desk.open_card()
+    else:
+        desk.select(2)
+    desk.press(Qt.Key.Key_Up)
+    desk.press(Qt.Key.Key_Semicolon, CONTROL)
+    desk.hit(*"wet", Qt.Key.Key_Return, *"fed", Qt.Key.Key_Delete)
+    desk.until(lambda: desk.note.toPlainText() == f"from Anna\n{today()} wet\nfed")
+    QTest.keyClicks(desk.note, "!")
+    desk.press(Qt.Key.Key_Escape)
+    desk.table.setFocus()
+    desk.has_note(2, f"from Anna\n{today()} wet\nfed!")
+    desk.has_note(1, None)
+
+
+def test_letters_for_a_note_are_dropped_when_another_plant_is_clicked(desk: CardDesk) -> None:
+    desk.select(2)
+    desk.press(Qt.Key.Key_Semicolon, CONTROL)
+    QTest.keyClicks(desk.table, "wet")
+    desk.select(1)
+    desk.shows("ID 2")
+    assert desk.note.toPlainText() == ""
+    assert desk.ids() == {1, 2, 3}
+    assert desk.table.selected_ids().tolist() == [2]

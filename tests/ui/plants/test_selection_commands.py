@@ -6,12 +6,15 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from plantdesk.domain.edits import SetTag, edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
+from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.plants import selection_commands
 from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.cells import Column
@@ -212,3 +215,107 @@ def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
     desk.press(Qt.Key.Key_Delete)
     Desk(desk.qtbot, desk.the(MessageBox)).button("Delete").click()
     desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=TIMEOUT)
+
+
+# --- keys right after Ctrl+D, while the copies are made ------------------------------------------------------------
+
+
+def test_the_copy_is_renamed_and_not_its_plant(desk: UndoDesk, store: Store) -> None:
+    desk.go_to(9)
+    desk.press(Qt.Key.Key_D, CONTROL)
+    desk.hit(Qt.Key.Key_F2, *"Rose", Qt.Key.Key_Return)
+    desk.until_selected(11)
+    with closing(store.reader()) as reader:
+        desk.until(lambda: {each: row.name for each, row in reader.rows([9, 11]).items()} == {9: "Plant 9", 11: "Rose"})
+
+
+@pytest.mark.parametrize("way", ["search", "order"])
+def test_the_copy_is_renamed_where_the_store_knows_its_row(desk: UndoDesk, store: Store, way: str) -> None:
+    if way == "search":
+        desk.type(desk.field("Search by name, tag or ID"), "plant -id:10")
+        desk.until_rows(9)
+    else:
+        desk.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
+        desk.until(lambda: desk.table.model().index(1, Column.NAME).data() == "Plant 10")
+    desk.go_to(9)
+    desk.press(Qt.Key.Key_D, CONTROL)
+    desk.hit(Qt.Key.Key_F2, "R", Qt.Key.Key_Return)
+    with closing(store.reader()) as reader:
+        desk.until(lambda: {each: row.name for each, row in reader.rows([9, 11]).items()} == {9: "Plant 9", 11: "R"})
+
+
+def test_the_copies_are_deleted_and_not_their_plants(desk: UndoDesk, store: Store) -> None:
+    desk.go_to(9, 8)
+    desk.press(Qt.Key.Key_D, CONTROL)
+    desk.hit(Qt.Key.Key_Delete)
+    desk.until(lambda: desk.toast.text == "Deleted 2 plants.")
+    desk.until_rows(10)
+    with closing(store.reader()) as reader:
+        assert set(reader.rows(range(1, 13))) == set(range(1, 11))
+
+
+def test_the_tag_of_the_copies_is_changed(desk: UndoDesk, store: Store) -> None:
+    desk.go_to(9, 8)
+    desk.press(Qt.Key.Key_D, CONTROL)
+    QTest.keyClick(desk.focused, Qt.Key.Key_T, CONTROL)
+    desk.hit(*"hall", Qt.Key.Key_Return)
+    with closing(store.reader()) as reader:
+        desk.until(lambda: [row.tag for row in reader.rows([8, 9, 11, 12]).values()] == ["office"] * 2 + ["hall"] * 2)
+
+
+def test_a_copy_pressed_twice_copies_the_copy_unless_the_key_is_held_down(desk: UndoDesk) -> None:
+    desk.go_to(9)
+    desk.press(Qt.Key.Key_D, CONTROL)
+    repeated = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_D, CONTROL, "", True)
+    QApplication.sendEvent(desk.focused, repeated)
+    desk.press(Qt.Key.Key_D, CONTROL)
+    desk.until_selected(12)
+    desk.until_rows(12)
+
+
+def test_no_key_acts_on_the_plant_whose_copy_the_search_hides(desk: UndoDesk) -> None:
+    desk.type(desk.field("Search by name, tag or ID"), "id:9")
+    desk.until_rows(1)
+    desk.go_to(9)
+    with desk.qtbot.waitSignal(desk.table.keeper.selected, timeout=TIMEOUT):
+        desk.press(Qt.Key.Key_D, CONTROL)
+        desk.hit(Qt.Key.Key_F2, "x", Qt.Key.Key_Return, Qt.Key.Key_Delete)
+    assert not desk.table.editor.isVisible()
+    assert desk.table.currentIndex().siblingAtColumn(Column.NAME).data() == "Plant 9"
+    desk.press(Qt.Key.Key_F2)
+    desk.until(desk.table.editor.isVisible)
+
+
+def test_a_name_that_is_typed_while_a_hidden_copy_is_made_is_whole(desk: UndoDesk) -> None:
+    desk.type(desk.field("Search by name, tag or ID"), "id:9")
+    desk.until_rows(1)
+    desk.go_to(9)
+    desk.type(desk.name, "Al")
+    desk.press(Qt.Key.Key_D, CONTROL)
+    desk.hit(*"oe")
+    desk.until(lambda: desk.name.text() == "Aloe")
+
+
+def test_a_copy_has_the_note_that_is_being_typed_and_is_undone_first(desk: UndoDesk, store: Store) -> None:
+    desk.go_to(9)
+    desk.press(Qt.Key.Key_I, CONTROL)
+    note = desk.the(NoteEdit)
+    desk.until(lambda: note.isVisible() and not note.isReadOnly())
+    note.setFocus()
+    QTest.keyClicks(note, "from Anna")
+    desk.press(Qt.Key.Key_D, CONTROL)
+    with closing(store.reader()) as reader:
+        desk.until(lambda: [row.note for row in reader.rows([9, 11]).values()] == ["from Anna"] * 2)
+        desk.until_selected(11)
+        desk.table.setFocus()
+        desk.press(Qt.Key.Key_Z, CONTROL)
+        desk.until_rows(10)
+        desk.until(lambda: reader.rows([9])[9].note == "from Anna")
+
+
+def test_keys_right_after_f2_are_the_name(desk: UndoDesk, store: Store) -> None:
+    desk.go_to(9)
+    desk.press(Qt.Key.Key_F2)
+    desk.hit(*"Plant 1", Qt.Key.Key_Return, Qt.Key.Key_Down)
+    with closing(store.reader()) as reader:
+        desk.until(lambda: reader.rows([9])[9].name == "Plant 1")

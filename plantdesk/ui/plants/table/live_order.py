@@ -102,6 +102,7 @@ class LiveOrder(QObject):
         self._prepended = 0  # how many of them are above the rows that the store returned
         self._added_while_loading: list[int] = []
         self._added_elsewhere: set[int] = set()  # added ids whose row only the store knows
+        self._matching: set[int] = set()  # added ids for which the store is asked whether the search finds them
         self._inserting: frozenset[int] = frozenset()  # those whose row is being queried
         self._revision = self._inserting_revision = 0  # of the rows now, and at that query
         self._pause = QTimer(self, singleShot=True, interval=_MIN_PAUSE_MS)
@@ -127,7 +128,7 @@ class LiveOrder(QObject):
     @property
     def is_current(self) -> bool:
         """Whether all rows are loaded, and nothing is known to have changed since."""
-        return self._state is _State.COMPLETE and not self._outdated
+        return self._state is _State.COMPLETE and not (self._outdated or self._added_elsewhere or self._matching)
 
     def load(self, query: Query) -> None:
         """Load the rows of another query, or of the same one again."""
@@ -138,6 +139,7 @@ class LiveOrder(QObject):
         self._outdated = False
         self._added_while_loading.clear()
         self._added_elsewhere.clear()
+        self._matching.clear()
         self._inserting = frozenset()
         self._forget_added()
         self._pause.stop()
@@ -225,14 +227,16 @@ class LiveOrder(QObject):
         self.total = refreshed.total
         self._settle(refreshed.total)
 
-    def _on_matched(self, ids: list[int]) -> None:
-        self._insert_at_end(ids)
+    def _on_matched(self, asked: list[int], found: list[int]) -> None:
+        self._matching.difference_update(asked)
+        self._insert_at_end(found)
         self.count_changed.emit()
 
     def _on_failed(self, error: Exception) -> None:
         loaded = self._state in {_State.COMPLETE, _State.REFRESHING}
         self._set_state(_State.COMPLETE if loaded else _State.FAILED)
         self._outdated = True
+        self._matching.clear()
         self._pause.setInterval(_RETRY_DELAY_MS)
         self._pause.start()
         self.failed.emit(error)
@@ -279,7 +283,8 @@ class LiveOrder(QObject):
             self._find_insertion_points()
         elif self._query.text:
             match = partial(matching_ids, view=self._view, ids=ids)
-            self._queries.ask(self, match, self._on_matched, self._on_failed)
+            self._matching.update(ids)
+            self._queries.ask(self, match, partial(self._on_matched, ids), self._on_failed)
         else:
             self._insert_at_end(ids)
 

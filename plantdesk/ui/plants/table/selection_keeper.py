@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QObject, Slot
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QObject, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView
 
 if TYPE_CHECKING:
@@ -34,7 +34,12 @@ class _Anchors(NamedTuple):
 
 
 class SelectionKeeper(QObject):
-    """Watches a table whose vertical scroll bar counts pixels."""
+    """Watches a table whose vertical scroll bar counts pixels.
+
+    `selected(found)`: the plants of `select` are selected, or the query does not find them.
+    """
+
+    selected = Signal(bool)
 
     def __init__(self, table: QTableView, model: PlantModel) -> None:
         super().__init__(table)
@@ -201,6 +206,7 @@ class SelectionKeeper(QObject):
             if rows:
                 self._go_to(rows[0], QAbstractItemView.ScrollHint.EnsureVisible)
                 self._select_rows(rows)
+            self.selected.emit(bool(rows))
 
     @Slot(QModelIndex, int, int)
     def _on_about_to_change(self, _parent: QModelIndex, first: int, _last: int) -> None:

@@ -1,0 +1,56 @@
+"""Keys right behind a command, at the speed of a fast typist: they go where the command leads, to the right plant."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
+from plantdesk.store.sqlite.store import Store
+from tests.use.user import Screen, User, until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COUNT = 10
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with a store of some plants."""
+    file = tmp_path / "data" / "plants.db"
+    file.parent.mkdir()
+    store = Store(file)
+    for number in range(1, COUNT + 1):
+        store.add(new_plant({"id": number, "name": f"Plant {number}"}), COMMAND).result()
+    store.close()
+    return tmp_path
+
+
+@pytest.mark.parametrize("card", ["shown", "hidden"])
+def test_every_letter_is_in_the_note_of_its_plant(screen: Screen, home: Path, card: str) -> None:
+    with User(screen, home) as user:
+        user.sees("10 plants")
+        user.click_item(f"Plant {COUNT}")
+        if card == "shown":
+            user.press("ctrl+i")
+            user.sees("Note")
+        for number in range(COUNT, 0, -1):
+            user.types(f"watered {number}", key="Escape", after=["ctrl+semicolon"])
+            user.press(*(["Down"] if card == "shown" else ["ctrl+i", "Down"]))
+        day = f"{datetime.now().date():%Y-%m-%d}"  # noqa: DTZ005  the local day
+        expected = [(number, f"{day} watered {number}") for number in range(1, COUNT + 1)]
+        until(lambda: user.query("SELECT id, note FROM plant ORDER BY id") == expected, "all notes are stored")
+
+
+def test_the_copies_are_renamed(screen: Screen, home: Path) -> None:
+    with User(screen, home) as user:
+        user.sees("10 plants")
+        user.click_item(f"Plant {COUNT}")
+        for number in range(COUNT):
+            user.types(f"Copy {number}", after=["ctrl+d", "F2"])
+        names = [*(f"Plant {number}" for number in range(1, COUNT + 1)), *(f"Copy {number}" for number in range(COUNT))]
+        user.has([(name, None) for name in names])
