@@ -55,7 +55,7 @@ class WindowContext:
     keys: HeldKeys = field(init=False)
 
     def __post_init__(self) -> None:
-        self.keys = HeldKeys(self.page, self.menus)
+        self.keys = HeldKeys(self.page)
 
     def report_change(self, change: Change, text: str = "") -> None:
         """Let the user undo a change of the window, and report it, by default by its title, with its undo."""

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from plantdesk.ui.qt import override
 
-if TYPE_CHECKING:
-    from PySide6.QtGui import QAction
-
-    from plantdesk.ui.menus import Menus
-
 #: Milliseconds after which the keys are dropped: what they were meant for may never come.
 _TIMEOUT = 5000
-#: The first key that is no character.
-_FIRST_SPECIAL = Qt.Key.Key_Escape
 
 
 class _Key(NamedTuple):
@@ -28,36 +21,31 @@ class _Key(NamedTuple):
     text: str
     is_repeated: bool
 
-    def event(self, kind: QEvent.Type) -> QKeyEvent:
-        return QKeyEvent(kind, self.key, self.modifiers, self.text, self.is_repeated)
-
-    def sequences(self) -> set[QKeySequence]:
-        """Return the shortcuts that it may be; Shift may be needed to type a character, such as the semicolon."""
-        modifiers = self.modifiers & ~Qt.KeyboardModifier.KeypadModifier
-        possible = {modifiers}
-        if self.key < _FIRST_SPECIAL and not chr(self.key).isalpha():
-            possible.add(modifiers & ~Qt.KeyboardModifier.ShiftModifier)
-        return {QKeySequence(each.value | self.key) for each in possible}
+    def event(self) -> QKeyEvent:
+        """Return it, of Ctrl+; without the Shift that some keyboards need: Qt looks at that only in their own events."""
+        control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+        is_symbol = self.key < Qt.Key.Key_Escape and not chr(self.key).isalpha()
+        modifiers = self.modifiers & ~shift if is_symbol and self.modifiers & control else self.modifiers
+        return QKeyEvent(QEvent.Type.KeyPress, self.key, modifiers, self.text, self.is_repeated)
 
 
 class HeldKeys(QObject):
     """Keys of one window: `hold` them, then `release` them in their order, or `drop` them.
 
-    A key that starts a command which holds again is followed by the rest when that has ended. A click drops what is
-    held.
+    A key that starts a command which holds again is followed by the rest when that has ended. A click drops the
+    commands.
     """
 
-    def __init__(self, widget: QWidget, menus: Menus) -> None:
-        """Hold the keys of the window of `widget`, whose commands are in `menus`."""
+    def __init__(self, widget: QWidget) -> None:
+        """Hold the keys of the window of `widget`."""
         super().__init__(widget)
         self._widget = widget
-        self._menus = menus
         self._keys: deque[_Key] = deque()
         self._is_holding = False
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._type)
         self._timeout = QTimer(self, singleShot=True, interval=_TIMEOUT)
-        self._timeout.timeout.connect(self.drop)
+        self._timeout.timeout.connect(self.drop_commands)
 
     def hold(self) -> None:
         """Hold the keys that follow."""
@@ -80,19 +68,20 @@ class HeldKeys(QObject):
             self._end()
             self._keys.clear()
 
+    @Slot()
     def drop_commands(self) -> None:
         """Let the text field that has the focus get what is held, but no command; without such a field, forget it."""
         keys, target = list(self._keys), self._target()
         self.drop()
         if target.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled):
             for key in keys:
-                QApplication.sendEvent(target, key.event(QEvent.Type.KeyPress))
+                target.event(key.event())  # `sendEvent` looks for shortcuts
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         kind = event.type()
         if kind is QEvent.Type.MouseButtonPress:
-            self.drop()
+            self.drop_commands()
         elif kind in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress} and self._is_of_window():
             if isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
                 self._keys.append(_Key(event.key(), event.modifiers(), event.text(), event.isAutoRepeat()))
@@ -120,24 +109,7 @@ class HeldKeys(QObject):
     def _type(self) -> None:
         self._end()
         while self._keys and not self._is_holding:
-            self._press(self._keys.popleft())
-
-    def _press(self, key: _Key) -> None:
-        """Press a key as Qt does: the focus may take it before a command."""
-        target, shortcut = self._target(), key.event(QEvent.Type.ShortcutOverride)
-        shortcut.ignore()
-        QApplication.sendEvent(target, shortcut)
-        command = None if shortcut.isAccepted() else self._command(key)
-        if command is None:
-            QApplication.sendEvent(target, key.event(QEvent.Type.KeyPress))
-        elif command.autoRepeat() or not key.is_repeated:
-            command.trigger()
-
-    def _command(self, key: _Key) -> QAction | None:
-        if QApplication.activeModalWidget() is not None:
-            return None
-        sequences = key.sequences()
-        return next((each for each in self._menus.actions if sequences.intersection(each.shortcuts())), None)
+            QApplication.sendEvent(self._target(), self._keys.popleft().event())  # or the shortcut that it is
 
     def _target(self) -> QWidget:
         top: QWidget = QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._widget.window()

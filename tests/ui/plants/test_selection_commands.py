@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
@@ -263,6 +263,19 @@ def test_the_tag_of_the_copies_is_changed(desk: UndoDesk, store: Store) -> None:
         desk.until(lambda: [row.tag for row in reader.rows([8, 9, 11, 12]).values()] == ["office"] * 2 + ["hall"] * 2)
 
 
+@pytest.mark.parametrize("modifiers", [CONTROL, CONTROL | SHIFT], ids=["US", "German"])
+def test_the_date_is_in_the_note_of_the_copy(desk: UndoDesk, store: Store, modifiers: Qt.KeyboardModifier) -> None:
+    desk.go_to(9)
+    desk.press(Qt.Key.Key_D, CONTROL)
+    QTest.keyClick(desk.focused, Qt.Key.Key_Semicolon, modifiers)
+    desk.hit(*"fed")
+    desk.until(lambda: desk.the(NoteEdit).toPlainText().endswith(" fed"))
+    desk.table.setFocus()
+    with closing(store.reader()) as reader:
+        desk.until(lambda: (reader.rows([11])[11].note or "").endswith(" fed"))
+        assert reader.rows([9])[9].note is None
+
+
 def test_a_copy_pressed_twice_copies_the_copy_unless_the_key_is_held_down(desk: UndoDesk) -> None:
     desk.go_to(9)
     desk.press(Qt.Key.Key_D, CONTROL)
@@ -319,3 +332,17 @@ def test_keys_right_after_f2_are_the_name(desk: UndoDesk, store: Store) -> None:
     desk.hit(*"Plant 1", Qt.Key.Key_Return, Qt.Key.Key_Down)
     with closing(store.reader()) as reader:
         desk.until(lambda: reader.rows([9])[9].name == "Plant 1")
+
+
+def test_a_click_takes_the_commands_that_are_held_and_no_letter_of_a_field(desk: UndoDesk) -> None:
+    desk.go_to(9)
+    desk.type(desk.name, "Al")
+    desk.press(Qt.Key.Key_D, CONTROL)
+    desk.hit(*"oe", Qt.Key.Key_F2)
+    place, left = desk.tag.mapTo(desk.window, desk.tag.rect().center()).toPointF(), Qt.MouseButton.LeftButton
+    press = QMouseEvent(QEvent.Type.MouseButtonPress, place, place, left, left, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(desk.window.windowHandle(), press)  # QTest would let the copy be made first
+    desk.until_selected(11)
+    assert desk.name.text() == "Aloe"
+    assert desk.tag.hasFocus()
+    assert not desk.table.editor.isVisible()
