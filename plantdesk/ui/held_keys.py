@@ -22,7 +22,7 @@ class _Key(NamedTuple):
     is_repeated: bool
 
     def event(self) -> QKeyEvent:
-        """Return it, of Ctrl+; without the Shift that some keyboards need: Qt looks at that only in their own events."""
+        """Return it; of Ctrl+; without the Shift of some keyboards, which Qt leaves out only of what they send."""
         control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
         is_symbol = self.key < Qt.Key.Key_Escape and not chr(self.key).isalpha()
         modifiers = self.modifiers & ~shift if is_symbol and self.modifiers & control else self.modifiers

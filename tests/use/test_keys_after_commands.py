@@ -50,7 +50,8 @@ def test_the_copies_are_renamed(screen: Screen, home: Path) -> None:
     with User(screen, home) as user:
         user.sees("10 plants")
         user.click_item(f"Plant {COUNT}")
+        plants: list[tuple[str, str | None]] = [(f"Plant {number}", None) for number in range(1, COUNT + 1)]
         for number in range(COUNT):
             user.types(f"Copy {number}", after=["ctrl+d", "F2"])
-        names = [*(f"Plant {number}" for number in range(1, COUNT + 1)), *(f"Copy {number}" for number in range(COUNT))]
-        user.has([(name, None) for name in names])
+            plants.append((f"Copy {number}", None))
+            user.has(plants)

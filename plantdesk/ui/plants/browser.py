@@ -114,7 +114,8 @@ class PlantBrowser(QFrame):
         """Show what a commit changed."""
         self.model.apply(changes)
         self._announcer.add(changes)
-        if self._selected_soon and (changes.history or any(row.id in self._selected_soon for row in changes.added)):
+        soon = frozenset(self._selected_soon)
+        if soon and (changes.needs_reload or any(row.id in soon for row in (*changes.added, *changes.updated))):
             self.table.keeper.select(self._selected_soon)
             self._selected_soon = ()
 
