@@ -137,9 +137,10 @@ class PlantBrowser(QFrame):
             self.model.check(row.id)
 
     @Slot(object)
-    def show_plant(self, plant_id: int) -> None:
+    def show_plant(self, plant_id: int, *, takes_focus: bool = True) -> None:
         """Go to a plant in the table; the search is cleared if it hides the plant."""
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        if takes_focus:
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self.table.keeper.seek(plant_id) or self.model.busy:  # the rows may be those of an earlier search
             self.search_bar.clear()
 

@@ -425,9 +425,9 @@ class Plants(Feature):
     def _connect_scanning(self, browser: PlantBrowser) -> None:
         show = self._scanning.show
         browser.table.scanned.connect(show)
-        browser.search_bar.scanned.connect(partial(show, field=browser.search_field))
-        self._add_controller.scanned.connect(partial(show, field=self._form.name_field))
-        self._scanning.found.connect(browser.show_plant)
+        for field in (browser.search_bar, self._add_controller):
+            field.scanned.connect(partial(show, takes_focus=False))
+        self._scanning.found.connect(lambda plant_id, focus: browser.show_plant(plant_id, takes_focus=focus))
         self._scanning.found.connect(self.plant_opened)
 
     @cached_property

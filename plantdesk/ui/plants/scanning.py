@@ -11,17 +11,18 @@ from plantdesk.domain.addresses import InvalidAddressError, id_of
 from plantdesk.ui.background import plant_of
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.widgets.messages import Toast
 
 
 class Scanning(QObject):
-    """Looks for the plant as soon as there is a store. `found(id)`: show it, and its card."""
+    """Looks for the plant as soon as there is a store.
 
-    found = Signal(object)
+    `found(id, takes_focus)`: show it, and its card; the focus goes to its row, or stays where it is.
+    """
+
+    found = Signal(object, bool)
 
     def __init__(self, toast: Toast, parent: QObject) -> None:
         """Report in `toast` what is no address, and of no plant."""
@@ -43,18 +44,16 @@ class Scanning(QObject):
         except InvalidAddressError as error:
             self._toast.show_error(error)
 
-    def show(self, plant_id: int, field: QWidget | None = None) -> None:
-        """Show a plant; the focus goes to its row, or stays in the `field` for the next address."""
+    def show(self, plant_id: int, *, takes_focus: bool = True) -> None:
+        """Show a plant; the focus goes to its row, or stays in a field for the next address."""
         if self._queries is None:
             self._requested = plant_id
         else:
             self._requested = None
-            self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, plant_id, field))
+            self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, plant_id, takes_focus))
 
-    def _on_read(self, plant_id: int, field: QWidget | None, row: PlantRow | None) -> None:
+    def _on_read(self, plant_id: int, takes_focus: bool, row: PlantRow | None) -> None:
         if row is None:
             self._toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
             return
-        self.found.emit(plant_id)
-        if field is not None:
-            field.setFocus()
+        self.found.emit(plant_id, takes_focus)

@@ -8,8 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
+from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -128,3 +130,25 @@ def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDe
     bare.open_address("plantdesk:3<b>x</b>\n&")
     desk.says("“plantdesk:3<b>x</b> &” is not the address of a plant. Such an address is “plantdesk:” and an ID.")
     desk.shows(2)
+
+
+def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: ReaderDesk, store: Store) -> None:
+    store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(20)
+    for plant_id in (1100, 2222, 7, 1500, 1501, 3):
+        desk.scan(desk.search, plant_id)
+        desk.shows(plant_id)
+        desk.until(lambda: desk.table.model().rowCount() == 3000)
+        assert [*desk.table.selected_ids()] == [plant_id]
+        assert desk.table.visualRect(desk.table.currentIndex()).intersects(desk.table.viewport().rect())
+        assert desk.search.hasFocus()
+
+
+def test_a_scan_that_is_answered_while_rows_are_read_is_shown_when_they_are(desk: ReaderDesk, store: Store) -> None:
+    store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(20)
+    QTest.keyClicks(desk.search, "Aloe")
+    desk.until(lambda: desk.table.model().rowCount() == 1)
+    desk.search.clear()  # reads all plants again
+    desk.the(PlantBrowser).show_plant(1100)
+    desk.until(lambda: desk.table.model().rowCount() == 3000)
+    desk.until(lambda: [*desk.table.selected_ids()] == [1100])
+    assert desk.table.visualRect(desk.table.currentIndex()).intersects(desk.table.viewport().rect())

@@ -72,9 +72,9 @@ class SelectionKeeper(QObject):
         return now.selected | single
 
     def seek(self, plant_id: int) -> bool:
-        """Select a plant and scroll to it, now if it is in the rows, else when the next query returns it."""
+        """Select a plant and scroll to it, now if it is in the rows, and when a query returns it that runs or comes."""
         row = self._model.row_of(plant_id)
-        self._requested_id = plant_id if row is None else None
+        self._requested_id = plant_id if row is None or self._model.busy else None
         if row is not None:
             self._go_to(row)
         return row is not None
@@ -194,6 +194,8 @@ class SelectionKeeper(QObject):
             if current == self._visible_id:
                 self._table.scrollTo(self._model.index(row, 0))
         self._select_returning()
+        if self._model.complete and not self._model.busy:
+            self._show_requested_id({})
         if self._requested_top is not None and self._model.complete and not self._model.busy:
             row, self._requested_top = self._model.row_of(self._requested_top), None
             if row is not None:
@@ -260,9 +262,12 @@ class SelectionKeeper(QObject):
         self._table.selectionModel().select(selection, _Flag.Select)
 
     def _show_requested_id(self, retained_rows: dict[int, int]) -> bool:
-        if self._requested_id is None or self._requested_id not in retained_rows:
+        if self._requested_id is None:
             return False
-        self._go_to(retained_rows[self._requested_id])
+        row = retained_rows.get(self._requested_id)
+        if row is None and (row := self._model.row_of(self._requested_id)) is None:  # requested while the query ran
+            return False
+        self._go_to(row)
         self._requested_id = None
         return True
 
