@@ -72,6 +72,7 @@ def commands(desk: Desk) -> dict[str, QAction]:
 @pytest.mark.usefixtures("tray")
 def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk: ProgramDesk, home: Path) -> None:
     assert icon(desk) is None
+    desk.until(desk.name.hasFocus)
     assert not desk.window.close()
     answer(desk, "Keep running")
     desk.until(lambda: not desk.window.isVisible())
@@ -82,6 +83,7 @@ def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk:
     desk.until(desk.window.isVisible)
     desk.until(lambda: second.poll() == 0)
     second.communicate()
+    desk.until(desk.name.hasFocus)
     assert not desk.window.close()
     assert not desk.window.isVisible()
     assert not questions(desk)

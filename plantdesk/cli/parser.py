@@ -31,6 +31,13 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, _StoreOnce)
 
     @override
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Return the value of an option also where it is `--`, as in `--name=--`: argparse makes that an empty list."""
+        if action.option_strings and arg_strings == ["--"]:
+            return self._get_value(action, "--")
+        return super()._get_values(action, arg_strings)
+
+    @override
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:  # noqa: SLF001
             self.error(_suggested(Text("there is no command “{name}”", name=value), value, action.choices))

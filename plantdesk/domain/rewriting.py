@@ -6,8 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
 from plantdesk.domain.folding import folded
-from plantdesk.domain.validation import plant_fields, plant_note
+from plantdesk.domain.validation import MAX_NOTE_BYTES, plant_fields, plant_note
+
+#: Characters of a text in which something was replaced: more than the API takes of a plant.
+_LONGEST = 1_000_000
+_TOO_LONG = {
+    "name": Text("The name is too long. It may have {characters:,} characters.", characters=_LONGEST),
+    "note": Text("The note is too long. It may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES),
+}
 
 
 class Texts(NamedTuple):
@@ -41,10 +49,10 @@ class Rule(NamedTuple):
         base = name = texts.name if self.name is None else self.name
         note = texts.note if self.note is None else self.note
         if "name" in self.fields:
-            name = self._replaced(name)
+            name = self._replaced("name", name)
             name = " ".join(name.split()) if self.tidies else name
         if "note" in self.fields and note:
-            note = self._replaced(note)
+            note = self._replaced("note", note)
             note = "\n".join(map(str.rstrip, note.strip().splitlines())) if self.tidies else note
         if self.note_line:
             note = f"{note}\n{self.note_line}" if note else self.note_line
@@ -54,12 +62,17 @@ class Rule(NamedTuple):
             plant_note(found.note or "")
         return found
 
-    def _replaced(self, text: str) -> str:
+    def _replaced(self, field: str, text: str) -> str:
         if not self.find:
             return text
+        pattern = re.compile(re.escape(self.find), re.IGNORECASE)
+        places = sum(1 for _ in pattern.finditer(text)) if self.any_case else text.count(self.find)
+        grows = places * (len(self.replacement) - len(self.find))
+        if grows > 0 and len(text) + grows > _LONGEST:
+            raise InvalidPlantError([InvalidField(field, _TOO_LONG[field])])
         if not self.any_case:
             return text.replace(self.find, self.replacement)
-        return re.sub(re.escape(self.find), lambda _found: self.replacement, text, flags=re.IGNORECASE)
+        return pattern.sub(lambda _found: self.replacement, text)
 
 
 def rewritten(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from plantdesk.domain.folding import searched
 
+#: A deeper tag is shown on the last of them: each level is an entry, and a tag may have thousands of slashes.
+_MAX_LEVELS = 20
+
 
 def levels(tag: str) -> list[str]:
     """Return the parts of a tag from the top; a tag of which a part would be blank is one part."""
-    parts = tag.split("/")
+    parts = tag.split("/", _MAX_LEVELS - 1)
     return parts if len(parts) == 1 or all(searched(part).strip() for part in parts) else [tag]
 
 

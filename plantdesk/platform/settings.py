@@ -122,7 +122,7 @@ class Settings(_Checked):
     tray_answered: bool = _flag(default=False)  # whether the user has answered the question about that
     enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
     #: Where automatic backups and those of the user are kept; empty: beside the database.
-    backup_folder: str = _setting("", lambda value: isinstance(value, str))
+    backup_folder: str = _setting("", lambda value: isinstance(value, str) and "\0" not in value)
     backup_every: str = _setting("hour", lambda value: value in BACKUP_INTERVALS)
     backup_count: int = _integer(50, 1, 999)  # automatic backups that stay
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets

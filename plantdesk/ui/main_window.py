@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QMainWindow
+from shiboken6 import isValid
 
 from plantdesk.ui.qt import bring_to_front, fitted, override
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent
+    from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QPaintEvent
+    from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.preferences import Preferences
 
@@ -41,6 +43,8 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._preferences = preferences
         self._painted = False
+        #: What had the focus when the window was hidden.
+        self._focused: QWidget | None = None
         #: Called when the program is to end.
         self.may_close: Callable[[], bool] = _always
         #: Called when the user closes the window; True: it is hidden instead, or asks whether to be.
@@ -73,7 +77,10 @@ class MainWindow(QMainWindow):
     @Slot()
     def show_in_front(self, token: str = "") -> None:
         """Raise the window, as far as the desktop allows it, which it does for the token of a start by the user."""
+        was_hidden = self.isHidden()
         bring_to_front(self, token)
+        if was_hidden and self._focused is not None and isValid(self._focused):
+            self._focused.setFocus()  # a window that is activated while it is hidden moves the focus on
 
     def show_as_saved(self) -> None:
         """Start as large as the window was closed."""
@@ -94,6 +101,12 @@ class MainWindow(QMainWindow):
 
             self.setWindowState(Qt.WindowState.WindowMaximized)
         self._report_shown()
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self._focused = self.focusWidget()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -66,6 +66,18 @@ def test_wrong_usage_shows_the_commands_usage_and_the_reason(
     assert not paths.database_file().exists()
 
 
+def test_a_value_of_two_dashes_is_a_value(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["add", "--name=--", "--tag=--"]) == 0
+    for command in (["list", "--search=--"], ["list", "--tag=--", "--json"], ["edit", "1", "--note=--"]):
+        assert main(command) == 0
+    capfd.readouterr()
+    for command in (["list", "--limit=--"], ["list", "--since=--"], ["serve", "--port=--"]):
+        with pytest.raises(SystemExit) as stopped:
+            main(command)
+        assert stopped.value.code == 2
+    assert main(["list", "--from=--"]) == 1
+
+
 @pytest.mark.parametrize("typed", ["--database X token list", "token --database X list", "token list --database=X"])
 def test_the_database_may_be_named_anywhere(typed: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     database = tmp_path / "other.db"

@@ -94,13 +94,16 @@ class Labels(Feature):
         name, _ = QFileDialog.getSaveFileName(self._dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
         if not name or self._dialog is None:
             return
+        file = Path(name)
+        if not file.suffix and not file.with_suffix(".pdf").exists():  # one that is there would not be asked about
+            file = file.with_suffix(".pdf")
         try:
-            write_pdf(Path(name), job)
+            write_pdf(file, job)
         except (OSError, PlantDeskError) as error:
             self._dialog.show_outcome(Tone.ERROR, error_text(error))
             return
         self._dialog.accept()
-        text = self.tr("Saved the labels to {file}.").format(file=quoted(Path(name).name))
+        text = self.tr("Saved the labels to {file}.").format(file=quoted(file.name))
         self.context.page.toast.show_message(text)
 
     @Slot(object)

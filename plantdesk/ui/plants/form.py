@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QKeyCombination, QLocale, QStringListModel, Qt, Signal, Slot
+from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from plantdesk.domain.addresses import split_address
 from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
+from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, tag_completer
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, allow
@@ -77,9 +79,17 @@ class PlantForm(QFrame):
         self.name_field.returnPressed.connect(self._on_name_entered)
         self.tag_field.returnPressed.connect(self._on_return)
         self.name_field.keep_requested.connect(self._on_keep_requested)
+        self._add_shortcuts()
         self.name_field.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self.id_edited)
         self.tag_field.textEdited.connect(self.tag_edited)
+
+    def _add_shortcuts(self) -> None:
+        """Let Ctrl+Enter do in ID and Tag what it does in Name."""
+        for key in ENTER_KEYS:
+            keep = QShortcut(QKeyCombination(Qt.KeyboardModifier.ControlModifier, key), self, self._on_keep_requested)
+            keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            keep.setAutoRepeat(False)
 
     # --- content ---
 

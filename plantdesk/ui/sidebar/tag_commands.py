@@ -103,7 +103,8 @@ class TagCommands(QObject):
     def forget_colors(self, tags: Collection[str | None]) -> None:
         """Forget the colours of tags that no plant has; for when a store is opened, as an undo brings tags back."""
         chosen = self._context.theme.tags.chosen
-        there = {"/".join(levels(tag)[:end]) for tag in tags if tag for end in range(1, len(levels(tag)) + 1)}
+        parts = [levels(tag) for tag in tags if tag]
+        there = {"/".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
         kept = {tag: hue for tag, hue in chosen.items() if tag in there or tag in tags}
         if len(kept) < len(chosen):
             self._set_colors(kept)

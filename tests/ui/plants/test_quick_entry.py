@@ -98,6 +98,17 @@ def test_ctrl_enter_adds_and_stays_for_plants_that_are_typed_without_a_pause(des
     desk.has(*["Salvia"] * 20, *(f"Rosa {number}" for number in (4, 3, 2, 1, 0)), "Aloe")
 
 
+def test_ctrl_enter_in_the_tag_stays_for_the_next_plant(desk: QuickDesk) -> None:
+    for number in range(3):
+        QTest.keyClicks(desk.name, f"Rosa {number}")
+        desk.tag.setFocus()
+        QTest.keyClicks(desk.tag, "bed")
+        QTest.keyClick(desk.tag, Qt.Key.Key_Return, CONTROL)
+        assert desk.widget.isVisible()
+        assert desk.name.hasFocus()
+    desk.has("Rosa 2", "Rosa 1", "Rosa 0", "Aloe")
+
+
 def test_names_are_offered_below_the_window_with_their_tag(desk: QuickDesk) -> None:
     QTest.keyClicks(desk.name, "Mon")
     desk.until(lambda: (desk.name.text(), desk.tag.text()) == ("Monstera deliciosa", "office"))
