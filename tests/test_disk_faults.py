@@ -26,6 +26,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import ErrorNumber, StoreFullError
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import NewPlant
+from plantdesk.platform import paths, settings
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.store import Store
@@ -174,6 +175,8 @@ def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> N
 def test_the_window_reports_a_full_disk_until_there_is_space(
     small_disk: Path, qtbot: QtBot, qapp: QApplication
 ) -> None:
+    paths.create_folder(paths.settings_folder())
+    settings.save(settings.Settings(backup_every="never"), paths.settings_file())  # a failing one is reported as well
     with running(qtbot, qapp, small_disk / "plants.db") as desk:
         desk.add("Aloe")
         desk.sees("Aloe")
