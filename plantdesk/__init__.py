@@ -5,6 +5,8 @@ __version__ = "0.1.0"
 
 #: Of the API; fixed, so that scripts keep working.
 DEFAULT_PORT = 8721
+#: Of TCP.
+LARGEST_PORT = 65_535
 #: The name of the desktop entry, metainfo, bundle and login items.
 APP_ID = "io.github.plantdesk.PlantDesk"
 #: As in pyproject.toml, which a frozen program does not contain.

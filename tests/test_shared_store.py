@@ -185,23 +185,13 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, q
 
         with running(qtbot, qapp, location) as desk:
             desk.until_bar(shown=False)
-            with no_saves(location):
-                write_note(desk, "Dry")
-                server.kill()
-            desk.until_bar(shown=True)
-            desk.until(lambda: "Not saved" in desk.texts())
-            assert not desk.window.close()
+            write_unsaved_note(desk, "Dry", server, location)
             Desk(qtbot, desk.the(MessageBox)).button("Show them").click()
             server.start()
             desk.until(partial(has_note, "Dry"))
             desk.until(lambda: "Not saved" not in desk.texts())
             desk.until(lambda: not desk.toast.isVisible())
-            with no_saves(location):
-                write_note(desk, " soil")
-                server.kill()
-            desk.until_bar(shown=True)
-            desk.until(lambda: "Not saved" in desk.texts())
-            assert not desk.window.close()
+            write_unsaved_note(desk, " soil", server, location)
             Desk(qtbot, desk.the(MessageBox)).button("Close, keep them").click()
             desk.until(lambda: not desk.window.isVisible())
         server.start()
@@ -240,6 +230,16 @@ def write_note(desk: ProgramDesk, text: str) -> None:
     note.setFocus()
     note.moveCursor(QTextCursor.MoveOperation.End)
     QTest.keyClicks(note, text)
+
+
+def write_unsaved_note(desk: ProgramDesk, text: str, server: PostgresServer, location: PostgresLocation) -> None:
+    """Type into the note, kill the server before that is saved, and close the window, which asks."""
+    with no_saves(location):
+        write_note(desk, text)
+        server.kill()
+    desk.until_bar(shown=True)
+    desk.until(lambda: "Not saved" in desk.texts())
+    assert not desk.window.close()
 
 
 def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(

@@ -26,12 +26,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk import LARGEST_PORT
+
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
 
-
 _MAX_FILE = 65_536
-_MAX_PORT = 65_535
 #: Seconds. A server answers within milliseconds.
 _PROBE_TIMEOUT = 1.0
 
@@ -96,7 +96,7 @@ def _read(path: Path) -> Iterator[Runtime]:
         fields = json.loads(os.read(descriptor, _MAX_FILE))
         found = Runtime(**{name: fields[name] for name in Runtime._fields})
         is_valid = all(type(value) is kind for value, kind in zip(found, _TYPES, strict=True))
-        if is_valid and 0 < found.port <= _MAX_PORT:
+        if is_valid and 0 < found.port <= LARGEST_PORT:
             yield found
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plantdesk import LARGEST_PORT
 from plantdesk.api.discovery import foreign_owner
 from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import (
@@ -71,7 +72,6 @@ BACKLOG = 1024
 _NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _WSAEACCES = 10013
 _NEARBY = 20
-_MAX_PORT = 65535
 
 
 def listen(port: int) -> list[socket.socket]:
@@ -176,7 +176,7 @@ def _free_port(taken: int) -> int | None:
 
 def _candidates(taken: int) -> Iterator[int]:
     """Yield the next ports, which are easy to remember, then 0: any that the system chooses."""
-    yield from range(taken + 1, min(taken + _NEARBY, _MAX_PORT) + 1)
+    yield from range(taken + 1, min(taken + _NEARBY, LARGEST_PORT) + 1)
     yield 0
 
 

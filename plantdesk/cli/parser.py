@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from plantdesk import DEFAULT_PORT
+from plantdesk import DEFAULT_PORT, LARGEST_PORT
 from plantdesk.domain.errors import Text, printable
 from plantdesk.domain.overrides import override
 from plantdesk.platform import output
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
 
 
-_MAX_PORT = 65535
 _MAX_WAIT = 86_400
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -106,9 +105,9 @@ def _suggested(text: Text, typed: str, known: Iterable[str]) -> Text:
 
 def port(text: str) -> int:
     """Parse a port number."""
-    if not (text.isascii() and text.isdigit() and int(text) <= _MAX_PORT):
+    if not (text.isascii() and text.isdigit() and int(text) <= LARGEST_PORT):
         raise argparse.ArgumentTypeError(
-            Text("“{text}” is not a port: give a number from 0 to {most}", text=text, most=_MAX_PORT)
+            Text("“{text}” is not a port: give a number from 0 to {most}", text=text, most=LARGEST_PORT)
         )
     return int(text)
 

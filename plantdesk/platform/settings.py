@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from plantdesk import DEFAULT_PORT
+from plantdesk import DEFAULT_PORT, LARGEST_PORT
 from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ THEMES = ("system", "light", "dark")
 #: How often backups are made, and the seconds between two of them.
 BACKUP_INTERVALS = {"hour": 3600.0, "day": 24 * 3600.0, "week": 7 * 24 * 3600.0, "never": 0.0}
 SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
-_MAX_PORT = 65535
+#: Automatic backups that may stay.
+MOST_BACKUPS = 999
 #: Seconds for which a change of the settings waits for that of another window.
 _LOCK_TIMEOUT = 1.0
 _RETRY_DELAY = 0.005
@@ -61,7 +62,7 @@ def _integer(default: int, lowest: int, highest: int) -> int:
 
 def is_port(value: object) -> bool:
     """Return whether a value is a port, or 0 for any free one."""
-    return type(value) is int and 0 <= value <= _MAX_PORT
+    return type(value) is int and 0 <= value <= LARGEST_PORT
 
 
 def _flag(*, default: bool) -> bool:
@@ -124,7 +125,7 @@ class Settings(_Checked):
     #: Where automatic backups and those of the user are kept; empty: beside the database.
     backup_folder: str = _setting("", lambda value: isinstance(value, str) and "\0" not in value)
     backup_every: str = _setting("hour", lambda value: value in BACKUP_INTERVALS)
-    backup_count: int = _integer(50, 1, 999)  # automatic backups that stay
+    backup_count: int = _integer(50, 1, MOST_BACKUPS)
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
     label_line: str = _setting("", lambda value: isinstance(value, str))
     #: What is remembered for each store, by the path of its file; the one used last is the last.

@@ -42,12 +42,18 @@ def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None
 
 
 def _server(database: StoreLocation) -> Runtime | None:
-    folder = paths.runtime_folder()
-    if not any(folder.glob("*")):  # the last server to end removes it; one that cannot be read has none
+    folder = _runtime_folder()
+    if folder is None:
         return None
     from plantdesk.api import discovery
 
     return discovery.find_server(folder, database)
+
+
+def _runtime_folder() -> Path | None:
+    """Return the folder of runtime files; None where it is empty, so that no server runs, or cannot be read."""
+    folder = paths.runtime_folder()
+    return folder if any(folder.glob("*")) else None
 
 
 def _json(database: StoreLocation, runtime: Runtime | None) -> str:
@@ -71,8 +77,8 @@ def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object
 
 def _others() -> list[str]:
     """Return where to look instead: a user may ask without `--database` while the window shows another store."""
-    folder = paths.runtime_folder()
-    if not any(folder.glob("*")):
+    folder = _runtime_folder()
+    if folder is None:
         return []
     from plantdesk.api import discovery
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
+from plantdesk import LARGEST_PORT
 from plantdesk.domain.errors import StoreUnreachableError, Text
 
 _URL = re.compile(
@@ -17,7 +18,6 @@ _URL = re.compile(
 #: Parameters of libpq that are secrets.
 _SECRET = {"password", "sslpassword", "oauth_client_secret"}
 _DEFAULT_PORT = "5432"
-_MAX_PORT = 65_535
 
 
 class ParameterError(StoreUnreachableError):
@@ -157,4 +157,4 @@ def _is_secret(parameter: str) -> bool:
 def _has_port(host: str) -> bool:
     """Whether the port of a host is one, or left out."""
     port = re.sub(r"\[.*\]", "", host).partition(":")[2]
-    return not port or (port.isascii() and port.isdecimal() and 0 < int(port[:6]) <= _MAX_PORT)
+    return not port or (port.isascii() and port.isdecimal() and 0 < int(port[:6]) <= LARGEST_PORT)

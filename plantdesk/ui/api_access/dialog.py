@@ -219,7 +219,6 @@ class ActivityPanel(QWidget):
             self.expanded.emit()
 
 
-_MAX_PORT = 65535
 #: For text of 13 px.
 _PORT_WIDTH, _WIDTH = 72, 680
 #: On a lower screen the activity is collapsed at first.

@@ -304,10 +304,12 @@ class PlantBrowser(QFrame):
         elif model.rowCount():
             self._pages.setCurrentWidget(self.table)
         elif model.complete:
-            self._no_match_page.set_text(self.search_bar.why_nothing())
-            self._pages.setCurrentWidget(self._no_match_page if model.query.text else self.welcome)
-            if not model.query.text:
+            if model.query.text:
+                self._no_match_page.set_text(self.search_bar.why_nothing())
+                self._pages.setCurrentWidget(self._no_match_page)
+            else:
                 self.welcome.offer_samples(offered=self.offers_samples)
+                self._pages.setCurrentWidget(self.welcome)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo brings the rows back, no typing

@@ -13,6 +13,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QPushButton, QSpinBox
 
 from plantdesk.domain.backups import BackupKind
+from plantdesk.platform.settings import MOST_BACKUPS
 from plantdesk.ui.settings.rows import SettingRow
 from plantdesk.ui.texts import long_time, size_text
 from plantdesk.ui.widgets.fields import ComboBox, spin_box
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.backups import Backup, StoreBackups
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
-
-_MAX_COUNT = 999
 
 
 class BackupRows(QObject):
@@ -66,7 +65,7 @@ class BackupRows(QObject):
         self._every.activated.connect(self._on_interval)
         hint = self.tr("When plants have changed.")
         self._count = spin_box(QSpinBox)
-        self._count.setRange(1, _MAX_COUNT)
+        self._count.setRange(1, MOST_BACKUPS)
         self._count.setKeyboardTracking(False)
         self._count.valueChanged.connect(self._on_count)
         self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))

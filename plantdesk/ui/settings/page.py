@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QPushButton
 from shiboken6 import isValid
 
-from plantdesk import __version__
+from plantdesk import LARGEST_PORT, __version__
 from plantdesk.domain.server_state import Failed, Off, On
 from plantdesk.platform import languages
 from plantdesk.ui import translation
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_MAX_PORT = 65535
 #: For text of 13 px.
 _PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
 _TEXT_STEP = 1.1
@@ -234,7 +233,7 @@ class SettingRows(QObject):
         if not self._port_edit.isModified():
             return
         text = self._port_edit.text().strip()
-        is_valid = text.isascii() and text.isdigit() and 0 < int(text) <= _MAX_PORT
+        is_valid = text.isascii() and text.isdigit() and 0 < int(text) <= LARGEST_PORT
         set_properties(self._port_edit, invalid=str(not is_valid).lower())
         if is_valid:
             self._apply_port(int(text))
