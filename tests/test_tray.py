@@ -13,12 +13,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QSystemTrayIcon
 
 from plantdesk.desktop import Desktop
-from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.errors import StoreFullError, StoreUnreachableError
 from plantdesk.domain.server_state import Off
 from plantdesk.platform import paths, settings
 from plantdesk.store import location_of
 from plantdesk.ui.settings.dialog import SettingsDialog
 from plantdesk.ui.widgets.dialog import Dialog, MessageBox
+from plantdesk.ui.window.notifications import Notifications
 from tests.support.desk import TIMEOUT, Desk, plain
 from tests.test_desktop import ProgramDesk, closing_at_end, quick_window, running, started
 
@@ -167,6 +168,35 @@ def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramD
     assert shown.toolTip().startswith("The plant store cannot be reached.")
     desk.session.bridge.health_changed.emit(None)
     assert shown.toolTip() == "PlantDesk"
+
+
+@pytest.mark.usefixtures("tray")
+def test_where_no_portal_is_the_icon_shows_what_to_act_on_until_the_window_is_seen(
+    desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages: list[tuple[str, str]] = []
+    monkeypatch.setattr(QSystemTrayIcon, "showMessage", lambda _icon, *texts: messages.append(texts[:2]))
+    notifications = desk.window.findChild(Notifications)
+    assert notifications is not None
+    notifications.portal = None  # as on Windows and macOS
+    health = desk.session.bridge.health_changed
+    health.emit(StoreUnreachableError())  # passes by itself
+    desk.window.showMinimized()
+    health.emit(StoreUnreachableError())
+    assert icon(desk) is None
+    health.emit(StoreFullError())
+    assert icon(desk) is not None
+    assert messages == [("Plants cannot be saved", "The disk is full. Free some space on it.")]
+    shown = icon(desk)
+    assert shown is not None
+    shown.messageClicked.emit()
+    desk.until(lambda: not desk.window.isMinimized() and icon(desk) is None)
+    health.emit(None)
+    desk.window.showMinimized()
+    health.emit(StoreFullError())
+    assert icon(desk) is not None
+    health.emit(None)  # there is nothing to act on any more
+    assert icon(desk) is None
 
 
 def start_in_background(qtbot: QtBot, qapp: QApplication) -> ProgramDesk:

@@ -216,7 +216,8 @@ class Workspace(Page):
         self._store_notice.update_requested.connect(update.ask)
         news = NewsNotice(self._context)
         news.news_requested.connect(self._help.show_news)
-        return [self._store_notice, update, UpdateNotice(self._context), news, Notifications(self._context), self._tray]
+        notifications = Notifications(self._context, self._tray)
+        return [self._store_notice, update, UpdateNotice(self._context), news, notifications, self._tray]
 
     @cached_property
     def _tray(self) -> Tray:

@@ -84,6 +84,8 @@ QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus {
   border: none; padding: 0 0 0 9px; background: transparent; min-height: 0; max-height: 2000px;
 }
 
+QBalloonTip QPushButton { border: none; padding: 0; min-height: 0; }  /* of a message of the tray */
+
 QPushButton[variant="primary"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; padding: 0 15px; font-weight: 600;
 }

@@ -108,8 +108,13 @@ def set_tool_tip(widget: QWidget, text: str) -> None:
 
 
 def set_tray_tip(icon: QSystemTrayIcon, text: str) -> None:
-    """Show `text` as the tooltip of an icon in the tray; some trays interpret markup, and others show it."""
-    icon.setToolTip(text.replace("<", "‹").replace("&", "+"))
+    """Show `text` as the tooltip of an icon in the tray."""
+    icon.setToolTip(tray_text(text))
+
+
+def tray_text(text: str) -> str:
+    """Return `text` without markup, which some trays interpret and others show."""
+    return text.replace("<", "‹").replace("&", "+")
 
 
 def allow(widget: QWidget, reason: str) -> None:

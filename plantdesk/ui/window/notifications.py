@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.window.portal_notifications import PortalNotifications
+    from plantdesk.ui.window.tray import Tray
 
 #: What keeps plants from being saved until the user does something.
 _TO_ACT_ON = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
@@ -33,12 +34,13 @@ _TO_ACT_ON = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedE
 class Notifications(Feature):
     """Shows what the bars of the window show. One is removed when its cause is, or the store is closed.
 
-    On Windows and macOS there are none: the window says so when it is seen again.
+    Where there is no portal, as on Windows and macOS, the icon in the tray shows them.
     """
 
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, context: WindowContext, tray: Tray) -> None:
         super().__init__(context)
-        self._shown: dict[str, str] = {}
+        self._tray = tray
+        self._shown: dict[str, tuple[str, str]] = {}
         context.bridge.server_changed.connect(self._on_server)
         context.bridge.health_changed.connect(self._on_health)
         context.bridge.backup_changed.connect(self._on_backup)
@@ -50,13 +52,14 @@ class Notifications(Feature):
 
     @cached_property
     def portal(self) -> PortalNotifications | None:
-        """The notifications of the desktop; None where there are none."""
+        """The notifications of the desktop portal; None where there are no portals."""
         portal: PortalNotifications | None = None
         if sys.platform == "linux":
             from plantdesk.ui.window.portal_notifications import PortalNotifications
 
             portal = PortalNotifications(self)
             portal.clicked.connect(self.show_window)
+            portal.failed.connect(self.show_by_tray)
         return portal
 
     @Slot(object)
@@ -81,14 +84,26 @@ class Notifications(Feature):
             self._show("backup", self.tr("Backups fail"), error)
 
     def _show(self, name: str, title: str, error: PlantDeskError) -> None:
-        text = error_text(error)
-        if self._shown.get(name) != text and not is_seen(self.context.page) and self.portal is not None:
-            self._shown[name] = text
-            self.portal.show(name, title, text)
+        shown = title, error_text(error)
+        if self._shown.get(name) == shown or is_seen(self.context.page):
+            return
+        self._shown[name] = shown
+        if self.portal is None:
+            self.show_by_tray(name)
+        else:
+            self.portal.show(name, *shown)
+
+    @Slot(str)
+    def show_by_tray(self, name: str) -> None:
+        """Show a notification that no portal shows, if its cause is still there."""
+        if name in self._shown:
+            self._tray.show_message(name, *self._shown[name])
 
     def _remove(self, name: str) -> None:
-        if self._shown.pop(name, None) is not None and self.portal is not None:
-            self.portal.remove(name)
+        if self._shown.pop(name, None) is not None:
+            self._tray.remove_message(name)
+            if self.portal is not None:
+                self.portal.remove(name)
 
     @Slot()
     def show_window(self) -> None:

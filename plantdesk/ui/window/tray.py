@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QRect, QSize, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QIcon, QPainter
+from PySide6.QtGui import QAction, QIcon, QPainter, QWindow
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from plantdesk.domain.errors import Text
@@ -17,7 +17,7 @@ from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import app_icon, override
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.widgets.plain_text import set_tray_tip
+from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
@@ -53,6 +53,7 @@ class Tray(Feature):
         self._question: MessageBox | None = None
         self._icon: QSystemTrayIcon | None = None
         self._has_begun = False
+        self._messages: set[str] = set()
         self._today = QAction(self)
         self._today.setEnabled(False)
         self._timeout = QTimer(self, interval=_TRAY_TIMEOUT)
@@ -89,6 +90,35 @@ class Tray(Feature):
     def show_counts(self, counts: Counts) -> None:
         """Show how many plants were added today."""
         self._today.setText(shown(Text("{count:,} plants today", one="1 plant today", count=counts.today)))
+
+    # --- messages ---
+
+    def show_message(self, name: str, title: str, text: str) -> None:
+        """Show a message beside the icon, which is there until the window is seen at least.
+
+        Without a tray, do nothing: the bar in the window says the same.
+        """
+        if self._has_begun and QSystemTrayIcon.isSystemTrayAvailable():
+            self._messages.add(name)
+            self._apply()
+            if self._icon is not None:
+                self._icon.showMessage(tray_text(title), tray_text(text), QSystemTrayIcon.MessageIcon.Warning)
+
+    def remove_message(self, name: str) -> None:
+        """Hide the icon, if it was there for the message of this name alone."""
+        if name in self._messages:
+            self._messages.remove(name)
+            self._apply()
+
+    @Slot(QWindow.Visibility)
+    def _on_visibility(self, visibility: QWindow.Visibility) -> None:
+        if self._messages and visibility not in {QWindow.Visibility.Hidden, QWindow.Visibility.Minimized}:
+            self._messages.clear()
+            self._apply()
+
+    @Slot()
+    def _show_window(self) -> None:
+        self.requested.emit(WindowRequest())
 
     # --- the window ---
 
@@ -148,11 +178,12 @@ class Tray(Feature):
         if not self._has_begun:
             return
         is_wanted = self.context.preferences.settings.keep_in_tray
-        if is_wanted and self._icon is None:
+        is_shown = is_wanted or bool(self._messages)
+        if is_shown and self._icon is None:
             self._icon = self._make_icon()
             self._show_state()
         if self._icon is not None:
-            self._icon.setVisible(is_wanted)
+            self._icon.setVisible(is_shown)
         if not is_wanted and not self._window.isVisible():
             self._window.showMinimized()
 
@@ -170,6 +201,10 @@ class Tray(Feature):
         menu.addAction(self.tr("&Quit"), self._window.quit)
         icon.setContextMenu(menu)
         icon.activated.connect(self._on_activated)
+        icon.messageClicked.connect(self._show_window)
+        window = self.context.page.window()
+        window.winId()  # makes its handle, where it was never shown
+        window.windowHandle().visibilityChanged.connect(self._on_visibility)
         return icon
 
     @Slot()
@@ -180,7 +215,7 @@ class Tray(Feature):
     @Slot(QSystemTrayIcon.ActivationReason)
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason is QSystemTrayIcon.ActivationReason.Trigger:
-            self.requested.emit(WindowRequest())
+            self._show_window()
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:

@@ -13,15 +13,18 @@ import pytest
 
 from plantdesk.domain.errors import BackupFolderError, StoreBusyError, StoreFullError, Text
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, On, PortInUseError
+from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.window.notifications import Notifications
+from plantdesk.ui.window.tray import Tray
 from tests.support.secret_service import session_bus
+from tests.ui.conftest import NoServer
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.ui.feature import WindowContext
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are notifications on Linux only")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are portals on Linux only")
 
 PATH, INTERFACE = "/org/freedesktop/portal/desktop", "org.freedesktop.portal.Notification"
 
@@ -62,6 +65,12 @@ class Portal:
         return self.calls.get(timeout=20)
 
 
+def tray(context: WindowContext) -> Tray:
+    window = context.page.window()
+    assert isinstance(window, MainWindow)
+    return Tray(context, window, NoServer())
+
+
 @pytest.fixture
 def portal(context: WindowContext) -> Iterator[Portal]:
     """The portal that the notifications of the window use."""
@@ -72,7 +81,7 @@ def portal(context: WindowContext) -> Iterator[Portal]:
     with session_bus() as address:
         portal = Portal(address)
         bus = QDBusConnection.connectToBus(address, "test-notifications")
-        notifications = Notifications(context)
+        notifications = Notifications(context, tray(context))
         notifications.portal = PortalNotifications(notifications, bus)
         notifications.portal.clicked.connect(notifications.show_window)
         yield portal
@@ -111,3 +120,18 @@ def test_a_full_disk_and_a_failing_backup_are_reported_while_the_window_is_hidde
     context.bridge.backup_changed.emit(error)
     assert portal.next() == ("AddNotification", "backup", "Backups fail", "The drive is not there.")
     assert portal.calls.empty()
+
+
+@pytest.mark.parametrize("has_bus", [True, False])
+def test_without_a_portal_a_notification_is_reported_as_not_shown(qtbot: QtBot, *, has_bus: bool) -> None:
+    from PySide6.QtDBus import QDBusConnection
+
+    from plantdesk.ui.window.portal_notifications import PortalNotifications
+
+    with session_bus() as address:
+        bus = QDBusConnection.connectToBus(address if has_bus else "unix:path=/nowhere", "test-no-portal")
+        portal = PortalNotifications(bus=bus)
+        with qtbot.waitSignal(portal.failed) as failed:
+            portal.show("api", "The API is off", "Choose another port.")
+        assert failed.args == ["api"]
+        QDBusConnection.disconnectFromBus("test-no-portal")
