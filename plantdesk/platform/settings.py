@@ -124,7 +124,7 @@ class Settings(_Checked):
     enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
     #: Where automatic backups and those of the user are kept; empty: beside the database.
     backup_folder: str = _setting("", lambda value: isinstance(value, str) and "\0" not in value)
-    backup_every: str = _setting("hour", lambda value: value in BACKUP_INTERVALS)
+    backup_every: str = _setting("hour", lambda value: isinstance(value, str) and value in BACKUP_INTERVALS)
     backup_count: int = _integer(50, 1, MOST_BACKUPS)
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
     label_line: str = _setting("", lambda value: isinstance(value, str))
@@ -166,17 +166,25 @@ def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Se
     return settings.changed(layouts={**kept, key: {**of_store(settings, key), **values}})
 
 
-def _built(kind: type[_Kind], values: object) -> _Kind:
-    """Return the settings in a JSON object; unknown members go into `others`."""
+def _built(kind: type[_Kind], values: object, known: _Kind | None = None) -> _Kind:
+    """Return the settings in a JSON object; unknown members go into `others`, and `known` replaces what is invalid.
+
+    Raises InvalidSettingError, of a value only without `known`.
+    """
     if not isinstance(values, dict):
         raise InvalidSettingError(f"{values!r} is not an object")
     others = dict(values)
-    known: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for name in kind._fields:
         if name in others and name != "others":
-            value = others.pop(name)
-            known[name] = _built(WindowSettings, value) if name == "window" else value
-    return kind(**known, others=others)
+            value, before = others.pop(name), getattr(known, name, None)
+            if name == "window" and (known is None or isinstance(value, dict)):
+                value = _built(WindowSettings, value, before)
+            if known is not None and not getattr(kind, name).is_valid(value):
+                logger.warning("The setting %s cannot be %.100r and stays %r", name, value, before)
+                value = before
+            found[name] = value
+    return kind(**found, others=others)
 
 
 def _flat(settings: Settings | WindowSettings) -> dict[str, Any]:
@@ -206,11 +214,14 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     return Settings()
 
 
-def read(file: Path) -> Settings:
-    """Return the settings in a regular file, not a pipe. Raises OSError, ValueError and RecursionError."""
+def read(file: Path, known: Settings | None = None) -> Settings:
+    """Return the settings in a regular file, not a pipe; `known`, or the default, replaces an invalid one.
+
+    Raises OSError, and ValueError or RecursionError for what is no JSON object.
+    """
     if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "it is not a regular file", str(file))
-    return _built(Settings, json.loads(file.read_text(encoding="utf-8")))
+    return _built(Settings, json.loads(file.read_text(encoding="utf-8")), known or Settings())
 
 
 def read_saved() -> Settings:
@@ -227,14 +238,14 @@ def read_saved() -> Settings:
 def update(file: Path, change: Callable[[Settings], Settings], known: Settings) -> None:
     """Change the settings that are in the file now, which other windows change as well, atomically.
 
-    Where there are none, or damaged ones, `known` is changed. Raises OSError.
+    Where there are none, or invalid ones, those of `known` are changed. Raises OSError.
     """
     from plantdesk.platform import paths
 
     paths.create_folder(file.parent)
     with _locked(file):
         try:
-            now = read(file)
+            now = read(file, known)
         except (FileNotFoundError, ValueError, RecursionError):
             now = known
         save(change(now), file)

@@ -58,7 +58,7 @@ class Preferences(QObject):
         if self._file is None or not self.are_saved:
             return
         try:
-            found = settings_file.read(self._file)
+            found = settings_file.read(self._file, self.settings)
         except (OSError, ValueError, RecursionError):
             return
         if found != self.settings:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from plantdesk.domain.folding import searched
-from plantdesk.ui.qt import fill, set_properties
+from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.theme.metrics import XL, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.
 _LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176
+#: The most lines of a hint beside the controls, and its least width where it has more than one.
+_MAX_LINES, _HINT_WIDTH = 1.8, 100
+_BESIDE, _BELOW = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
 
 
 class SettingRow(QWidget):
@@ -32,12 +37,26 @@ class SettingRow(QWidget):
         self._controls = controls
         if not (isinstance(controls[0], QAbstractButton) and controls[0].text()):
             controls[0].setAccessibleName(label)
-        line = fill(QHBoxLayout(), *controls, (self._hint, 1), margins=0, spacing=S)
-        right = fill(QVBoxLayout(), line, self._error, margins=0, spacing=0)
-        fill(QHBoxLayout(self), self._label, (right, 1), margins=0, spacing=0)
+        beside = fill(QHBoxLayout(), *controls, STRETCH, margins=0, spacing=S)
+        self._line = fill(QBoxLayout(_BESIDE), beside, (self._hint, 1), margins=0, spacing=S)
+        right = fill(QVBoxLayout(), self._line, self._error, margins=0, spacing=0)
+        self._row = fill(QBoxLayout(_BESIDE, self), self._label, (right, 1), margins=0, spacing=0)
+        self.setMinimumWidth(1)  # where the controls have no room beside the label, they are below it
         self._error.hide()
         theme.changed.connect(self._fit)
         self._fit()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the hint below the controls where it has no room for two lines beside them, and these below the label."""
+        super().resizeEvent(event)
+        controls = sum(each.sizeHint().width() + S for each in self._controls if not each.isHidden())
+        is_beside = controls - S <= self.width() - self._label.width()
+        room = self.width() - controls - (self._label.width() if is_beside else 0)
+        hint = self._hint.fontMetrics().horizontalAdvance(self._hint.text())
+        has_room = hint <= room or (hint < _MAX_LINES * room and room > self._theme.metrics.scaled(_HINT_WIDTH))
+        self._line.setDirection(_BESIDE if has_room or not hint else _BELOW)
+        self._row.setDirection(_BESIDE if is_beside else _BELOW)
 
     @property
     def focus_target(self) -> QWidget:

@@ -219,6 +219,11 @@ QAbstractItemView { background: $surface; color: $text; border: none; selection-
   selection-background-color: $selection; }
 PlantTableView { selection-background-color: transparent; }
 QListView { border: 1px solid $border; padding: 2px; outline: 0; }
+QListWidget:focus { border: 2px solid $focus; border-radius: 6px; padding: 1px; }
+QListWidget[clear="true"] { border: 2px solid transparent; padding: 1px; }
+QListWidget[clear="true"]:focus { border-color: $focus; }
+QTextBrowser { border: 1px solid $border; padding: 1px; }
+QTextBrowser:focus { border: 2px solid $focus; padding: 0; }
 QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
 PlainTable { outline: 0; border: 2px solid $surface; border-radius: 6px; padding: 2px; }

@@ -6,10 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QListWidget, QPushButton, QSpinBox
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QListWidget,
+    QPushButton,
+    QScrollArea,
+    QSpinBox,
+    QWidget,
+)
 
 from plantdesk.domain.server_state import Failed, On, PortInUseError
 from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.settings.rows import SettingRow
 from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.window.commands import AppearanceCommands
 
@@ -230,3 +241,32 @@ def test_every_control_has_a_name(desk: SettingsDesk) -> None:
 def test_the_notice_about_the_port_leads_to_the_port(desk: SettingsDesk) -> None:
     desk.page.open_at_port()
     assert desk.port.hasFocus()
+
+
+def cut_texts(viewport: QWidget) -> list[str]:
+    """Return the texts of labels that are wider or higher than what is shown of them."""
+    shown = [each for each in viewport.findChildren(QLabel) if each.isVisible() and each.text().strip()]
+    return [
+        each.text()
+        for each in shown
+        if each.mapTo(viewport, each.rect().topRight()).x() >= viewport.width()
+        or each.height() < each.heightForWidth(each.width())
+    ]
+
+
+@pytest.mark.parametrize("width", [560, 420])
+def test_in_a_narrow_dialog_no_text_is_cut_and_a_hint_is_not_a_column_of_words(desk: SettingsDesk, width: int) -> None:
+    row = next(each for each in desk.widget.findChildren(SettingRow) if each.focus_target is desk.port)
+    row.show_error("Port 8721 is in use by another program. The API stays on port 8720, as long as that is free.")
+    desk.widget.resize(width, 600)
+    desk.until(lambda: not cut_texts(desk.the(QScrollArea).viewport()))
+    hint = next(each for each in desk.widget.findChildren(QLabel) if each.text() == "A small window for one plant.")
+    assert hint.height() < 3 * hint.fontMetrics().lineSpacing()
+
+
+def test_the_sections_show_that_they_have_the_focus(desk: SettingsDesk) -> None:
+    sections = desk.the(QListWidget)
+    desk.search.setFocus()
+    without = sections.grab().toImage()
+    sections.setFocus()
+    assert sections.grab().toImage() != without
