@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from plantdesk.domain.folding import searched
 
 #: A deeper tag is shown on the last of them: each level is an entry, and a tag may have thousands of slashes.
@@ -14,6 +17,12 @@ def levels(tag: str) -> list[str]:
     return parts if len(parts) == 1 or all(searched(part).strip() for part in parts) else [tag]
 
 
+def tops(tag: str) -> list[str]:
+    """Return the tags above one, from the top."""
+    parts = levels(tag)
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]
+
+
 def is_in_branch(tag: str, top: str) -> bool:
     """Whether a tag is the one at the top of a branch, or below it."""
     return tag == top or tag.startswith(f"{top}/")
@@ -24,3 +33,16 @@ def moved(tag: str, old: str, new: str | None) -> str | None:
     if not is_in_branch(tag, old):
         return tag
     return None if new is None else new + tag[len(old) :]
+
+
+def completions(tags: Sequence[str], typed: str) -> list[str]:
+    """Return what is offered for a text: the tags that contain it, each up to the level in which it ends.
+
+    Case does not matter. The levels below a tag that is typed whole are offered first.
+    """
+    text = re.escape(typed)
+    containing, below = (re.compile(f"{text}{rest}[^/]*", re.IGNORECASE) for rest in ("", "/"))
+    offers = dict.fromkeys(tag[: found.end()] for tag in tags if (found := containing.search(tag)))
+    if any(offer.casefold() == typed.casefold() for offer in offers):
+        offers = dict.fromkeys(found[0] for tag in tags if (found := below.match(tag))) | offers
+    return list(offers)

@@ -140,7 +140,8 @@ class Workspace(Page):
         card = self._make_card(plants)
         self._plants = plants
         transfer = Transfer(context, plants)
-        card.export_requested.connect(transfer.export)
+        for exporting in (card, sidebar):
+            exporting.export_requested.connect(transfer.export)
         transfer.imported_requested.connect(plants.filter_by)
         plants.import_requested.connect(transfer.import_text)
         plants.files_requested.connect(transfer.choose_files)

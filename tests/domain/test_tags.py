@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plantdesk.domain.tags import levels
+from plantdesk.domain.tags import completions, levels
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,18 @@ from plantdesk.domain.tags import levels
 )
 def test_a_tag_has_levels_but_not_thousands(tag: str, parts: list[str]) -> None:
     assert levels(tag) == parts
+
+
+@pytest.mark.parametrize(
+    ("typed", "offers"),
+    [
+        ("gar", ["garden", "kitchen garden"]),
+        ("GARDEN", ["garden/bed", "garden/path", "garden", "kitchen garden"]),
+        ("garden/", ["garden/bed", "garden/path", "kitchen garden/3"]),
+        ("3", ["garden/bed/3", "kitchen garden/3"]),
+        ("d/3", ["garden/bed/3"]),
+        ("(", []),
+    ],
+)
+def test_offers_go_up_to_the_level_that_is_typed(typed: str, offers: list[str]) -> None:
+    assert completions(["garden", "garden/bed/3", "garden/path", "kitchen garden/3"], typed) == offers

@@ -19,13 +19,13 @@ from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
-from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.settings.dialog import SettingsDialog
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.updating import StoreUpdate, UpdateDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
+from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog

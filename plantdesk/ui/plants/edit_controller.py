@@ -13,7 +13,7 @@ from plantdesk.ui.background import plant_of
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, quoted
-from plantdesk.ui.widgets.fields import MAX_LENGTH, tag_completer
+from plantdesk.ui.widgets.fields import MAX_LENGTH, TagCompleter
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QStringListModel
@@ -71,7 +71,7 @@ class EditController(QObject):
         self._error: str | None = None
         self._table = table
         self._editor = table.editor
-        self._completer = tag_completer(tags, table)
+        self._completer = TagCompleter(tags, table)
         self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
         self._draft: _Draft | None = None

@@ -15,7 +15,7 @@ from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, tag_completer
+from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, TagCompleter
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, allow
 
@@ -68,7 +68,7 @@ class PlantForm(QFrame):
         self._set_up(self.tag_field, self.tr("Tag of the new plant"))
         #: The tags that are offered as completions.
         self.tags = QStringListModel(self)
-        self.tag_field.setCompleter(tag_completer(self.tags, self))
+        self.tag_field.setCompleter(TagCompleter(self.tags, self))
         self._add_button = QPushButton(self.tr("&Add"))
         self._add_button.setProperty("variant", "primary")
         theme.icons.put_on(self._add_button, "plus", "on_accent")

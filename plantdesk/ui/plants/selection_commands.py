@@ -10,11 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import InvalidPlantError, Text, prevents_changes
+from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
-from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.menus import Section
@@ -23,13 +21,8 @@ from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.queries import MAX_TEXT
-from plantdesk.ui.qt import fill
-from plantdesk.ui.texts import error_text, quoted, shown, source_text, tag_text
-from plantdesk.ui.theme.metrics import XL, XXL, L, S
-from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, MessageBox
-from plantdesk.ui.widgets.fields import LineEdit, tag_completer
-from plantdesk.ui.widgets.messages import MessageLine, Tone
-from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.texts import quoted, shown, source_text, tag_text
+from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QStringListModel
@@ -43,7 +36,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.table.view import PlantTableView
-    from plantdesk.ui.theme.theme import Icons, Theme
+    from plantdesk.ui.theme.theme import Icons
 
 #: Plants that are deleted without a question.
 _MAX_UNASKED = 10_000
@@ -206,7 +199,13 @@ class SelectionCommands(QObject):
         if count <= 1:
             self._edit(Column.TAG)
             return
-        dialog = TagDialog(self._context.theme, count, self._tags, self._context.page)
+        from plantdesk.ui.tag_dialog import TagDialog
+
+        change = shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
+        label = shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count))
+        texts = self.tr("Change tag"), label, change
+        dialog = TagDialog(self._context.theme, texts, self._tags, self._context.page)
+        dialog.add_removal(shown(Text("&Remove tags of {count:,} plants", one="&Remove tag of 1 plant", count=count)))
         dialog.chosen.connect(self.set_tag)
         dialog.open()
 
@@ -220,68 +219,3 @@ class SelectionCommands(QObject):
 def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:
     rows = sorted(reader.rows(ids).items())
     return [EnteredPlant(row.name, row.tag, None, notes.get(each, row.note or "") or None) for each, row in rows]
-
-
-_WIDTH = 420
-
-
-class TagDialog(Dialog):
-    """`chosen(tag)`: the plants are to have this tag; None: no tag."""
-
-    chosen = Signal(object)
-
-    def __init__(self, theme: Theme, count: int, tags: QStringListModel, parent: QWidget | None = None) -> None:
-        """Ask for `count` plants; `tags` are offered as completions."""
-        super().__init__(self.tr("Change tag"), parent)
-        self._edit = LineEdit()
-        self._edit.setCompleter(tag_completer(tags, self))
-        self._message = MessageLine(theme)
-        self._label = PlainLabel(
-            shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count)), buddy=self._edit
-        )
-        change = shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
-        self._button = self.buttons.addButton(change, ButtonRole.AcceptRole)
-        self._button.setProperty("variant", "primary")
-        self._button.setEnabled(False)
-        self._button.clicked.connect(self._on_accepted)
-        remove = shown(Text("&Remove tags of {count:,} plants", one="&Remove tag of 1 plant", count=count))
-        self.buttons.addButton(remove, START_ROLE).clicked.connect(self._on_removed)
-        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
-        self._edit.textChanged.connect(self._on_text_changed)
-        self._edit.returnPressed.connect(self._button.click)  # nothing while it is empty
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        fill(
-            QVBoxLayout(self),
-            self._label,
-            self._edit,
-            self._message,
-            L,
-            self.buttons,
-            margins=(XXL, XL, XXL, XL),
-            spacing=S,
-        )
-        self.setMinimumWidth(_WIDTH)
-        self._edit.setFocus()
-
-    @Slot(str)
-    def _on_text_changed(self, text: str) -> None:
-        self._message.clear()
-        self._button.setEnabled(bool(text.strip()))
-
-    @Slot()
-    def _on_removed(self) -> None:
-        self.chosen.emit(None)
-        self.accept()
-
-    @Slot()
-    def _on_accepted(self) -> None:
-        tag = self._edit.text().strip()
-        try:
-            plant_fields({"name": "", "tag": tag})
-        except InvalidPlantError as error:
-            self._message.show_message(Tone.ERROR, error_text(error))
-        else:
-            self.chosen.emit(tag)
-            self.accept()

@@ -134,6 +134,13 @@ def known_from_json(value: object) -> Known:
     )
 
 
+def in_order(tags: Iterable[str]) -> list[str]:
+    """Return tags as a tree is read: each level sorted for people, below what it belongs to."""
+    from plantdesk.domain.folding import natural_key
+
+    return sorted(tags, key=lambda tag: [natural_key(part) for part in levels(tag)])
+
+
 def tag_term(tag: str, *, is_branch: bool) -> HasTag:
     """Return the filter of a tag, or of the branch below it."""
     return HasTag(f"{tag}/") if is_branch else HasTag(tag, exact=True)
@@ -151,7 +158,7 @@ def _tag_entries(
         for depth, part in enumerate(parts := levels(tag)):
             path = f"{path}/{part}" if depth else part
             nodes.setdefault(path, (depth, part))
-            sums[path] += 0 if counts is None else counts[tag]
+            sums[path] += 0 if counts is None else counts.get(tag, 0)
             if depth < len(parts) - 1:
                 branches.add(path)
     hidden_below: str | None = None

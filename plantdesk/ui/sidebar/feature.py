@@ -7,13 +7,13 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMenu
 
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import HasTag
-from plantdesk.domain.tags import is_in_branch, levels
+from plantdesk.domain.tags import is_in_branch, levels, tops
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.feature import Feature
@@ -27,6 +27,7 @@ from plantdesk.ui.sidebar.entries import (
     SavedSearch,
     SidebarEntry,
     entries_of,
+    in_order,
     known_from_json,
     known_of,
     named_search,
@@ -41,6 +42,8 @@ from plantdesk.ui.texts import quoted, shown, tag_text
 from plantdesk.ui.widgets.plain_text import allow
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import SignalInstance
+
     from plantdesk.domain.errors import StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantReader, PlantStore
@@ -130,6 +133,7 @@ class Sidebar(Feature):
     `search_chosen(text)`: a saved search is requested. `tagging_requested(tag)`: the selected plants get a tag, or
     none. `renamed(old, new)`: a tag has another name, or None. `counted(counts, tags)`: the counts are
     other ones; the tags are in their order. `left`: it was hidden while it had the focus.
+    `export_requested`: the plants that are shown now are to be exported.
     """
 
     filter_chosen = Signal(object, bool)
@@ -138,6 +142,7 @@ class Sidebar(Feature):
     renamed = Signal(str, object)
     counted = Signal(object, object)
     left = Signal()
+    export_requested = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -147,6 +152,7 @@ class Sidebar(Feature):
         self._searches: list[SavedSearch] = []
         self._found: dict[str, int] = {}
         self._folded: set[str] = set()
+        self._new_tags: set[str] = set()  # that no plant has yet
         self._search = ""
         self._followed: tuple[object, ...] | None = None
         self._selected = 0
@@ -205,6 +211,7 @@ class Sidebar(Feature):
         self._counters.clear()
         self._store = self._contents = None
         self._found = {}
+        self._new_tags = set()
         self._show()
 
     @Slot()
@@ -272,13 +279,9 @@ class Sidebar(Feature):
 
     def _count(self, reader: PlantReader, _task: Task) -> Contents:
         """Count the plants; on the thread of the counts."""
-        from plantdesk.domain.folding import natural_key
-
         before = self._contents
         counts = reader.counts(None if before is None else before.counts)
-        named = (tag for tag in counts.tags if tag is not None)
-        tags = sorted(named, key=lambda tag: [natural_key(part) for part in levels(tag)])
-        return Contents(counts, tags)
+        return Contents(counts, in_order(tag for tag in counts.tags if tag is not None))
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
         """Count the plants of the saved searches; on a thread of its own, as each may read all plants."""
@@ -328,11 +331,18 @@ class Sidebar(Feature):
     def _show(self) -> None:
         if self._view.is_renaming:
             return
-        shown = entries_of(self._contents, self._known, self._searches, self._found, self._folded)
+        shown = entries_of(self._with_new_tags(), self._known, self._searches, self._found, self._folded)
         self._view.entries.set_entries(shown)
         if self._followed is not None and self._view.go_to(self._followed):
             self._followed = None
         self._make_room()
+
+    def _with_new_tags(self) -> Contents | None:
+        if self._contents is None or not self._new_tags:
+            return self._contents
+        counts = self._contents.counts
+        self._new_tags -= counts.tags.keys()
+        return Contents(counts, in_order([*self._contents.tags, *self._new_tags]))
 
     @Slot(object, str)
     def _on_renaming(self, tags: Sequence[str], new: str) -> None:
@@ -344,9 +354,10 @@ class Sidebar(Feature):
     @Slot(str, bool, bool)
     def _fold(self, tag: str, folded: bool, whole: bool) -> None:
         """Hide what is below a tag, or show it, where `whole` with all that is below those."""
-        before = self._folded
-        unfolded = {each for each in before if each == tag or (whole and is_in_branch(each, tag))}
-        self._folded = before | {tag} if folded else before - unfolded
+        before, branches = self._folded, {tag}
+        if whole and self._contents is not None:
+            branches |= {top for each in self._contents.tags for top in tops(each) if is_in_branch(top, tag)}
+        self._folded = before | branches if folded else before - branches
         if self._folded != before:
             if self._store is not None:
                 self.context.preferences.change_store(self.context.location.key, folded=sorted(self._folded))
@@ -393,11 +404,55 @@ class Sidebar(Feature):
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), lambda: self._view.start_renaming(entry.key)).setShortcut("F2")
             if entry.tag is not None:
-                self._add_merge_menu(menu, entry)
-                menu.addMenu(self._tags.color_menu(entry.tag, menu))
+                self._add_tag_commands(menu, entry, entry.tag)
             remove = self._removal_text(entry)
             menu.addAction(remove, lambda: self._remove(entry)).setShortcut("Del")
         menu.popup(position)
+
+    def _add_tag_commands(self, menu: QMenu, entry: SidebarEntry, tag: str) -> None:
+        name = tag_text(tag).replace("&", "&&")
+        menu.addAction(self.tr("&New tag in {tag}…").format(tag=name), partial(self._ask_for_new, tag))
+        menu.addAction(self.tr("Mo&ve to…"), partial(self._ask_where, tag))
+        self._add_merge_menu(menu, entry)
+        menu.addMenu(self._tags.color_menu(tag, menu))
+        menu.addSeparator()
+        if entry.is_branch:
+            menu.addAction(self.tr("&Fold all"), partial(self._fold, tag, True, True))
+        text = Text("E&xport {count:,} plants…", one="E&xport 1 plant…", count=entry.plants or 0)
+        menu.addAction(shown(text), partial(self._export, entry)).setEnabled(bool(entry.plants))
+
+    def _export(self, entry: SidebarEntry) -> None:
+        self.filter_chosen.emit(entry.term, False)
+        self.export_requested.emit()
+
+    def _ask_for_new(self, above: str) -> None:
+        """Ask for a tag below another one; it stays in the sidebar until the window closes, or plants have it."""
+        texts = self.tr("New tag in {tag}").format(tag=quoted(above)), self.tr("Name of the new tag"), self.tr("&Make")
+        self._ask_for_tag(texts, lambda text: text and f"{above}/{text}", []).connect(self._on_new_tag)
+
+    def _ask_where(self, tag: str) -> None:
+        """Ask for the tag below which a branch is moved; none: the top."""
+        name, tags = levels(tag)[-1], [] if self._contents is None else self._contents.tags
+        title = self.tr("Move {tag}").format(tag=quoted(tag))
+        texts = title, self.tr("Below this tag; empty: the top"), self.tr("&Move")
+        chosen = self._ask_for_tag(texts, lambda text: f"{text}/{name}" if text else name, tags)
+        chosen.connect(partial(self._rename_tag, tag))
+
+    def _ask_for_tag(
+        self, texts: tuple[str, str, str], becomes: Callable[[str], str], offered: Sequence[str]
+    ) -> SignalInstance:
+        from plantdesk.ui.tag_dialog import TagDialog
+
+        dialog = TagDialog(self.context.theme, texts, QStringListModel(offered), self.context.page, becomes)
+        dialog.open()
+        return dialog.chosen
+
+    def _on_new_tag(self, tag: str) -> None:
+        self._new_tags.add(tag)
+        self._folded -= {each for each in self._folded if is_in_branch(tag, each)}
+        self._followed = SidebarEntry(Kind.FILTER, tag, term=tag_term(tag, is_branch=False)).key
+        self._show()
+        self._view.setFocus()
 
     def _add_merge_menu(self, menu: QMenu, entry: SidebarEntry) -> None:
         """Offer to merge a branch into its top, else the tags to merge this one into, or all that are filtered by.
@@ -438,7 +493,10 @@ class Sidebar(Feature):
 
     @Slot(str, str)
     def _rename_tag(self, tag: str, new: str) -> None:
-        if self._store is not None and self._contents is not None:
+        if tag in self._new_tags:
+            self._new_tags.remove(tag)
+            self._on_new_tag(new)
+        elif self._store is not None and self._contents is not None:
             self._tags.rename(self._store, tag, new, self._contents.counts.tags)
 
     @Slot(object)
@@ -448,6 +506,9 @@ class Sidebar(Feature):
             self._set_searches([each for each in self._searches if each != entry.search])
             text = self.tr("Deleted the search {name}.").format(name=quoted(entry.search.name))
             self.context.page.toast.show_message(text, (self.tr("Undo"), lambda: self._set_searches(before)))
+        elif entry.tag in self._new_tags:
+            self._new_tags.remove(entry.tag)
+            self._show()
         elif entry.tag is not None and self._store is not None:
             self._tags.remove(self._store, entry.tag, branch=entry.is_branch)
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from plantdesk.domain.edits import MergeTags, RenameTag
 from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.tags import is_in_branch, levels, moved
+from plantdesk.domain.tags import is_in_branch, moved, tops
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.texts import quoted, shown
@@ -103,9 +103,8 @@ class TagCommands(QObject):
     def forget_colors(self, tags: Collection[str | None]) -> None:
         """Forget the colours of tags that no plant has; for when a store is opened, as an undo brings tags back."""
         chosen = self._context.theme.tags.chosen
-        parts = [levels(tag) for tag in tags if tag]
-        there = {"/".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
-        kept = {tag: hue for tag, hue in chosen.items() if tag in there or tag in tags}
+        there = {*tags, *(top for tag in tags if tag for top in tops(tag))}
+        kept = {tag: hue for tag, hue in chosen.items() if tag in there}
         if len(kept) < len(chosen):
             self._set_colors(kept)
 

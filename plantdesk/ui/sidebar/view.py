@@ -253,6 +253,8 @@ def _chevron(entry: SidebarEntry, direction: Qt.LayoutDirection) -> str:
 _DRAG_DISTANCE = 8
 #: While plants are dragged so close to an edge, the list scrolls by so many pixels each time.
 _EDGE, _SCROLL_STEP, _SCROLL_MS = 24, 12, 40
+#: Until a folded branch under a drag is unfolded.
+_UNFOLD_MS = 600
 _TREE_KEYS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Asterisk}
 _CHOOSING = {*ENTER_KEYS, Qt.Key.Key_Space}
 
@@ -297,6 +299,8 @@ class SidebarView(QListView):
         self._scroll_step = 0
         self._scrolling = QTimer(self, interval=_SCROLL_MS)
         self._scrolling.timeout.connect(self._on_scroll_due)
+        self._unfolding = QTimer(self, singleShot=True, interval=_UNFOLD_MS)
+        self._unfolding.timeout.connect(self._on_unfold_due)
         self.clicked.connect(self._on_clicked)
         self._delegate.renamed.connect(self.renamed)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
@@ -522,6 +526,18 @@ class SidebarView(QListView):
         bar = self.verticalScrollBar()
         bar.setValue(bar.value() + self._scroll_step)
 
+    @Slot()
+    def _on_unfold_due(self) -> None:
+        entry = self.entries.entry(self.entries.index(self._delegate.drop_row, 0))
+        self.folding_requested.emit(entry.tag, False, False)
+
     def _mark(self, index: QModelIndex) -> None:
+        """Show where what is dragged would be dropped; a folded branch opens there after a while."""
+        if index.row() == self._delegate.drop_row:
+            return
         self._delegate.drop_row = index.row()
         self.viewport().update()
+        if index.isValid() and self.entries.entry(index).is_folded:
+            self._unfolding.start()
+        else:
+            self._unfolding.stop()

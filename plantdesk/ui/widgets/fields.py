@@ -9,7 +9,20 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QEvent, QLocale, QMargins, QMetaMethod, QMimeData, QObject, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import (
+    QEvent,
+    QLocale,
+    QMargins,
+    QMetaMethod,
+    QMimeData,
+    QObject,
+    QRect,
+    QStringListModel,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -23,13 +36,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from plantdesk.domain.tags import completions
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QSize, QStringListModel
+    from PySide6.QtCore import QSize
     from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox
 
@@ -254,14 +268,25 @@ class SecretEdit(QLineEdit):
             super().keyPressEvent(event)
 
 
-def tag_completer(tags: QStringListModel, owner: QWidget) -> QCompleter:
-    """Return a completer that offers the tags that contain what was typed; `owner` is in the window of its fields."""
-    completer = QCompleter(tags, owner)
-    completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-    completer.setFilterMode(Qt.MatchFlag.MatchContains)
-    completer.setMaxVisibleItems(8)
-    CompleterPopup(completer, owner)
-    return completer
+class TagCompleter(QCompleter):
+    """Offers the `tags` that contain what was typed, level by level (`domain.tags.completions`)."""
+
+    def __init__(self, tags: QStringListModel, owner: QWidget) -> None:
+        """`owner` is in the window of its fields."""
+        super().__init__(owner)
+        self.tags = tags
+        self._offers = QStringListModel(self)
+        self.setModel(self._offers)
+        self.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.setMaxVisibleItems(8)
+        CompleterPopup(self, owner)
+
+    @override
+    def splitPath(self, path: str) -> list[str]:
+        """Make the offers for what was typed: Qt calls it before it looks for them."""
+        self._offers.setStringList(completions(self.tags.stringList(), path))
+        return [path]
 
 
 _CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}

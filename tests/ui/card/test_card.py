@@ -23,8 +23,8 @@ from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.card.note_log import dated_lines
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
-from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain

@@ -23,6 +23,7 @@ from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
 from tests.support.desk import TIMEOUT, Desk, plain, rows_of
@@ -52,6 +53,12 @@ class EntryDesk(Desk):
     def offers(self) -> NameOffers:
         return next(each for each in self.window.findChildren(NameOffers))
 
+    @property
+    def completer(self) -> TagCompleter:
+        completer = self.tag.completer()
+        assert isinstance(completer, TagCompleter)
+        return completer
+
     def types(self, text: str) -> None:
         """Type into Name, and wait until the offers for it are there."""
         self.window.activateWindow()
@@ -60,7 +67,12 @@ class EntryDesk(Desk):
         QTest.keyClicks(self.name, text)
 
     def knows_tags(self) -> None:
-        self.qtbot.waitUntil(lambda: self.tag.completer().model().rowCount() > 1)
+        self.qtbot.waitUntil(lambda: self.completer.tags.rowCount() > 1)
+
+    def offers_tags(self, *tags: str) -> None:
+        """Wait until just these tags are offered."""
+        model = self.completer.completionModel()
+        self.qtbot.waitUntil(lambda: [model.index(row, 0).data() for row in range(model.rowCount())] == list(tags))
 
     def offers_are_shown(self) -> None:
         self.qtbot.waitUntil(self.offers.isVisible)
@@ -478,8 +490,8 @@ def test_a_barcode_reader_goes_on_to_name(desk: EntryDesk) -> None:
 def test_tags_are_completed_from_those_there_are_now(desk: EntryDesk) -> None:
     desk.knows_tags()
     change = desk.store.apply([SetTag(Selection(), "winter garden")], FORM).result(SECONDS).change
-    completer = desk.tag.completer()
-    desk.qtbot.waitUntil(lambda: completer.model().rowCount() == 1)
+    completer = desk.completer
+    desk.qtbot.waitUntil(lambda: completer.tags.rowCount() == 1)
     desk.types("Ficus")
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, "GARD")
@@ -491,7 +503,28 @@ def test_tags_are_completed_from_those_there_are_now(desk: EntryDesk) -> None:
     QTest.keyClick(popup, Qt.Key.Key_Return)
     assert desk.tag.text() == "winter garden"
     desk.store.undo(change, FORM).result(SECONDS)
-    desk.qtbot.waitUntil(lambda: completer.model().rowCount() > 1)
+    desk.qtbot.waitUntil(lambda: completer.tags.rowCount() > 1)
+
+
+def test_tags_are_completed_level_by_level(desk: EntryDesk) -> None:
+    for plant_id, tag in enumerate(("garden/bed 1/left", "garden/bed 3", "kitchen garden"), 500):
+        desk.store.add(new_plant({"id": plant_id, "name": "Aloe", "tag": tag}), FORM).result(SECONDS)
+    desk.qtbot.waitUntil(lambda: "garden/bed 3" in desk.completer.tags.stringList())
+    desk.types("Fern")
+    desk.tag.setFocus()
+    for typed, offers in (
+        ("gar", ["garden", "kitchen garden"]),
+        ("den", ["garden/bed 1", "garden/bed 3", "garden", "kitchen garden"]),
+        ("/BED 1", ["garden/bed 1/left", "garden/bed 1"]),
+        ("/", ["garden/bed 1/left"]),
+    ):
+        QTest.keyClicks(desk.tag, typed)
+        desk.offers_tags(*offers)
+    popup = desk.completer.popup()
+    assert popup is not None
+    QTest.keyClick(popup, Qt.Key.Key_Down)
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    assert desk.tag.text() == "garden/bed 1/left"
 
 
 def test_a_tag_in_another_spelling_is_offered_in_the_known_one(desk: EntryDesk) -> None:

@@ -16,8 +16,8 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.plants import selection_commands
-from plantdesk.ui.plants.selection_commands import TagDialog
 from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import TIMEOUT, Desk
 from tests.ui.plants.test_undo_selection import UndoDesk

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit
 
 from plantdesk.domain.views import Counts
 from plantdesk.ui.plant_drag import tag_data
 from plantdesk.ui.sidebar.entries import ENTRY_ROLE, Contents, Known, entries_of
+from plantdesk.ui.tag_dialog import TagDialog
+from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel
-from tests.support.desk import TIMEOUT
+from tests.support.desk import TIMEOUT, Desk
 from tests.ui.sidebar.test_sidebar import SidebarDesk, drop
 
 if TYPE_CHECKING:
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Adder
 
 CONTROL, NONE = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.NoModifier
+LEFT = Qt.MouseButton.LeftButton
 
 
 class TreeDesk(SidebarDesk):
@@ -86,13 +91,13 @@ def test_a_click_shows_the_branch_and_the_menu_the_tag_itself(desk: TreeDesk) ->
 
 
 def test_a_branch_is_folded_by_its_arrow_and_stays_so(desk: TreeDesk, bare: Workspace, store: Store) -> None:
-    QTest.mouseClick(desk.view.viewport(), Qt.MouseButton.LeftButton, NONE, chevron(desk, "garden"))
+    QTest.mouseClick(desk.view.viewport(), LEFT, NONE, chevron(desk, "garden"))
     desk.shows_tree("garden 4", "hall 1")
     assert not desk.chips(), "it chooses nothing"
     bare.release_store()
     bare.set_store(store)
     desk.shows_tree("garden 4", "hall 1")
-    QTest.mouseDClick(desk.view.viewport(), Qt.MouseButton.LeftButton, NONE, chevron(desk, "garden"))
+    QTest.mouseDClick(desk.view.viewport(), LEFT, NONE, chevron(desk, "garden"))
     desk.shows_tree(*TREE)
 
 
@@ -184,6 +189,71 @@ def test_a_branch_is_merged_into_its_top_and_removed(desk: TreeDesk) -> None:
     desk.press(Qt.Key.Key_Delete)
     desk.shows_tree("hall 1")
     desk.until(lambda: desk.toast.text == "Removed the tag “garden” from 4 plants.")
+
+
+def ask(desk: TreeDesk, command: str, text: str) -> None:
+    """Choose a command that asks for a tag, and answer by keys."""
+    desk.choose_in_menu(command)
+    desk.until(lambda: desk.widget.findChildren(TagDialog) != [])
+    dialog = Desk(desk.qtbot, desk.the(TagDialog))
+    dialog.widget.activateWindow()
+    desk.until(lambda: isinstance(dialog.focused, QLineEdit))
+    QTest.keyClicks(dialog.focused, text)
+    dialog.press(Qt.Key.Key_Return)
+    desk.until(lambda: desk.widget.findChildren(TagDialog) == [])
+    desk.window.activateWindow()
+    desk.until(desk.window.isActiveWindow)
+
+
+def test_a_tag_is_moved_by_keys_below_another_and_to_the_top(desk: TreeDesk) -> None:
+    desk.go_to("bed 3")
+    ask(desk, "Move to…", "hall")
+    desk.shows_tree("garden 2", "  bed 1 1", "hall 3", "  bed 3 2", "    left 1")
+    desk.go_to("left")
+    ask(desk, "Move to…", "")
+    desk.shows_tree("garden 2", "  bed 1 1", "hall 2", "  bed 3 1", "left 1")
+
+
+def test_a_new_tag_waits_below_another_for_its_plants(desk: TreeDesk, bare: Workspace, store: Store) -> None:
+    desk.go_to("hall")
+    ask(desk, "New tag in hall…", "shelf")
+    desk.shows_tree(*TREE, "  shelf 0")
+    assert desk.view.currentIndex().data() == "shelf"
+    desk.press(Qt.Key.Key_F2)
+    desk.type_name("hall/window")
+    desk.shows_tree(*TREE, "  window 0")
+    desk.press(Qt.Key.Key_Delete)
+    desk.shows_tree(*TREE)
+    desk.go_to("hall")
+    ask(desk, "New tag in hall…", "window")
+    desk.table.setFocus()
+    desk.table.selectAll()
+    drop(desk, "window")
+    desk.shows_tree("hall 5", "  window 5")
+    desk.go_to("hall")
+    ask(desk, "New tag in hall…", "shelf")
+    bare.release_store()
+    bare.set_store(store)
+    desk.shows_tree("hall 5", "  window 5")
+
+
+def test_a_branch_is_folded_whole_and_opened_by_what_is_dragged_over_it(desk: TreeDesk) -> None:
+    desk.go_to("garden")
+    desk.choose_in_menu("Fold all")
+    desk.shows_tree("garden 4", "hall 1")
+    viewport, arguments = desk.view.viewport(), (Qt.DropAction.CopyAction, tag_data("hall"), LEFT, NONE)
+    QApplication.sendEvent(viewport, QDragEnterEvent(desk.point("garden"), *arguments))
+    QApplication.sendEvent(viewport, QDragMoveEvent(desk.point("garden"), *arguments))
+    desk.shows_tree("garden 4", "  bed 1 1", "  bed 3 2", "hall 1")
+
+
+def test_the_plants_of_a_branch_are_exported(desk: TreeDesk) -> None:
+    desk.go_to("bed 3")
+    desk.choose_in_menu("Export 2 plants…")
+    desk.until(lambda: desk.widget.findChildren(ExportDialog) != [])
+    assert desk.the(ExportDialog).findChildren(QComboBox)[0].currentText() == (
+        'Those that the search “tag:"garden/bed 3/"” finds'
+    )
 
 
 def test_plants_dropped_on_a_branch_get_its_tag(desk: TreeDesk) -> None:
