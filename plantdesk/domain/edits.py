@@ -10,6 +10,7 @@ from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.tags import is_in_branch, moved
 
 if TYPE_CHECKING:
+    from plantdesk.domain.duplicates import Kept, PlantGroups
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.rewriting import Rule
@@ -99,6 +100,18 @@ class MergeTags(NamedTuple):
         return dict.fromkeys((tag for tag in self.tags if tag != self.into), self.into)
 
 
+class MergePlants(NamedTuple):
+    """Make one plant of each group: one is kept, with the notes of all in the order of their ids, the others go.
+
+    Notes that say the same are taken once. `keep` says which one is kept, unless it is one of the `chosen`. A group is
+    left as it is if a plant of it has another version or is gone, or if its notes are too long together.
+    """
+
+    groups: PlantGroups
+    keep: Kept
+    chosen: frozenset[int] = frozenset()
+
+
 class Rewrite(NamedTuple):
     """Give a set of plants other texts by a rule. Plants whose texts stay are left out."""
 
@@ -106,7 +119,7 @@ class Rewrite(NamedTuple):
     rule: Rule
 
 
-Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags | Rewrite
+Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags | MergePlants | Rewrite
 
 
 class Applied(NamedTuple):
@@ -151,15 +164,18 @@ def kind_of(edits: Sequence[Edit]) -> ChangeKind:
         return edits[0].kind
     if types <= {Delete, DeleteAll}:
         return ChangeKind.DELETE
-    if types == {MergeTags}:
+    if types in ({MergeTags}, {MergePlants}):
         return ChangeKind.MERGE
     if types <= {SetTag, RenameTag}:
         return ChangeKind.TAG
     return ChangeKind.INSERT if types == {Insert} else ChangeKind.EDIT
 
 
-def parameters_of(edits: Sequence[Edit], name: str | None) -> dict[str, Any]:
-    """Return the parameters of a change that consists of `edits`; `name` is that of its plant where it has only one."""
+def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict[str, Any]:
+    """Return the parameters of a change that consists of `edits` and has `deleted` so many plants.
+
+    `name` is that of its plant where it has only one.
+    """
     named = {} if name is None else {"name": parameter(name)}
     match edits:
         case [Update() as edit] if edit.name != edit.saw.name:
@@ -168,6 +184,8 @@ def parameters_of(edits: Sequence[Edit], name: str | None) -> dict[str, Any]:
             return {"tag": tag and parameter(tag), **named}
         case [RenameTag(tag, new)]:
             return {"tags": [parameter(tag)], "tag": new and parameter(new)}
+        case [MergePlants()]:
+            return {"merged": deleted}
         case [MergeTags(tags, into)]:
             return {"tags": [parameter(tag) for tag in tags], "tag": parameter(into)}
         case _:

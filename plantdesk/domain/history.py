@@ -54,6 +54,7 @@ class Change(NamedTuple):
 
     - `name`: the plant, where it is one. `new_name`: its name after a rename.
     - `tag`: the tag that plants have afterwards, null for none. `tags`: those that were renamed, merged or removed.
+    - `merged`: the number of plants that others took in, with their notes.
     - `file`, `backup`, `token`: what was imported, restored, or whose plants were deleted.
     - `of`: of an undo or redo, `kind`, `parameters` and `plants` of the change that is neither.
     - `title`: what an earlier PlantDesk has written and nothing understands.
@@ -143,6 +144,7 @@ _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
     ({ChangeKind.MERGE}, {"one_tag", "tag"}, Text("Merge tag {one_tag} into {tag}")),
     ({ChangeKind.MERGE}, {"tags", "tag"}, Text("Merge tags {tags} into {tag}")),
     ({ChangeKind.MERGE}, {"tag"}, Text("Merge tags into {tag}")),
+    ({ChangeKind.MERGE}, {"merged"}, Text("Merge {merged}")),
     ({ChangeKind.TAG}, {"one_tag", "tag"}, Text("Rename tag {one_tag} to {tag}")),
     ({ChangeKind.TAG}, {"one_tag"}, Text("Remove tag {one_tag}")),
     ({ChangeKind.TAG}, {"tag"}, Text("Set the tag {tag} for {plants}")),
@@ -166,7 +168,9 @@ def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
             values["one_tag"] = _quoted(str(tag))
         case [_, _, *_] as tags if len(tags) <= _MAX_TAGS:
             values["tags"] = joined(map(_quoted, tags), Text("{first}, {second}"))
-    number = Text("{count:,} plants", one="1 plant", count=plants)
+    if isinstance(merged := parameters.get("merged"), int):
+        values["merged"] = _number(merged)
+    number = _number(plants)
     values["plants"] = values.get("name", number) if plants == 1 else number
     fitting = (text for kinds, needed, text in _TITLES if kind in kinds and needed <= values.keys())
     return next(fitting, Text("Edit {plants}")).filled(**values)
@@ -181,6 +185,10 @@ def texts_of(parameters: dict[str, Any]) -> list[str]:
     """Return the texts in the parameters of a change."""
     tags = parameters.get("tags")
     return [each for each in (*parameters.values(), *(tags if isinstance(tags, list) else ())) if isinstance(each, str)]
+
+
+def _number(plants: int) -> Text:
+    return Text("{count:,} plants", one="1 plant", count=plants)
 
 
 def _quoted(text: object) -> Text:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.domain.desks import Desk
+    from plantdesk.domain.duplicates import PlantGroups
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.events import EventPage
@@ -131,6 +132,9 @@ class PlantReader(PlantPages, Protocol):
 
     def names_in_use(self, names: Collection[str]) -> set[str]:
         """Return those of `names` that plants have."""
+
+    def duplicates(self, *, by_tag: bool) -> PlantGroups:
+        """Return the plants with the same `duplicates.alike_key`: groups sorted by it, each in the order of its ids."""
 
     def counts(self, before: Counts | None = None) -> Counts:
         """Return the numbers of plants by tag, source and day.

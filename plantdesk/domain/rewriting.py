@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
 from plantdesk.domain.folding import folded
@@ -24,6 +24,10 @@ class Texts(NamedTuple):
     name: str
     tag: str | None
     note: str | None
+
+
+#: Id, name, tag, note and column `folded` of a plant with other texts.
+Rewritten: TypeAlias = tuple[int, str, str | None, str | None, str | None]
 
 
 class Rule(NamedTuple):
@@ -75,9 +79,7 @@ class Rule(NamedTuple):
         return pattern.sub(lambda _found: self.replacement, text)
 
 
-def rewritten(
-    rule: Rule, rows: Iterable[tuple[int, str, str | None, str | None]]
-) -> Iterator[tuple[int, str, str | None, str | None, str | None]]:
+def rewritten(rule: Rule, rows: Iterable[tuple[int, str, str | None, str | None]]) -> Iterator[Rewritten]:
     """Yield id, name, tag, note and column `folded` of the plants that a rule changes, of id, name, tag and note."""
     for plant_id, name, tag, note in rows:
         before = Texts(name, tag, note)

@@ -53,6 +53,7 @@ class Section(Enum):
     VIEW_PLANTS = auto()
     VIEW_COLUMNS = auto()
     VIEW_APPEARANCE = auto()
+    TOOLS_PLANTS = auto()
     TOOLS_API = auto()
     HELP = auto()
     HELP_ABOUT = auto()
@@ -66,6 +67,7 @@ _OF_STORE = (
     Section.EDIT_PLANTS,
     Section.EDIT_FIND,
     Section.EDIT_HISTORY,
+    Section.TOOLS_PLANTS,
 )
 
 
@@ -250,7 +252,7 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
                 [Section.VIEW_APPEARANCE],
             ],
         ),
-        (translate("Menus", "&Tools"), [[Section.TOOLS_API]]),
+        (translate("Menus", "&Tools"), [[Section.TOOLS_PLANTS], [Section.TOOLS_API]]),
         (translate("Menus", "&Help"), [[Section.HELP, Section.HELP_ABOUT]]),
     ]
 

@@ -23,6 +23,7 @@ from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
+from plantdesk.ui.tidying.feature import Tidying
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.samples import Samples
 from plantdesk.ui.undo_stack import UndoStack
@@ -172,6 +173,7 @@ class Workspace(Page):
             edit,
             self._make_settings(api, server),
             history,
+            Tidying(context),
             WindowCommands(context, self._window),
             AppearanceCommands(context),
             self._help,

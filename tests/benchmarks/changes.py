@@ -1,4 +1,4 @@
-"""Changes of a large store: deleting all plants, undoing that, renaming a tag, and single edits.
+"""Changes of a large store: deleting all plants, undoing that, merging duplicates, renaming a tag, and single edits.
 
     python -m tests.benchmarks.changes [--plants 1000000]
 
@@ -20,7 +20,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.domain.edits import DeleteAll, Rewrite, SetTag, edited
+from plantdesk.domain.duplicates import Kept, PlantGroups
+from plantdesk.domain.edits import DeleteAll, MergePlants, Rewrite, SetTag, edited
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
@@ -66,7 +67,7 @@ class Adding:
 def _fill(store: Store, plants: int) -> None:
     for start in range(0, plants, 2000):
         entries = [
-            (new_plant({"id": n, "name": f"Monstera deliciosa {n}", "tag": f"room {n % _TAGS}"}), COMMAND)
+            (new_plant({"id": n, "name": f"Monstera deliciosa {n // 3}", "tag": f"room {n % _TAGS}"}), COMMAND)
             for n in range(start, min(start + 2000, plants))
         ]
         add_each(store, entries)
@@ -98,6 +99,18 @@ def _single(store: Store) -> None:
         print(f"single {name}: median {statistics.median(each) * 1000:.2f} ms")
 
 
+def _merge(store: Store) -> None:
+    groups = PlantGroups.of([])
+    with closing(store.reader()) as reader:
+        for by_tag in (True, False):
+            started = time.perf_counter()
+            groups = reader.duplicates(by_tag=by_tag)
+            print(f"find {len(groups.sizes):,} groups of duplicates: {time.perf_counter() - started:.2f} s")
+    edit = MergePlants(groups, Kept.LOWEST_ID)
+    _large(store, f"merge {len(groups.sizes):,} groups", lambda: store.apply([edit], COMMAND))
+    _large(store, "undo it", lambda: store.undo(None, COMMAND))
+
+
 def _timed(start: Callable[[], Future[Any]]) -> float:
     started = time.perf_counter()
     start().result(_SECONDS)
@@ -119,6 +132,7 @@ def main() -> None:
         rule = Rule(find="Monstera", replacement="Philodendron", note_line="2026-11-23 renamed")
         _large(store, f"rewrite {plants:,}", lambda: store.apply([Rewrite(all_plants, rule)], COMMAND))
         _large(store, "undo it", lambda: store.undo(None, COMMAND))
+        _merge(store)
         _large(store, f"delete {plants:,}", lambda: store.apply([DeleteAll(all_plants)], COMMAND))
         _large(store, "undo it", lambda: store.undo(None, COMMAND))
 

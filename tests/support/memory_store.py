@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from typing_extensions import override
 
+from plantdesk.domain.duplicates import PlantGroups, alike_key, merged
 from plantdesk.domain.edits import (
     Applied,
     Delete,
     DeleteAll,
     Insert,
+    MergePlants,
     MergeTags,
     RenameTag,
     Rewrite,
@@ -300,6 +302,13 @@ class MemoryReader(PlantReader):
         return {row.name for row in self._matching(Selection())}.intersection(names)
 
     @override
+    def duplicates(self, *, by_tag: bool) -> PlantGroups:
+        groups: dict[str, list[PlantRow]] = {}
+        for row in sorted(self._matching(Selection())):
+            groups.setdefault(alike_key(row.name, row.tag, by_tag), []).append(row)
+        return PlantGroups.of(groups[key] for key in sorted(groups) if key and len(groups[key]) > 1)
+
+    @override
     def counts(self, before: Counts | None = None) -> Counts:
         rows = self._matching(Selection())
         today = AddedOn(0, 0).milliseconds()
@@ -555,7 +564,8 @@ class MemoryStore(PlantStore):
         plant_id, image = next(iter(images.items()))
         plant = image.before or self._state.plants[plant_id]
         name = plant.row.name if len(images) == 1 else None
-        return self.recorded(images, source, kind_of(edits), parameters or parameters_of(edits, name))
+        deleted = sum(each.after is None for each in images.values())
+        return self.recorded(images, source, kind_of(edits), parameters or parameters_of(edits, name, deleted))
 
     def recorded(
         self, images: dict[int, _Image], source: Source, kind: ChangeKind, parameters: dict[str, Any]
@@ -625,6 +635,8 @@ class MemoryStore(PlantStore):
                 self.put(images, None, self._current(plant_id, version, name).id)
             case DeleteAll(selection, size):
                 self._delete_all(images, self._matching(selection), size)
+            case MergePlants():
+                self._merge_plants(images, edit)
             case Rewrite():
                 self._rewrite(images, edit)
             case _:
@@ -642,6 +654,13 @@ class MemoryStore(PlantStore):
             name, tag, note = edit.rule.rewritten(Texts(row.name, row.tag, row.note))
             if (name, tag, note) != (row.name, row.tag, row.note):
                 self.put(images, row._replace(name=name, tag=tag, note=note), row.id)
+
+    def _merge_plants(self, images: dict[int, _Image], edit: MergePlants) -> None:
+        for deleted, changed in merged(*edit, MemoryReader(self._state).rows):
+            for plant_id in deleted:
+                self.put(images, None, plant_id)
+            for plant_id, _, _, note, _ in changed:
+                self.put(images, self._state.plants[plant_id].row._replace(note=note), plant_id)
 
     def _set_tag(self, images: dict[int, _Image], selection: Selection, tag: str | None) -> None:
         for row in self._matching(selection):

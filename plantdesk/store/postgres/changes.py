@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import errors
 
+from plantdesk.domain.duplicates import merged
 from plantdesk.domain.edits import (
     Applied,
     Delete,
     DeleteAll,
     Insert,
+    MergePlants,
     MergeTags,
     RenameTag,
     Rewrite,
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.history import ChangeKind
     from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.rewriting import Rewritten
     from plantdesk.store.postgres.connections import Connection, Transaction
 
 #: A set of plants is found once, by the snapshot of the statement that changes it.
@@ -117,7 +121,7 @@ def apply(
     if not extent[0]:
         return Applied(None)
     if parameters is None:
-        parameters = parameters_of(edits, extent[3] if extent[0] == 1 else None)
+        parameters = parameters_of(edits, extent[3] if extent[0] == 1 else None, -extent[2])
     return Applied(record(transaction, ChangeEntry(source, kind_of(edits), parameters), extent))
 
 
@@ -206,6 +210,8 @@ def _apply(transaction: Transaction, number: int, edit: Edit, source: Source) ->
             _change_set(connection, _DELETE_SET, condition, number, None)
         case RenameTag() | MergeTags():
             _replace_tags(connection, number, edit)
+        case MergePlants():
+            _merge_plants(connection, number, edit)
         case Rewrite():
             _rewrite(connection, number, edit)
 
@@ -270,13 +276,23 @@ def _rewrite(connection: Connection, number: int, edit: Rewrite) -> None:
     last = None
     while rows := execute(connection, sql, {**condition.values, "last": last}).fetchall():
         last = rows[-1][0]
-        found = list(rewritten(edit.rule, rows))
-        _check(*(text for _, *texts in found for text in texts))
+        _change_texts(connection, number, list(rewritten(edit.rule, rows)))
+
+
+def _merge_plants(connection: Connection, number: int, edit: MergePlants) -> None:
+    for deleted, kept in merged(*edit, partial(rows_by_id, connection)):
+        _change_texts(connection, number, kept)
+        _change_set(connection, _DELETE_SET, condition_of(Selection(ids=deleted)), number, None)
+
+
+def _change_texts(connection: Connection, number: int, found: list[Rewritten]) -> None:
+    """Give plants other texts."""
+    _check(*(text for _, *texts in found for text in texts))
+    if found:
         names = ("ids", "names", "tags", "notes", "folded")
-        columns = dict(zip(names, map(list, zip(*found, strict=True)), strict=True)) if found else {}
-        if columns:
-            new = "name = chosen.name, tag = chosen.tag, note = chosen.note, folded = chosen.folded"
-            _change_set(connection, _REWRITE, Condition().require("true", **columns), number, number, new)
+        columns = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
+        new = "name = chosen.name, tag = chosen.tag, note = chosen.note, folded = chosen.folded"
+        _change_set(connection, _REWRITE, Condition().require("true", **columns), number, number, new)
 
 
 def _change_set(

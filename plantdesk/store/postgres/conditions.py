@@ -97,6 +97,14 @@ def ordering(view: View, *, limited: bool = True) -> str:
     return f"plant.tag IS NULL, {keys}" if view.order is Order.TAG else keys
 
 
+def alike_key(*, by_tag: bool) -> str:
+    """Return the expression of `duplicates.alike_key`."""
+    text = "plant.searched" if by_tag else "split_part(plant.searched, E'\\x1f', 1)"
+    return f"""CASE WHEN {text} LIKE '%  %' OR {text} LIKE ' %' OR {text} LIKE '% ' OR {text} LIKE E'% \\x1f%'
+                         OR {text} LIKE E'%\\x1f %'
+               THEN regexp_replace({text}, E'^ +| +$| +(?=[ \\x1f])|(?<=\\x1f) +', '', 'g') ELSE {text} END"""
+
+
 def name_begins(condition: Condition, start: str) -> Condition:
     """Require that a name begins with a text, as it is searched."""
     text = searched(start)

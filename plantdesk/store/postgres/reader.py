@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 from typing_extensions import override
 
+from plantdesk.domain.duplicates import PlantGroups
 from plantdesk.domain.errors import StoreClosedError, StoreError
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.protocols import FindsRows, PlantReader
@@ -24,12 +25,13 @@ from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import KnownName, View, find_insertion_points
 from plantdesk.store.history import newest_changes
-from plantdesk.store.postgres.conditions import INDEXED, SORTED_BY_INDEX, condition_of, name_begins, ordering
+from plantdesk.store.postgres.conditions import INDEXED, SORTED_BY_INDEX, alike_key, condition_of, name_begins, ordering
 from plantdesk.store.postgres.connections import READER, connect, execute, shared, storable, translate_errors
 from plantdesk.store.postgres.counts import count_plants
 from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
 from plantdesk.store.postgres.history import history_entries, history_summary, plant_history
 from plantdesk.store.postgres.rows import PAGE, SELECT, next_free_id, row_of, rows_by_id, rows_cut
+from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
     from plantdesk.domain.desks import Desk
@@ -55,6 +57,13 @@ _MAX_COUNTED = 50_000
 _KNOWN_NAMES = """SELECT name, (array_agg(tag ORDER BY seq DESC))[1], count(*) FROM (
                       SELECT name, tag, seq FROM plant WHERE {} ORDER BY id DESC LIMIT {}) AS found
                   GROUP BY name ORDER BY count(*) DESC, max(seq) DESC LIMIT {}"""
+_DUPLICATES = f"""WITH alike AS (
+        SELECT {{key}} AS key, count(*) AS size, string_agg(int8send(id), '' ORDER BY id) AS ids,
+               string_agg(int8send({VERSION}), '' ORDER BY id) AS versions
+        FROM plant GROUP BY 1 HAVING count(*) > 1)
+    SELECT string_agg(ids, '' ORDER BY key), string_agg(versions, '' ORDER BY key),
+           string_agg(int8send(size), '' ORDER BY key)
+    FROM alike WHERE left(key, 1) NOT IN ('', E'\\x1f')"""
 _TWO_SOURCES = """WITH one AS (SELECT source_id FROM plant LIMIT 1)
                   SELECT source_id FROM one
                   UNION ALL (SELECT source_id FROM plant WHERE source_id <> (SELECT source_id FROM one) LIMIT 1)"""
@@ -239,6 +248,12 @@ class PostgresReader(PlantReader, FindsRows):
     def names_in_use(self, names: Collection[str]) -> set[str]:
         sql = "SELECT DISTINCT name FROM plant WHERE name = ANY(%s::text[])"
         return {name for (name,) in self._all(sql, ([*filter(storable, names)],))}
+
+    @override
+    def duplicates(self, *, by_tag: bool) -> PlantGroups:
+        sql = _DUPLICATES.format(key=alike_key(by_tag=by_tag))
+        found = self._ask(lambda connection: connection.cursor(binary=True).execute(sql.encode()).fetchone())
+        return PlantGroups(*map(_unpacked, found or (None, None, None)))
 
     @override
     def counts(self, before: Counts | None = None) -> Counts:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from plantdesk.domain.duplicates import merged
 from plantdesk.domain.edits import (
     Applied,
     Delete,
     DeleteAll,
     Insert,
+    MergePlants,
     MergeTags,
     RenameTag,
     Rewrite,
@@ -58,6 +60,7 @@ from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.history import Change, ChangeKind
+    from plantdesk.domain.rewriting import Rewritten
     from plantdesk.domain.selections import Selection
 
 _PLANT = f"SELECT :number, plant.id, :after, {COLUMNS}, change FROM plant"
@@ -68,14 +71,16 @@ _TAGS = "SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"
 _REPLACE_TAGS = f"""UPDATE plant SET tag = replaced.new, change = :number,
                            folded = {folded_sql("plant.name", "replaced.new")}
                     FROM temp.replaced WHERE plant.tag = replaced.tag"""
-_REWRITTEN = """CREATE TEMP TABLE IF NOT EXISTS rewritten (
-    id INTEGER PRIMARY KEY, name TEXT, tag TEXT, note TEXT, folded TEXT)"""
+_SELECTED = "(id INTEGER PRIMARY KEY)"
+_ADD_SELECTED = "INSERT OR IGNORE INTO temp.selected VALUES (?)"
+_REWRITTEN = "(id INTEGER PRIMARY KEY, name TEXT, tag TEXT, note TEXT, folded TEXT)"
 _REWRITE = """UPDATE plant SET name = new.name, tag = new.tag, note = new.note, folded = new.folded, change = :number
               FROM temp.rewritten AS new WHERE plant.id = new.id"""
 _IS_TAKEN = "EXISTS (SELECT 1 FROM plant WHERE plant.seq = x.seq)"
 _MOVE_TO_END = f"""UPDATE before_image SET seq = :last + moved.place FROM (
         SELECT x.plant_id AS id, row_number() OVER (ORDER BY x.seq) AS place {BACK} AND {_IS_TAKEN}
     ) AS moved WHERE change = :undone AND plant_id = moved.id"""
+_PLANTS = "SELECT count(*), count(*) - count(after) FROM before_image WHERE change = ?"
 _FIRST_NAME = """SELECT coalesce(x.name, plant.name, '') FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
                  WHERE x.change = ? LIMIT 1"""
 #: Bytes that a before-image takes about, without its texts and with them.
@@ -114,12 +119,12 @@ def apply(
     number = begin(connection)
     for edit in edits:
         _apply(connection, number, edit, source)
-    (plants,) = connection.execute("SELECT count(*) FROM before_image WHERE change = ?", (number,)).fetchone()
+    plants, deleted = connection.execute(_PLANTS, (number,)).fetchone()
     if not plants:
         return Applied(None)
     if parameters is None:
         (name,) = connection.execute(_FIRST_NAME, (number,)).fetchone()
-        parameters = parameters_of(edits, name if plants == 1 else None)
+        parameters = parameters_of(edits, name if plants == 1 else None, deleted)
     return Applied(record(connection, ChangeEntry(number, source, kind_of(edits), parameters)))
 
 
@@ -178,6 +183,8 @@ def _apply(connection: sqlite3.Connection, number: int, edit: Edit, source: Sour
             _delete_selected(connection, number)
         case RenameTag() | MergeTags():
             _replace_tags(connection, number, edit)
+        case MergePlants():
+            _merge_plants(connection, number, edit)
         case Rewrite():
             _rewrite(connection, number, edit)
 
@@ -235,16 +242,19 @@ def _row(connection: sqlite3.Connection, plant_id: int) -> PlantRow | None:
 def _select(connection: sqlite3.Connection, selection: Selection) -> None:
     """Fill `temp.selected` with the ids of a set of plants."""
     add_functions(connection)
-    connection.execute("CREATE TEMP TABLE IF NOT EXISTS selected (id INTEGER PRIMARY KEY)")
-    connection.execute("DELETE FROM temp.selected")
+    _begin_set(connection, _SELECTED, "selected")
     if selection.ids is None:
         connection.execute(*sql("INSERT INTO temp.selected", ids_of(selection)))
         return
-    connection.executemany(
-        "INSERT OR IGNORE INTO temp.selected VALUES (?)", ((plant_id,) for plant_id in selection.ids)
-    )
+    connection.executemany(_ADD_SELECTED, ((plant_id,) for plant_id in selection.ids))
     others = ids_of(selection._replace(ids=None))
     connection.execute(*sql("DELETE FROM temp.selected WHERE id NOT IN (", others, ")"))
+
+
+def _begin_set(connection: sqlite3.Connection, columns: str, table: str) -> None:
+    """Make a temporary table empty, which other edits of the connection may have used."""
+    connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table} {columns}")
+    connection.execute(f"DELETE FROM temp.{table}")
 
 
 def _check_size(connection: sqlite3.Connection, expected: int | None) -> None:
@@ -257,8 +267,7 @@ def _replace_tags(connection: sqlite3.Connection, number: int, edit: RenameTag |
     """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
     tags = edit.mapping(lambda: (tag for (tag,) in connection.execute(_TAGS)))
     add_functions(connection)
-    connection.execute("CREATE TEMP TABLE IF NOT EXISTS replaced (tag TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID")
-    connection.execute("DELETE FROM temp.replaced")
+    _begin_set(connection, "(tag TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID", "replaced")
     connection.executemany("INSERT INTO temp.replaced VALUES (?, ?)", tags.items())
     store_images(connection, number, number, "tag IN (SELECT tag FROM temp.replaced)")
     connection.execute(_REPLACE_TAGS, {"number": number})
@@ -267,10 +276,27 @@ def _replace_tags(connection: sqlite3.Connection, number: int, edit: RenameTag |
 def _rewrite(connection: sqlite3.Connection, number: int, edit: Rewrite) -> None:
     """Rewrite texts in Python, row by row: SQLite has no folding, and both kinds of store must do the same."""
     _select(connection, edit.plants)
-    connection.execute(_REWRITTEN)
-    connection.execute("DELETE FROM temp.rewritten")
     with closing(connection.execute(f"SELECT id, name, tag, note FROM plant WHERE {_IS_SELECTED}")) as rows:
-        connection.executemany("INSERT INTO temp.rewritten VALUES (?, ?, ?, ?, ?)", rewritten(edit.rule, rows))
+        _begin_set(connection, _REWRITTEN, "rewritten")
+        _add_rewritten(connection, rewritten(edit.rule, rows))
+    _change_rewritten(connection, number)
+
+
+def _merge_plants(connection: sqlite3.Connection, number: int, edit: MergePlants) -> None:
+    _begin_set(connection, _SELECTED, "selected")
+    _begin_set(connection, _REWRITTEN, "rewritten")
+    for deleted, kept in merged(*edit, partial(rows_by_id, connection)):
+        connection.executemany(_ADD_SELECTED, ((plant_id,) for plant_id in deleted))
+        _add_rewritten(connection, kept)
+    _change_rewritten(connection, number)
+    _delete_selected(connection, number)
+
+
+def _add_rewritten(connection: sqlite3.Connection, texts: Iterable[Rewritten]) -> None:
+    connection.executemany("INSERT INTO temp.rewritten VALUES (?, ?, ?, ?, ?)", texts)
+
+
+def _change_rewritten(connection: sqlite3.Connection, number: int) -> None:
     store_images(connection, number, number, "id IN (SELECT id FROM temp.rewritten)")
     connection.execute(_REWRITE, {"number": number})
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import TYPE_CHECKING
 
+from plantdesk.domain import duplicates
 from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, folded, search_words, searched
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
@@ -33,9 +34,10 @@ def folded_sql(name: str, tag: str) -> str:
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Make `fold(name, tag)`, `searched(text)` and `is_unicode(blob)` available on a connection."""
+    """Make `fold`, `searched`, `alike_key` and `is_unicode` available on a connection."""
     connection.create_function("fold", 2, folded, deterministic=True)
     connection.create_function("searched", 1, searched, deterministic=True)
+    connection.create_function("alike_key", 3, duplicates.alike_key, deterministic=True)
     connection.create_function("is_unicode", 1, _is_unicode, deterministic=True)
 
 
@@ -185,6 +187,24 @@ def _normalized(text: str, word: str, of: Callable[[str], bool] = bool) -> str:
         for other in filter(of, others if one in word else ""):
             text = f"replace({text}, {quoted(other)}, {quoted(one)})"
     return text
+
+
+def alike_key(*, by_tag: bool) -> str:
+    """Return the expression of `duplicates.alike_key`. Few texts have spare blanks, for which Python is called."""
+    every, texts, plain = "".join(CONFUSABLES), ["name"], "name"
+    folded = f"substr(folded, 1, instr(folded, '{SEPARATOR}') - 1)"
+    if by_tag:
+        texts, plain, folded = ["name", "tag"], f"name || '{SEPARATOR}' || coalesce(tag, '')", "folded"
+    plain, folded = _normalized(f"lower({plain})", every, of=str.isascii), _normalized(folded, every)
+    ends = f"instr(folded, ' {SEPARATOR}') OR instr(folded, '{SEPARATOR} ') OR {_has_spare_blanks('folded')}"
+    spare = " OR ".join(f"{_has_spare_blanks(each)} OR instr({each}, '{SEPARATOR}')" for each in texts)
+    key = f"alike_key(name, tag, {int(by_tag)})"
+    return f"""CASE WHEN folded IS NOT NULL THEN CASE WHEN {ends} THEN {key} ELSE {folded} END
+                    WHEN {spare} THEN {key} ELSE {plain} END"""
+
+
+def _has_spare_blanks(text: str) -> str:
+    return f"instr({text}, '  ') OR {text} GLOB ' *' OR {text} GLOB '* '"
 
 
 #: The orders for which SQLite has no index.

@@ -6,6 +6,7 @@ interrupts. Where there is a `ViewIndex`, it narrows a search down, or gives the
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from array import array
@@ -15,17 +16,19 @@ from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
+from plantdesk.domain.duplicates import PlantGroups
 from plantdesk.domain.errors import StoreDamagedError
-from plantdesk.domain.folding import natural_key
+from plantdesk.domain.folding import SEPARATOR, natural_key
 from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import FindsRows, LinePages, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points
 from plantdesk.store.history import history_summary, newest_changes
-from plantdesk.store.sql import Sql, sql, where
+from plantdesk.store.sql import VERSION, Sql, sql, where
 from plantdesk.store.sqlite.conditions import (
     MAX_PATTERN,
     add_functions,
+    alike_key,
     conditions_of,
     ids_of,
     name_begins,
@@ -71,6 +74,7 @@ _NEWEST = 20_000
 _PAGE = 5_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
+_VERSIONS = f"SELECT {VERSION} FROM json_each(?) AS listed JOIN plant ON plant.id = listed.value ORDER BY listed.key"
 _LISTED = "plant_id IN (SELECT value FROM json_each(:ids))"
 
 
@@ -202,6 +206,22 @@ class Reader(PlantReader, LinePages, FindsRows):
             for chunk in chunks(list(names)):
                 statement = f"SELECT name FROM plant WHERE name IN ({', '.join('?' * len(chunk))})"
                 found.update(self._column(Sql(statement, tuple(chunk))))
+        return found
+
+    @override
+    def duplicates(self, *, by_tag: bool) -> PlantGroups:
+        # The key alone is sorted: a condition on it, such as that there is a name, would add its columns.
+        statement = f"""SELECT group_concat(id), count(*) AS size, {alike_key(by_tag=by_tag)} AS alike FROM plant
+                        GROUP BY alike HAVING size > 1 ORDER BY alike"""
+        found = PlantGroups(array("q"), array("q"), array("q"))
+        with self._query(), snapshot(self._connection):
+            for ids, size, alike in self._connection.execute(statement):
+                if alike and not alike.startswith(SEPARATOR):
+                    found.ids.extend(sorted(map(int, ids.split(","))))
+                    found.sizes.append(size)
+            for start in range(0, len(found.ids), _CHUNK):
+                values = (json.dumps(found.ids[start : start + _CHUNK].tolist()),)
+                found.versions.extend(self._column(Sql(_VERSIONS, values)))
         return found
 
     @override

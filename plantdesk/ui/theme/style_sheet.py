@@ -225,6 +225,7 @@ QListWidget[clear="true"]:focus { border-color: $focus; }
 QTextBrowser { border: 1px solid $border; padding: 1px; }
 QTextBrowser:focus { border: 2px solid $focus; padding: 0; }
 QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
+QListView[pane="strip"] { background: $window; border: none; padding: 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
 PlainTable { outline: 0; border: 2px solid $surface; border-radius: 6px; padding: 2px; }
 PlainTable::item { padding: 0 9px; }

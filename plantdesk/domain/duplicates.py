@@ -1,0 +1,144 @@
+"""Duplicates: plants that are alike in name and tag, and which of them a merge keeps."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.domain.folding import SEPARATOR, folded, searched
+from plantdesk.domain.validation import MAX_NOTE_BYTES
+
+if TYPE_CHECKING:
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.rewriting import Rewritten
+
+#: Plants that are read, or changed, together.
+_PAGE = 5_000
+
+
+class Kept(StrEnum):
+    """Which plant of a group a merge keeps; among equals that of the lowest id."""
+
+    LOWEST_ID = "lowest-id"
+    NEWEST = "newest"
+    LONGEST_NOTE = "longest-note"
+
+    def of(self, rows: Iterable[PlantRow], chosen: Collection[int] = ()) -> PlantRow:
+        """Return the plant of a group that is kept: the one that was chosen, or else that of this rule."""
+
+        def rank(row: PlantRow) -> tuple[bool, int, int]:
+            ranks = {Kept.NEWEST: row.added_at, Kept.LONGEST_NOTE: len(row.note or "")}
+            return row.id in chosen, ranks.get(self, 0), -row.id
+
+        return max(rows, key=rank)
+
+
+class PlantGroups(NamedTuple):
+    """Groups of plants: their ids one group after the other, the version of each plant, and the sizes of the groups."""
+
+    ids: array[int]
+    versions: array[int]
+    sizes: array[int]
+
+    @classmethod
+    def of(cls, groups: Iterable[Sequence[PlantRow]]) -> PlantGroups:
+        """Return groups of these plants."""
+        found = cls(array("q"), array("q"), array("q"))
+        for rows in groups:
+            found.ids.extend(row.id for row in rows)
+            found.versions.extend(row.version for row in rows)
+            found.sizes.append(len(rows))
+        return found
+
+    def without(self, groups: Collection[int]) -> PlantGroups:
+        """Return the groups but those of these numbers."""
+        found = PlantGroups(array("q"), array("q"), array("q"))
+        start = 0
+        for group, size in enumerate(self.sizes):
+            if group not in groups:
+                found.ids.extend(self.ids[start : start + size])
+                found.versions.extend(self.versions[start : start + size])
+                found.sizes.append(size)
+            start += size
+        return found
+
+
+class MergedPage(NamedTuple):
+    """What a merge does with some groups: the ids of plants that go, and those that get other texts."""
+
+    deleted: array[int]
+    changed: list[Rewritten]
+
+
+def merged(
+    groups: PlantGroups, keep: Kept, chosen: Collection[int], read: Callable[[Sequence[int]], Mapping[int, PlantRow]]
+) -> Iterator[MergedPage]:
+    """Yield what the merge of `edits.MergePlants` does with the plants that `read` returns by id, in pages."""
+    rows = _present(groups, read)
+    deleted: array[int] = array("q")
+    changed: list[Rewritten] = []
+    start = 0
+    for size in groups.sizes:
+        if (outcome := _Team(keep, chosen).merge(islice(rows, size))) is not None:
+            kept, note = outcome
+            deleted.extend(each for each in groups.ids[start : start + size] if each != kept.id)
+            if note != kept.note:
+                changed.append((kept.id, kept.name, kept.tag, note, folded(kept.name, kept.tag)))
+        start += size
+        if len(deleted) + len(changed) >= _PAGE:
+            yield MergedPage(deleted, changed)
+            deleted, changed = array("q"), []
+    yield MergedPage(deleted, changed)
+
+
+class _Team:
+    """The plants of one group, which are seen one by one: there may be a million of them."""
+
+    def __init__(self, keep: Kept, chosen: Collection[int]) -> None:
+        self._keep, self._chosen = keep, chosen
+        self._notes: dict[str, None] = {}
+        self._size = 0
+
+    def merge(self, rows: Iterable[PlantRow | None]) -> tuple[PlantRow, str | None] | None:
+        """Return the plant that is kept and its note; None where the group stays as it is. Uses up `rows`."""
+        kept, is_whole = None, True
+        for row in rows:
+            if row is None:
+                is_whole = False
+            elif is_whole:
+                kept = row if kept is None else self._keep.of((kept, row), self._chosen)
+                self._add_note(row.note)
+        if kept is None or not is_whole or self._size > MAX_NOTE_BYTES + 1:
+            return None
+        return kept, "\n".join(self._notes) or None
+
+    def _add_note(self, note: str | None) -> None:
+        if note is not None and note not in self._notes and self._size <= MAX_NOTE_BYTES + 1:
+            self._notes[note] = None
+            self._size += len(note.encode()) + 1
+
+
+def _present(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]) -> Iterator[PlantRow | None]:
+    """Yield the plants of all groups; None for one that has changed or is gone."""
+    for start in range(0, len(groups.ids), _PAGE):
+        ids, versions = (each[start : start + _PAGE] for each in (groups.ids, groups.versions))
+        found = read(ids)
+        for plant_id, version in zip(ids, versions, strict=True):
+            row = found.get(plant_id)
+            yield row if row is not None and row.version == version else None
+
+
+def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
+    """Return what is the same for plants that are alike, whatever their case, accents, confusables and spare blanks.
+
+    Empty where the name has nothing else: such plants are alike to none.
+    """
+    name = _squeezed(name)
+    return name + SEPARATOR + _squeezed(tag or "") if name and by_tag else name
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(filter(None, searched(text).split(" ")))

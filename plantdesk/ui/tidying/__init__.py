@@ -1,0 +1,1 @@
+"""Finds plants and tags that are alike, and merges them."""

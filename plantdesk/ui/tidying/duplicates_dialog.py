@@ -1,0 +1,145 @@
+"""Finds plants that are alike, and asks which of them are to be merged."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+
+from plantdesk.domain.duplicates import Kept, PlantGroups
+from plantdesk.domain.errors import Text
+from plantdesk.ui.qt import STRETCH, fill
+from plantdesk.ui.texts import error_text, shown
+from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.tidying.duplicate_groups import DuplicateModel
+from plantdesk.ui.tidying.duplicate_list import DuplicateList
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
+from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce
+
+if TYPE_CHECKING:
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import OpenStore, WindowContext
+
+#: For text of 13 px.
+_SIZE = QSize(940, 640)
+
+
+class DuplicatesDialog(Dialog):
+    """Searches in the background, for as long as it is open. `merge_requested(edit, plants)`: these are to go."""
+
+    merge_requested = Signal(object, int)
+
+    def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
+        super().__init__(self.tr("Find duplicates"), parent)
+        self._context, self._opened = context, opened
+        self._task: Task | None = None
+        self._model = DuplicateModel(opened.queries, self)
+        self._list = DuplicateList(self._model, context.theme)
+        self._alike_box = ComboBox(self.tr("Alike in"))
+        for text, by_tag in ((self.tr("name and tag"), True), (self.tr("name"), False)):
+            self._alike_box.addItem(text, by_tag)
+        self._keep_box = ComboBox(self.tr("Keep"))
+        for text, keep in (
+            (self.tr("the lowest ID"), Kept.LOWEST_ID),
+            (self.tr("the newest"), Kept.NEWEST),
+            (self.tr("the one with the longest note"), Kept.LONGEST_NOTE),
+        ):
+            self._keep_box.addItem(text, keep)
+        self._count_label = PlainLabel(tone="muted")
+        self._all_button = QPushButton()
+        self._all_button.setProperty("variant", "link")
+        self._empty_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
+        self._foot_label = PlainLabel(tone="muted", wrapped=True)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self._merge_button = self.buttons.addButton("", ButtonRole.AcceptRole)
+        self._merge_button.setProperty("variant", "primary")
+        self._lay_out()
+        self._connect()
+        self.resize_to_fit(_SIZE * context.theme.metrics.scale)
+        self._search()
+
+    def _lay_out(self) -> None:
+        alike, keep = PlainLabel(self._alike_box.accessibleName()), PlainLabel(self._keep_box.accessibleName())
+        fields = fill(QHBoxLayout(), alike, self._alike_box, L, keep, self._keep_box, STRETCH, spacing=M)
+        counts = fill(QHBoxLayout(), self._count_label, STRETCH, self._all_button, spacing=M)
+        self._pages = QStackedLayout()
+        for page in (self._empty_label, self._list):
+            self._pages.addWidget(page)
+        foot = fill(QHBoxLayout(), (self._foot_label, 1), self.buttons, spacing=M)
+        fill(QVBoxLayout(self), fields, counts, (self._pages, 1), foot, margins=(EDGE, L, EDGE, L), spacing=S)
+
+    def _connect(self) -> None:
+        self._alike_box.currentIndexChanged.connect(self._search)
+        self._keep_box.currentIndexChanged.connect(self._on_keep_changed)
+        self._all_button.clicked.connect(self._on_all_clicked)
+        self._merge_button.clicked.connect(self._on_merge)
+        self._model.changed.connect(self._show_counts)
+        self.finished.connect(self._cancel)
+
+    @Slot()
+    def _search(self) -> None:
+        """Search on a thread of its own: a million plants take seconds, and the list must not wait."""
+        self._cancel()
+        by_tag = bool(self._alike_box.currentData())
+        self._show_text(self.tr("Looking for plants that are alike…"))
+        store = self._opened.store
+
+        def find(task: Task) -> PlantGroups:
+            with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
+                return reader.duplicates(by_tag=by_tag)
+
+        self._task = self._context.bridge.long_tasks.ask(self, find, self._on_found, self._on_failed)
+        self._model.set_groups(PlantGroups.of([]))
+
+    def _on_found(self, groups: PlantGroups) -> None:
+        self._task = None
+        self._model.set_groups(groups)
+        if not groups.sizes:
+            self._show_text(self.tr("No two plants are alike."))
+            return
+        self._pages.setCurrentWidget(self._list)
+        announce(self, self._count_label.text())
+
+    def _on_failed(self, error: Exception) -> None:
+        self._task = None
+        self._show_text(error_text(error))
+
+    def _show_text(self, text: str) -> None:
+        self._empty_label.setText(text)
+        self._pages.setCurrentWidget(self._empty_label)
+
+    @Slot()
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    @Slot()
+    def _on_keep_changed(self) -> None:
+        self._model.set_keep(Kept(self._keep_box.currentData()))
+
+    @Slot()
+    def _on_all_clicked(self) -> None:
+        self._model.set_all(is_merged=not self._model.kept)
+
+    @Slot()
+    def _show_counts(self) -> None:
+        model = self._model
+        groups = Text("{count:,} groups", one="1 group", count=model.group_count)
+        plants = Text("{plants:,} plants in {groups}", plants=model.plants, groups=groups)
+        self._count_label.setText(shown(plants) if model.group_count else "")
+        self._all_button.setVisible(bool(model.group_count))
+        self._all_button.setText(self.tr("Choose none") if model.kept else self.tr("Choose all"))
+        merge = Text("Merge {count:,} plants", one="Merge 1 plant", count=model.going)
+        self._merge_button.setText(shown(merge) if model.going else self.tr("Merge"))
+        self._merge_button.setEnabled(bool(model.going))
+        kept = Text("{count:,} are kept, with all notes.", one="1 is kept, with all notes.", count=model.kept)
+        going = Text("{count:,} go; Ctrl+Z brings them back.", one="1 goes; Ctrl+Z brings it back.", count=model.going)
+        self._foot_label.setText(f"{shown(kept)} {shown(going)}" if model.going else "")
+
+    @Slot()
+    def _on_merge(self) -> None:
+        self.merge_requested.emit(self._model.edit(), self._model.going)
+        self.accept()

@@ -1,0 +1,194 @@
+"""Find duplicates, driven by keys and clicks."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox
+
+from plantdesk.domain.edits import Insert, edited
+from plantdesk.domain.records import COMMAND, FORM, PlantRow
+from plantdesk.domain.validation import new_plant
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.tidying.duplicate_groups import DuplicateModel
+from plantdesk.ui.tidying.duplicate_list import DuplicateList
+from plantdesk.ui.tidying.duplicates_dialog import DuplicatesDialog
+from plantdesk.ui.tidying.feature import Tidying
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.domain.validation import NewPlant
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
+    from plantdesk.ui.feature import WindowContext
+
+PLANTS = [
+    (1, "Aloe vera", "kitchen", "South window"),
+    (2, "aloe  vera", "Kitchen", None),
+    (3, "Fern", None, None),
+    (4, "Monstera", "office", "Mother plant"),
+    (5, "Monstera", "office", "Cutting of 4, the smaller one"),
+    (6, "Aloe vera", "office", None),
+]
+Role = Qt.ItemDataRole
+
+
+class TidyingDesk(Desk):
+    """A window whose store has plants that are alike."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
+        super().__init__(qtbot, context.page.window())
+        self.context, self.store = context, store
+        store.apply([Insert(_plant(*values[:3]), values[3]) for values in PLANTS], FORM).result()
+        context.undo_stack.set_store(store)
+        self.feature = Tidying(context)
+        self.feature.set_store(OpenStore(store, queries))
+
+    def find(self) -> None:
+        self.choose("Tools", "Find duplicates…")
+        self.until(lambda: self.view.isVisible() and self.view.model().rowCount() > 0)
+        self.view.setFocus()
+
+    @property
+    def dialog(self) -> DuplicatesDialog:
+        return self.the(DuplicatesDialog)
+
+    @property
+    def view(self) -> DuplicateList:
+        return self.the(DuplicateList)
+
+    def spoken(self) -> list[str]:
+        model = self.view.model()
+        return [str(model.index(row, 0).data(Role.AccessibleTextRole)) for row in range(model.rowCount())]
+
+    def kept(self) -> list[int]:
+        """The rows of the list whose plant is kept."""
+        return [row for row, text in enumerate(self.spoken()) if text.startswith("Keep")]
+
+    def merge(self) -> None:
+        self.button(next(name for name in self.buttons() if name.startswith("Merge"))).click()
+        self.until(lambda: self.toast.text.startswith("Merged"))
+
+    def rows(self) -> dict[int, PlantRow]:
+        with closing(self.store.reader()) as reader:
+            return reader.rows(range(100))
+
+
+def _plant(plant_id: int, name: str, tag: str | None) -> NewPlant:
+    return new_plant({"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag}))
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> TidyingDesk:
+    return TidyingDesk(qtbot, context, store, queries)
+
+
+def test_groups_are_shown_with_what_differs_and_what_is_kept(desk: TidyingDesk, qtmodeltester: ModelTester) -> None:
+    desk.find()
+    headings = ["Aloe vera, 2 alike but for case, blanks", "Monstera, 2 alike"]
+    assert [text for text in desk.spoken() if "alike" in text] == headings
+    assert desk.spoken()[1].startswith("Keep, ID 1, Aloe vera, ")
+    assert desk.spoken()[2].startswith("ID 2, aloe ␣vera, ")
+    assert desk.spoken()[5].endswith(", office, Cutting of 4, the smaller one")
+    assert "4 plants in 2 groups" in desk.texts()
+    assert "2 are kept, with all notes. 2 go; Ctrl+Z brings them back." in desk.texts()
+    qtmodeltester.check(desk.dialog.findChild(DuplicateModel))
+
+
+def test_a_merge_keeps_one_of_each_group_and_ctrl_z_brings_the_others_back(desk: TidyingDesk) -> None:
+    desk.find()
+    before = desk.rows()
+    desk.button("Merge 2 plants").click()
+    desk.until(lambda: desk.toast.text == "Merged 2 plants.")
+    assert {plant_id: row.note for plant_id, row in desk.rows().items()} == {
+        1: "South window",
+        3: None,
+        4: "Mother plant\nCutting of 4, the smaller one",
+        6: None,
+    }
+    desk.context.undo_stack.undo()
+    desk.until(lambda: desk.rows() == before)
+
+
+def test_the_rule_says_which_plant_is_kept(desk: TidyingDesk) -> None:
+    desk.find()
+    assert desk.kept() == [1, 4]
+    desk.the(QComboBox, "Keep").setCurrentText("the one with the longest note")
+    assert desk.kept() == [1, 5]
+    desk.merge()
+    assert {*desk.rows()} == {1, 3, 5, 6}
+
+
+def test_keys_go_from_group_to_group_and_choose_the_plant_that_is_kept(desk: TidyingDesk) -> None:
+    desk.find()
+    desk.hit(Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Space)
+    assert desk.kept() == [2, 4]
+    assert "2 chosen" in desk.spoken()[0]
+    desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)
+    assert desk.kept() == [2]
+    assert "left as they are" in desk.spoken()[3]
+    desk.merge()
+    assert {*desk.rows()} == {2, 3, 4, 5, 6}
+
+
+def test_a_click_on_a_card_keeps_it_and_one_on_a_heading_leaves_the_group(desk: TidyingDesk) -> None:
+    desk.find()
+    for row in (0, 5):
+        index = desk.view.model().index(row, 0)
+        QTest.mouseClick(desk.view.viewport(), Qt.MouseButton.LeftButton, pos=desk.view.visualRect(index).center())
+    assert desk.kept() == [5]
+    assert desk.view.model().index(0, 0).data(Role.CheckStateRole) == Qt.CheckState.Unchecked
+
+
+def test_none_and_all_groups_can_be_chosen_at_once(desk: TidyingDesk) -> None:
+    desk.find()
+    desk.button("Choose none").click()
+    assert not desk.button("Merge").isEnabled()
+    assert desk.kept() == []
+    desk.hit(Qt.Key.Key_Home, Qt.Key.Key_Space)
+    desk.merge()
+    assert {*desk.rows()} == {1, 3, 4, 5, 6}
+
+
+def test_plants_that_are_alike_in_their_name_alone(desk: TidyingDesk) -> None:
+    desk.find()
+    desk.the(QComboBox, "Alike in").setCurrentText("name")
+    desk.until(lambda: "5 plants in 2 groups" in desk.texts())
+
+
+def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDesk) -> None:
+    desk.find()
+    desk.store.apply([edited(desk.rows()[2], note="Repotted")], COMMAND).result()
+    desk.button("Merge 2 plants").click()
+    desk.until(lambda: desk.toast.text.startswith("Merged 1 plant. 1 plant stays"))
+    assert {*desk.rows()} == {1, 2, 3, 4, 6}
+
+
+def test_without_duplicates_there_is_nothing_to_merge(desk: TidyingDesk) -> None:
+    desk.find()
+    desk.merge()
+    desk.choose("Tools", "Find duplicates…")
+    desk.until(lambda: "No two plants are alike." in desk.texts())
+    assert not desk.button("Merge").isEnabled()
+
+
+def test_a_long_list_is_read_as_one_scrolls(desk: TidyingDesk) -> None:
+    plants = [Insert(_plant(1000 + n, f"Hosta {n // 2}", None), None) for n in range(600)]
+    desk.store.apply(plants, FORM).result()
+    desk.find()
+    first = desk.view.model().rowCount()
+    assert first < 600
+    assert "604 plants in 302 groups" in desk.texts()
+    desk.hit(Qt.Key.Key_End)
+    desk.until(lambda: desk.view.model().rowCount() > first)
+    desk.hit(Qt.Key.Key_Home)
+    desk.merge()
+    with closing(desk.store.reader()) as reader:
+        assert reader.count() == 304
