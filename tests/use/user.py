@@ -182,7 +182,23 @@ class User:
 
     def copied(self) -> str:
         """Return what is on the clipboard."""
-        command = ["xclip", "-selection", "clipboard", "-out"]
+        return self._output("xclip", "-selection", "clipboard", "-out")
+
+    @property
+    def active_window(self) -> str:
+        """The id of the window that gets the keys."""
+        return self._output("xdotool", "getactivewindow").strip()
+
+    def x_property(self, window: str, name: str) -> str:
+        """Return what the window manager says of a window."""
+        return self._output("xprop", "-id", window, name)
+
+    def command(self, *arguments: str) -> None:
+        """Run a command of PlantDesk to its end."""
+        command = [sys.executable, "-m", "plantdesk", *arguments]
+        subprocess.run(command, env=self._environment, cwd=_ROOT, check=True, timeout=_PATIENCE)
+
+    def _output(self, *command: str) -> str:
         done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False, timeout=60)
         return done.stdout
 

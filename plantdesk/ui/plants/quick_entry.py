@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -9,6 +10,7 @@ from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QDialogButtonBox, QHBoxLayout, QVBoxLayout
 
 from plantdesk.domain.errors import InvalidPlantError
+from plantdesk.platform.task_bar import skip_task_bar
 from plantdesk.ui.background import next_free_id
 from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import State, Submission
@@ -85,6 +87,8 @@ class QuickWindow(Dialog):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(self.tr("Add a plant"))
+        if sys.platform == "win32":
+            self.setWindowFlag(Qt.WindowType.Tool)  # which the task bar leaves out
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, on=False)
         self.setWindowIcon(app_icon())
@@ -101,6 +105,8 @@ class QuickWindow(Dialog):
             screen = QGuiApplication.screenAt(QCursor.pos()) or self.screen()
             room, size = screen.availableGeometry(), self.sizeHint()
             self.move(room.center().x() - size.width() // 2, room.top() + (room.height() - size.height()) // 3)
+            if QGuiApplication.platformName() == "xcb":
+                skip_task_bar(self.winId())
         bring_to_front(self, token)
         self.form.focus_field(FieldName.NAME)
 
