@@ -723,6 +723,21 @@ def test_the_table_of_threads_is_true(qtbot: QtBot, qapp: QApplication, tmp_path
         released.set()
 
 
+def test_the_api_starts_when_rows_are_shown_and_does_not_wait_for_ever(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Store(tmp_path / "plants.db")) as store:
+        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(10)
+    names: list[list[str]] = []
+    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+        desk.session.bridge.server_changed.connect(lambda _state: names.append(desk.names()))
+        desk.until_on()
+    assert names[0] == ["Fern"]
+    monkeypatch.setattr("plantdesk.ui.plants.browser.PlantBrowser._notify_shown", lambda _browser: None)
+    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+        desk.until_on()
+
+
 def test_quitting_waits_for_no_long_task(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     never = threading.Event()
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:

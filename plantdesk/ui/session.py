@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _RETRY_DELAY = 2000
 #: Milliseconds before each attempt to reach a server; the last one repeats.
 _SERVER_DELAYS = (1000, 2000, 4000, 8000, 15_000, 30_000)
+#: Milliseconds after which the API starts, although no rows are shown.
+_SERVE_LATEST_MS = 1000
 #: Causes that can pass without a change of the location's state.
 _PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
 
@@ -205,7 +207,7 @@ class Session(QObject):
         that is not the user's own.
         """
         super().__init__()
-        self._store: PlantStore | None = None
+        self._unserved: PlantStore | None = None  # until its plants are shown
         self._is_quick = False  # there is only the small window for a plant
         self._window = window
         self._preferences = preferences
@@ -260,6 +262,7 @@ class Session(QObject):
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))
+        content.plants_shown.connect(self._on_plants_shown)
         content.requested.connect(self.handle)
         content.quick_done.connect(self._on_quick_done)
         content.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
@@ -293,6 +296,7 @@ class Session(QObject):
 
     def close(self) -> None:
         """Close everything, in order; returns when all that was acknowledged is in the file."""
+        self._unserved = None
         self._single.stop_listening()
         self._opener.stop()
         self._opener.begin_closing()
@@ -348,13 +352,19 @@ class Session(QObject):
             store.subscribe_health(self.bridge.notify_health),
             store.subscribe(self.bridge.notify_changes),
         ]
+        self._unserved = store
+        QTimer.singleShot(_SERVE_LATEST_MS, self, self._on_plants_shown)
         if self.workspace is not None:
             self.workspace.set_store(store)
-        self._store = store
-        if not self._is_quick:
-            self._serve(store)
+
+    @Slot()
+    def _on_plants_shown(self) -> None:
+        """Begin with what takes the interpreter for long, which would hold up the rows by a tenth of a second."""
+        if self._unserved is not None and not self._is_quick:
+            self._serve(self._unserved)
 
     def _serve(self, store: PlantStore) -> None:
+        self._unserved = None
         self._unsubscribe.append(self._begin_backups(store, self.bridge.notify_backup))
         self._api.serve(store)
 
@@ -363,8 +373,8 @@ class Session(QObject):
         was_quick, self._is_quick = self._is_quick, False
         if was_quick and self.workspace is not None:
             self.workspace.begin_tray()
-        if was_quick and self._store is not None:
-            self._serve(self._store)
+        if was_quick and self._unserved is not None:
+            self._serve(self._unserved)
 
     @Slot()
     def _on_quick_done(self) -> None:
@@ -398,6 +408,7 @@ class Session(QObject):
             single.setParent(self)  # until it is asked
 
     def _use(self, location: StoreLocation, single: SingleWindow) -> None:
+        self._unserved = None
         self._single.release()
         self._adopt(single)
         self._opener.use(location)

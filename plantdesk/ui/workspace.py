@@ -60,6 +60,7 @@ class Workspace(Page):
     `file_chosen`, `try_again_requested` and `new_store_requested`: what the user chose while no store could be opened.
     `store_requested(location, create)`: another store shall be shown, whether one is open or not. `requested(request)`:
     as another start may request it. `quick_done`: the small window for a plant is closed.
+    `plants_shown`: the first rows are there, or why there are none.
     """
 
     file_chosen = Signal(str)
@@ -68,6 +69,7 @@ class Workspace(Page):
     store_requested = Signal(object, bool)
     requested = Signal(object)
     quick_done = Signal()
+    plants_shown = Signal()
 
     def __init__(
         self,
@@ -119,6 +121,7 @@ class Workspace(Page):
         plants.plant_opened.connect(card.show_pane)
         plants.requested.connect(self.requested)
         plants.quick_done.connect(self.quick_done)
+        plants.plants_shown.connect(self.plants_shown)
         plants.commands.save_notes = card.save_notes
         card.delete_requested.connect(plants.commands.delete)
         card.tag_requested.connect(plants.commands.change_tag)

@@ -33,6 +33,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from plantdesk import __version__
 from plantdesk.ui.plants.table.cells import Column
 from tests.benchmarks.load import cpu_seconds, create_token, free_port
 from tests.benchmarks.start import EMPTY_WINDOW
@@ -69,7 +70,9 @@ class Program:
         self._known: dict[str, dict[Area, bytes]] = {}
         settings = database.parents[1] / "settings"
         settings.mkdir(mode=0o700)
-        (settings / "settings.json").write_text(json.dumps({"updates_answered": True, "port": self._port}))
+        (settings / "settings.json").write_text(
+            json.dumps({"updates_answered": True, "seen_version": __version__, "port": self._port})
+        )
         token = create_token(shlex.split(name), database, self._environment)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._command = shlex.split(name)  # as from a menu: options are parsed only where there are some

@@ -47,8 +47,8 @@ class PlantBrowser(QFrame):
 
     `selection_count_changed(count)`: selected rows. `added_hidden(plant_id)`: the search does not find the plant of
     `reveal_added`. `copied(text)`: a sentence about what was copied; `copy_refused(text)`: why nothing was.
-    `failed(error)`: a query of the store failed. `welcome_made(page)`: the page of an empty store, which offers samples
-    where `offers_samples` says so.
+    `failed(error)`: a query of the store failed. `plants_shown`: the first rows are there, or why there are none.
+    `welcome_made(page)`: the page of an empty store, which offers samples where `offers_samples` says so.
     """
 
     selection_count_changed = Signal(int)
@@ -57,6 +57,7 @@ class PlantBrowser(QFrame):
     copied = Signal(str)
     copy_refused = Signal(str)
     failed = Signal(object)
+    plants_shown = Signal()
     welcome_made = Signal(object)
 
     def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:
@@ -272,6 +273,7 @@ class PlantBrowser(QFrame):
         self.model.modelReset.connect(self._on_count_changed)
         self.model.rows_added.connect(self._on_rows_changed)
         self.model.rows_replaced.connect(self._on_rows_changed)
+        self.model.dataChanged.connect(self._notify_shown)  # a page was read
         self.model.checked.connect(self._on_checked)
         self.model.failed.connect(self._on_failed)
         self.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
@@ -282,6 +284,10 @@ class PlantBrowser(QFrame):
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self._retry_button.clicked.connect(self.model.retry)
         self._announce_timer.timeout.connect(self._on_announce_due)
+
+    @Slot()
+    def _notify_shown(self) -> None:
+        QTimer.singleShot(0, self, self.plants_shown.emit)  # after the paint
 
     def _show_revealed(self) -> bool:
         """Scroll to the plant of `reveal_added`, if it is in the rows."""
@@ -314,5 +320,7 @@ class PlantBrowser(QFrame):
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo brings the rows back, no typing
         if model.rowCount() or model.complete or model.failed_to_load:
+            if not model.rowCount():
+                self._notify_shown()
             self.table.set_opening(opening=False)
             self._migration_label.hide()

@@ -161,6 +161,7 @@ class Plants(Feature):
     pasted than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended. `plant_opened(id)`: a
     plant is shown by its address. `quick_done`: the small window is closed, and its plants are saved, or wait.
     `requested(request)`: as another start may request it. `queries_changed(queries)`: those of another store, or None.
+    `plants_shown`: as that of the browser.
     """
 
     files_requested = Signal()
@@ -178,6 +179,7 @@ class Plants(Feature):
     quick_done = Signal()
     requested = Signal(object)
     queries_changed = Signal(object)
+    plants_shown = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -391,6 +393,7 @@ class Plants(Feature):
         browser.welcome_made.connect(self._connect_welcome)
         browser.selection_count_changed.connect(self.status.show_selection)
         browser.selection_count_changed.connect(self.selection_changed)
+        browser.plants_shown.connect(self.plants_shown)
         browser.table.card_requested.connect(self.card_requested)
         self.context.page.toast.covering.connect(browser.table.set_covered)
         browser.table.dragged.connect(self.plants_dragged)

@@ -75,11 +75,7 @@ class Transfer(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        from plantdesk.ui.transfer.export import ExportController
-
         self._store = opened.store
-        self._exports = ExportController(self.context, opened.store, self)
-        self._exports.settled.connect(self.settled)
         self._allow(allowed=True)
 
     @override
@@ -188,6 +184,11 @@ class Transfer(Feature):
     @Slot()
     def export(self) -> None:
         """Ask what to export, and to which file."""
+        if self._exports is None and self._store is not None:
+            from plantdesk.ui.transfer.export import ExportController
+
+            self._exports = ExportController(self.context, self._store, self)
+            self._exports.settled.connect(self.settled)
         if self._exports is not None:
             self._exports.open_dialog(self._plants)
 
