@@ -46,7 +46,7 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.widgets.messages import InfoBar
-from plantdesk.ui.window.help_dialogs import ShortcutsDialog
+from plantdesk.ui.window.manual_dialog import ManualDialog
 from plantdesk.ui.window.restore_dialog import RestoreDialog
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
@@ -309,7 +309,7 @@ def test_text_typed_while_the_window_is_filled_goes_to_name(qtbot: QtBot, qapp: 
 
 def test_a_command_works_by_its_key_while_the_window_is_filled(qtbot: QtBot, qapp: QApplication) -> None:
     with started_with_keys(qtbot, qapp, Qt.Key.Key_F1) as desk:
-        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ShortcutsDialog)), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ManualDialog)), timeout=TIMEOUT)
 
 
 def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp: QApplication) -> None:

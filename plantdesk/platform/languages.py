@@ -50,6 +50,11 @@ class Catalogue:
             _log.warning("The translations in %s cannot be used: %s", file, error)
         self.text = cache(self._text)
 
+    @property
+    def is_english(self) -> bool:
+        """Whether there are no translations."""
+        return isinstance(self._translations, _Missing)
+
     def _text(self, source: str, context: str = "") -> str | None:
         """Return the translation of a text; `context` tells texts apart that are the same in English."""
         if not source:

@@ -222,7 +222,8 @@ QListView { border: 1px solid $border; padding: 2px; outline: 0; }
 QListWidget:focus { border: 2px solid $focus; border-radius: 6px; padding: 1px; }
 QListWidget[clear="true"] { border: 2px solid transparent; padding: 1px; }
 QListWidget[clear="true"]:focus { border-color: $focus; }
-QTextBrowser { border: 1px solid $border; padding: 1px; }
+QTextBrowser { border: 1px solid $border; padding: 1px;
+  selection-background-color: $accent; selection-color: $on_accent; }
 QTextBrowser:focus { border: 2px solid $focus; padding: 0; }
 QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
 QListView[pane="strip"] { background: $window; border: none; padding: 0; }

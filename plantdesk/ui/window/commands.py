@@ -88,9 +88,9 @@ class HelpCommands(Feature):
         super().__init__(context)
         self._manual: ManualDialog | None = None
         menus = context.menus
-        menus.add(Section.HELP, self.tr("&Manual"), self._show_manual)
+        menus.add(Section.HELP, self.tr("&Manual"), self._show_manual, "F1")
         menus.add(Section.HELP, self.tr("What is &new"), self.show_news)
-        menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/", "F1")
+        menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/")
         if context.location.folder is not None:
             menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder)
         about = menus.add(Section.HELP_ABOUT, self.tr("&About PlantDesk"), self._show_about)

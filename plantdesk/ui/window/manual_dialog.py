@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QUrl, Slot
+from PySide6.QtCore import QRegularExpression, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
-from plantdesk.platform import manual
+from plantdesk.platform import languages, manual
 from plantdesk.ui.qt import fill, override
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, L, M
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _WIDTH, _HEIGHT, _PAGES_WIDTH, _ROW = 860, 600, 170, 32
+_FORWARD = QTextDocument.FindFlag(0)
 #: The page of the changes of this version.
 NEWS = "news"
 #: After the summary.
@@ -33,8 +36,8 @@ _NAMES = (*manual.PAGES, NEWS)
 class ManualDialog(Dialog):
     """Shows a summary in the language of the window, the pages of `resources/manual`, and what is new, in English.
 
-    All are PlantDesk's own: no name of a plant is in them. A search marks its hits; Enter goes to the next one, also on
-    another page, and Shift+Enter back.
+    All are PlantDesk's own: no name of a plant is in them. A search finds the pages with all its words and marks these,
+    side by side as one hit. Enter goes to the next hit, also on another page, and Shift+Enter back.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -46,6 +49,8 @@ class ManualDialog(Dialog):
         self._sources = [self._summary(), *map(_source, _NAMES)]
         self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
         self._texts: list[str] = []
+        #: What is searched, as a regular expression, and its hits on each page.
+        self._pattern, self._counts = "", [0] * len(self._sources)
         self._pages = QListWidget()
         self._pages.setAccessibleName(self.tr("Pages"))
         self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -101,24 +106,30 @@ class ManualDialog(Dialog):
 
     @Slot(str)
     def _find(self, text: str) -> None:
-        """Show how often each page has a text, and go to the first hit."""
+        """Show how many hits each page has, and go to the first one."""
         if not self._texts:
-            self._texts = [_plain_text(source).casefold() for source in self._sources]
-        needle = text.strip().casefold()
-        counts = [each.count(needle) if needle else 0 for each in self._texts]
-        for row, count in enumerate(counts):
+            self._texts = [_plain_text(source) for source in self._sources]
+        self._pattern = _pattern(text.split())
+        self._counts = [_hits(text.split(), self._pattern, each) for each in self._texts]
+        for row, count in enumerate(self._counts):
             item = self._pages.item(row)
             item.setText(f"{self._titles[row]}  {count}" if count else self._titles[row])
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-            item.setFlags(flags if count or not needle else Qt.ItemFlag.NoItemFlags)
-        self._remark.setText(self._found(text.strip(), sum(counts)))
-        if needle:
+            item.setFlags(flags if count or not self._pattern else Qt.ItemFlag.NoItemFlags)
+        total = sum(self._counts)
+        self._remark.setText(self._found(text.strip(), total))
+        if self._pattern:
             announce(self, self._remark.text())
-        if needle and sum(counts) and not counts[self._pages.currentRow()]:
-            self._pages.setCurrentRow(next(row for row, count in enumerate(counts) if count))
+        if total and not self._counts[self._pages.currentRow()]:
+            self._pages.setCurrentRow(next(row for row, count in enumerate(self._counts) if count))
         self._text.moveCursor(QTextCursor.MoveOperation.Start)
         self._mark()
-        self._text.find(text.strip())
+        if total:
+            self._go_to_hit()
+
+    @property
+    def _expression(self) -> QRegularExpression:
+        return QRegularExpression(self._pattern, QRegularExpression.PatternOption.CaseInsensitiveOption)
 
     def _found(self, text: str, count: int) -> str:
         if not text:
@@ -129,30 +140,36 @@ class ManualDialog(Dialog):
 
     def _go_on(self, *, back: bool) -> None:
         """Go to the next hit, after the last one of a page to the next page that has one."""
-        text = self._search.text().strip()
-        flags = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
-        if self._text.find(text, flags):
-            return
-        rows = [row for row, each in enumerate(self._texts) if text.casefold() in each]
-        if not rows:
+        rows = [row for row, count in enumerate(self._counts) if count]
+        flags = QTextDocument.FindFlag.FindBackward if back else _FORWARD
+        if not rows or self._go_to_hit(flags):
             return
         present = self._pages.currentRow()
         later = [row for row in rows if (row < present if back else row > present)] or rows
         self._pages.setCurrentRow(later[-1 if back else 0])
         self._text.moveCursor(QTextCursor.MoveOperation.End if back else QTextCursor.MoveOperation.Start)
-        self._text.find(text, flags)
+        self._go_to_hit(flags)
+
+    def _go_to_hit(self, flags: QTextDocument.FindFlag = _FORWARD) -> bool:
+        """Go to the next hit of the page, if there is one, with some lines before and behind it."""
+        is_found = self._text.find(self._expression, flags)
+        place, height = self._text.cursorRect().center().y(), self._text.viewport().height()
+        if is_found and not height // 8 < place < height * 7 // 8:
+            bar = self._text.verticalScrollBar()
+            bar.setValue(bar.value() + place - height // 3)
+        return is_found
 
     def _mark(self) -> None:
         """Mark all hits of the page."""
-        text, document = self._search.text().strip(), self._text.document()
-        marks = []
-        cursor = document.find(text) if text else QTextCursor()
+        document, marks = self._text.document(), []
+        row = self._pages.currentRow()
+        cursor = document.find(self._expression) if self._pattern and self._counts[row] else QTextCursor()
         while not cursor.isNull():
             mark = QTextEdit.ExtraSelection()
             mark.cursor = cursor
             mark.format.setBackground(self._theme.colors.color("warning_bg"))
             marks.append(mark)
-            cursor = document.find(text, cursor)
+            cursor = document.find(self._expression, cursor)
         self._text.setExtraSelections(marks)
 
     def _summary(self) -> str:
@@ -174,9 +191,9 @@ class ManualDialog(Dialog):
             ),
             self.tr("Programs on this computer add plants by the API. Each needs a token: File > API access."),
             self.tr("Backups are made by themselves. File > Restore brings one back, after a preview."),
-            self.tr("The other pages are in English."),
         )
-        return "\n\n".join(paragraphs)
+        remark = [] if languages.current().is_english else [self.tr("The other pages are in English.")]
+        return "\n\n".join([*paragraphs, *remark])
 
     def _go_to(self, heading: str) -> None:
         block = self._text.document().begin()
@@ -191,6 +208,19 @@ class ManualDialog(Dialog):
 def _source(name: str) -> str:
     """Return a page in Markdown; its first line is its title."""
     return manual.news() if name == NEWS else manual.page(name)
+
+
+def _pattern(words: Sequence[str]) -> str:
+    """Return a regular expression for words: all of them side by side, else each of them; empty for none."""
+    escaped = [re.escape(word) for word in words]
+    return "|".join(dict.fromkeys([r"[ \xa0]+".join(escaped), *sorted(escaped, key=len, reverse=True)]))
+
+
+def _hits(words: Sequence[str], pattern: str, text: str) -> int:
+    """Return how often a text has the words, if it has all of them."""
+    folded = text.casefold()
+    has_all = bool(words) and all(word.casefold() in folded for word in words)
+    return len(re.findall(pattern, text, re.IGNORECASE)) if has_all else 0
 
 
 def _plain_text(source: str) -> str:

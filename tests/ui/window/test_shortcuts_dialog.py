@@ -2,14 +2,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListWidget, QPlainTextEdit, QScrollArea, QTextBrowser, QWidget
+from PySide6.QtWidgets import QApplication, QListWidget, QPlainTextEdit, QScrollArea, QTextBrowser, QWidget
 
 from plantdesk import __version__
-from plantdesk.platform import manual
+from plantdesk.platform import languages, manual
+from plantdesk.platform.languages import Catalogue
 from plantdesk.ui.menus import Section
+from plantdesk.ui.translation import Translator
 from plantdesk.ui.window.commands import HelpCommands
 from plantdesk.ui.window.help_dialogs import AboutDialog, ShortcutsDialog
 from plantdesk.ui.window.manual_dialog import ManualDialog
@@ -101,6 +104,58 @@ def test_the_manual_is_searched_over_all_pages(qtbot: QtBot, context: WindowCont
     qtbot.keyClick(search, Qt.Key.Key_Escape)
     assert not search.text()
     assert pages.item(0).text() == "Summary"
+
+
+def test_several_words_are_found_on_pages_that_have_all_of_them(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Manual")
+    dialog = desk.the(ManualDialog)
+    pages, text = dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0]
+    search = Desk(qtbot, dialog).field("Search the manual")
+    Desk(qtbot, dialog).type(search, "reader Barcode")
+    items = [pages.item(row) for row in range(pages.count())]
+    hits = {item.text().rpartition("  ")[0] for item in items if item.flags()} - {"What is new"}
+    texts = {name: manual.page(name).casefold() for name in manual.PAGES}
+    assert hits == {title_of(name) for name, each in texts.items() if "reader" in each and "barcode" in each}
+    marked = {each.cursor.selectedText().casefold() for each in text.extraSelections()}
+    assert {"reader", "barcode"} <= marked
+    search.clear()
+    Desk(qtbot, dialog).type(search, "barcode reader")
+    marked = {each.cursor.selectedText().casefold() for each in text.extraSelections()}
+    assert "barcode reader" in marked
+    Desk(qtbot, dialog).type(search, " xyzzy")
+    assert not text.extraSelections()
+
+
+def test_the_manual_and_the_shortcuts_have_a_key_each(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.window.activateWindow()
+    desk.until(desk.window.isActiveWindow)
+    QTest.keyClick(desk.window, Qt.Key.Key_F1)
+    desk.the(ManualDialog).close()
+    QTest.keyClick(desk.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
+    listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
+    assert [listed[listed.index(name) - 1] for name in ("Manual", "Keyboard shortcuts")] == ["F1", "/"]
+
+
+@pytest.mark.parametrize(("language", "remark"), [("en", ""), ("de", "Die anderen Seiten sind auf Englisch.")])
+def test_the_summary_names_the_language_of_the_other_pages_only_where_it_is_another(
+    qapp: QApplication, qtbot: QtBot, context: WindowContext, language: str, remark: str
+) -> None:
+    translator = Translator(qapp)
+    qapp.installTranslator(translator)
+    languages.use(languages.catalogue_of(language))
+    try:
+        HelpCommands(context).show_page("window", "")
+    finally:
+        languages.use(Catalogue())
+        qapp.removeTranslator(translator)
+    dialog = Desk(qtbot, context.page).the(ManualDialog)
+    dialog.findChildren(QListWidget)[0].setCurrentRow(0)
+    shown = dialog.findChildren(QTextBrowser)[0].toPlainText()
+    assert shown.endswith(remark) if remark else "English" not in shown
 
 
 def test_what_is_new_is_a_page_of_the_manual(qtbot: QtBot, context: WindowContext) -> None:
