@@ -33,6 +33,7 @@ class SettingRow(QWidget):
         self._theme, self._words = theme, words
         self._label = PlainLabel(label, wrapped=True, buddy=controls[0])
         self._hint = PlainLabel(hint, tone="muted", wrapped=True)
+        self._hint.setMinimumWidth(1)  # the controls keep their widths
         self._error = PlainLabel(tone="error", wrapped=True)
         self._controls = controls
         if not (isinstance(controls[0], QAbstractButton) and controls[0].text()):
