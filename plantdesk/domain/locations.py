@@ -55,6 +55,10 @@ class StoreLocation(Protocol):
         """The server on which the store is, as messages name it; None for a store on this computer's disk."""
 
     @property
+    def names_file(self) -> Path:
+        """The file for the list of known names: beside the store, or beside the settings where that is on a server."""
+
+    @property
     def backups(self) -> StoreBackups | None:
         """The backups that PlantDesk makes of the store; None where somebody else makes them."""
 

@@ -121,6 +121,7 @@ class Settings(_Checked):
     recent_stores: Sequence[str] = _setting([], _is_list_of_texts)  # files and addresses, the newest first
     keep_in_tray: bool = _flag(default=False)  # when the window is closed
     tray_answered: bool = _flag(default=False)  # whether the user has answered the question about that
+    offers_known_names: bool = _flag(default=True)  # of the list that the user has imported
     enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
     #: Where automatic backups and those of the user are kept; empty: beside the database.
     backup_folder: str = _setting("", lambda value: isinstance(value, str) and "\0" not in value)

@@ -12,6 +12,7 @@ from plantdesk.store.locations import DESK_FILE_SUFFIX, location_of, remembered_
 
 if TYPE_CHECKING:
     from plantdesk.store.base import UnreachedStore
+    from plantdesk.store.known_names import KnownNames, NamesList
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.desks import system_name
     from plantdesk.store.postgres.encryption import is_loopback
@@ -44,6 +45,8 @@ _LAZY = {
     "probe": "postgres.probe",
     "setup_sql": "postgres.probe",
     "system_name": "postgres.desks",
+    "KnownNames": "known_names",
+    "NamesList": "known_names",
     "is_database": "sqlite.files.open_checks",
     "plants_of_file": "sqlite.plant_files",
 }
@@ -51,6 +54,8 @@ _LAZY = {
 __all__ = [
     "DESK_FILE_SUFFIX",
     "Address",
+    "KnownNames",
+    "NamesList",
     "PostgresLocation",
     "Probe",
     "Stage",

@@ -115,6 +115,11 @@ class SqliteLocation(Value):
         return self.path.parent
 
     @property
+    def names_file(self) -> Path:
+        """A file beside the database, whose links are followed as for backups."""
+        return Path(f"{os.path.realpath(self.path)}-names")
+
+    @property
     def backups(self) -> StoreBackups:
         """The backups of the file, where the settings say now."""
         from plantdesk.store.sqlite.backups.jobs import FileBackups

@@ -12,6 +12,7 @@ from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.card.feature import Card
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.feature import History
+from plantdesk.ui.known_names.feature import NameLists
 from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
@@ -177,6 +178,7 @@ class Workspace(Page):
             self._make_settings(api, server),
             history,
             Tidying(context),
+            NameLists(context),
             WindowCommands(context, self._window),
             AppearanceCommands(context),
             self._help,

@@ -82,6 +82,7 @@ FILE_OPERATIONS = {
     "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
     "plantdesk.store.sqlite.files.index_folder": {"open", "rmtree"},  # O_NOFOLLOW where it writes
     "plantdesk.store.sqlite.index_note": {"unlink"},
+    "plantdesk.store.known_names": {"unlink"},  # the name itself; what it opens is checked before
     "plantdesk.store.sqlite.order_file": {"open"},
     "plantdesk.store.sqlite.view_index": {"open", "copyfile"},
     # What the user names: no database (`is_database`), or a new file (O_EXCL).

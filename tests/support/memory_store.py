@@ -12,6 +12,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from typing_extensions import override
@@ -181,6 +182,7 @@ class MemoryLocation(StoreLocation):
     """Where such a store is: nowhere but in this process."""
 
     url = name = key = "memory:plants"
+    names_file = Path("memory:plants-names")  # is not there
     is_own = False
     folder = server = None
     backups = None

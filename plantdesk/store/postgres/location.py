@@ -114,6 +114,13 @@ class PostgresLocation:
         return self.address.key
 
     @property
+    def names_file(self) -> Path:
+        """A file beside the settings."""
+        from plantdesk.platform import paths
+
+        return paths.settings_file().with_name("known-names.db")
+
+    @property
     def backups(self) -> StoreBackups:
         """The backups on this computer."""
         from plantdesk.store.postgres.backups import SharedBackups

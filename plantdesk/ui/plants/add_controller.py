@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.views import KnownName
+    from plantdesk.store import KnownNames
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.widgets.messages import MessageAction
@@ -66,13 +67,20 @@ class AddPlantController(QObject):
     scanned = Signal(object)
     saving_changed = Signal(bool)
 
-    def __init__(self, form: PlantForm, bridge: Bridge, undo_stack: UndoStack, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        form: PlantForm,
+        bridge: Bridge,
+        undo_stack: UndoStack,
+        parent: QObject | None = None,
+        names: Callable[[], KnownNames | None] = lambda: None,
+    ) -> None:
+        """Fill `form`; `names` returns the list of names that it offers as well, on another thread."""
         super().__init__(parent)
         self._undo_stack = undo_stack
         self._form = form
         self._queries: StoreQueries | None = None
-        self._is_id_new = False
-        self._was_saving = False
+        self._is_id_new = self._was_saving = False
         self._last_added: PlantRow | None = None
         self._shown_added: Step | None = None
         self._next_id: int | None = None
@@ -81,7 +89,7 @@ class AddPlantController(QObject):
         self._slow.timeout.connect(self._on_slow)
         self._slow_text = ""
         self._is_opening = True
-        self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self)
+        self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
         self._completion.known.connect(self._on_known)
         self.queue = AddQueue(bridge, self)
         self.queue.added.connect(self._on_added)

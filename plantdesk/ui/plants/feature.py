@@ -18,6 +18,7 @@ from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import FieldName, PlantForm
+from plantdesk.ui.plants.name_completion import listed
 from plantdesk.ui.plants.pasted_plants import PastedPlants
 from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.selection_commands import SelectionCommands, add_filters
@@ -188,7 +189,7 @@ class Plants(Feature):
         self._editing: EditController | None = None
         self._message = context.message
         self._form = PlantForm(context.theme, context.message)
-        self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self)
+        self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
         self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
         self._remembered.show_form(context.location)
         self._add_controller.unsaved.shown.connect(self._on_unsaved_shown)

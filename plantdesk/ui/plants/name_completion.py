@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen, QTextLayout, QTextOption
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.views import KnownName
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import one_line, shown, tag_text
+from plantdesk.ui.texts import one_line, shown, tag_text, translate
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
@@ -21,29 +22,42 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
 
     from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.views import KnownName
+    from plantdesk.store import KnownNames
     from plantdesk.ui.background import StoreQueries, Task
+    from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.form_fields import NameField, TagField
     from plantdesk.ui.theme.theme import Theme
 
 
 #: Recent plants that Up goes back to.
 _MAX_RECENT = 50
+#: Milliseconds without a key after which names are offered that are spelt alike, and the most of them.
+_PAUSE, _MAX_NEAR = 300, 3
+#: In place of the number of plants of a name: it is from a list, or spelt alike.
+_LISTED, _NEAR = 0, -1
 
 
 class NameCompletion(QObject):
     """Fills name and tag in while the user types; the tag only where none was typed or pinned.
 
     What was typed is never changed: a name that begins otherwise, if only in another case, is offered to be chosen.
+    After those that plants have it offers names of a list, and where there are none those that are spelt alike. These
+    are not filled in, only chosen.
     `known(name)`: the typed name is that of plants, None: it is not.
     """
 
     known = Signal(object)
 
     def __init__(
-        self, theme: Theme, name: NameField, tag: TagField, parent: QObject, below: QWidget | None = None
+        self,
+        theme: Theme,
+        name: NameField,
+        tag: TagField,
+        parent: QObject,
+        below: QWidget | None = None,
+        names: Callable[[], KnownNames | None] = lambda: None,
     ) -> None:
-        """Offer names over the window, or `below` a small one."""
+        """Offer names over the window, or `below` a small one; `names` returns the list, on another thread."""
         super().__init__(parent)
         self._name = name
         self._tag = tag
@@ -53,7 +67,10 @@ class NameCompletion(QObject):
         self._recent: list[tuple[str, str | None]] = []
         self._recalled = 0
         self._queries: StoreQueries | None = None
+        self._names = names
         self._task: Task | None = None
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
+        self._pause.timeout.connect(self._ask_near)
         name.typed.connect(self._on_typed)
         name.stepped.connect(self._on_stepped)
         name.fill_taken.connect(self.settle)
@@ -90,6 +107,7 @@ class NameCompletion(QObject):
     @Slot(str)
     def _on_typed(self, _text: str) -> None:
         self._recalled = 0
+        self._pause.stop()
         if self._tag.is_filled:
             self._tag.fill(None)
         if self._queries is None:
@@ -98,9 +116,8 @@ class NameCompletion(QObject):
             self._task.cancel()
         start = self._name.typed_name
         if start.strip():
-            self._task = self._queries.ask(
-                self, lambda reader, _task: reader.known_names(start, MAX_OFFERS), partial(self._on_found, start)
-            )
+            find = partial(_offers, start=start, names=self._names)
+            self._task = self._queries.ask(self, find, partial(self._on_found, start))
         else:
             self._hide()
             self.known.emit(None)
@@ -108,16 +125,33 @@ class NameCompletion(QObject):
     def _on_found(self, start: str, offers: list[KnownName]) -> None:
         if start != self._name.typed_name or not self._name.hasFocus():
             return
-        same = next((offer for offer in offers if offer.name == start.strip()), None)
+        same = next((offer for offer in offers if offer.name == start.strip() and offer.plants), None)
         self.known.emit(same)
-        self._offers = [offer for offer in offers if offer.name != start]
-        self._current = -1
-        self._popup.show_offers(self._offers, len(start), -1)
-        self._name.is_offering = bool(self._offers)
-        may_fill = bool(self._offers) and same is None and not start.endswith(" ")
+        self._show([offer for offer in offers if offer.name != start], len(start))
+        if not offers:
+            self._pause.start()
+        may_fill = bool(self._offers) and self._offers[0].plants and same is None and not start.endswith(" ")
         if may_fill and self._name.can_fill(self._offers[0].name):
             self._name.fill(self._offers[0].name)
             self._show_filled(0)
+
+    def _show(self, offers: list[KnownName], typed: int) -> None:
+        self._offers, self._current = offers, -1
+        self._popup.show_offers(offers, typed, -1)
+        self._name.is_offering = bool(offers)
+
+    @Slot()
+    def _ask_near(self) -> None:
+        """Look for names that are spelt alike: the typed one is neither a plant's nor in the list."""
+        start = self._name.typed_name
+        if self._queries is not None:
+            find = partial(_near, name=start, names=self._names)
+            self._task = self._queries.ask(self, find, partial(self._on_near, start))
+
+    def _on_near(self, start: str, offers: list[KnownName]) -> None:
+        if offers and start == self._name.typed_name and self._name.hasFocus():
+            self._show(offers, 0)
+            announce(self._name, ", ".join((_number(offers[0]), *(one_line(offer.name) for offer in offers))))
 
     def _choose(self, position: int) -> None:
         self._name.choose(self._offers[position].name)
@@ -126,6 +160,7 @@ class NameCompletion(QObject):
     def _show_filled(self, position: int) -> None:
         """Show the tag of an offer whose name is in the field, and mark it."""
         offer, self._current = self._offers[position], position
+        self._pause.stop()
         if not self._tag.is_pinned and (self._tag.is_filled or not self._tag.text()):
             self._tag.fill(offer.tag)
         self._popup.set_current(position, fills_tag=self._tag.is_filled)
@@ -163,12 +198,39 @@ class NameCompletion(QObject):
             self._recent.append(newest)
 
     def _hide(self) -> None:
+        self._pause.stop()
         if self._task is not None:
             self._task.cancel()  # its offers are for a text that was submitted or left
             self._task = None
         self._offers = []
         self._name.is_offering = False
         self._popup.hide()
+
+
+def listed(context: WindowContext) -> Callable[[], KnownNames | None]:
+    """Return what returns the list of names of a store, which may be empty; None if the user does not want it."""
+
+    def names() -> KnownNames | None:
+        from plantdesk.store import KnownNames
+
+        offers = context.preferences.settings.offers_known_names
+        return KnownNames(context.location.names_file) if offers else None
+
+    return names
+
+
+def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
+    """Return names that begin with a text: first those that plants have."""
+    own = reader.known_names(start, MAX_OFFERS)
+    found = names() if len(own) < MAX_OFFERS else None
+    taken = {each.name for each in own}
+    others = [] if found is None else found.beginning(start, MAX_OFFERS)
+    return (own + [KnownName(name, None, _LISTED) for name in others if name not in taken])[:MAX_OFFERS]
+
+
+def _near(_reader: PlantReader, _task: Task, name: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
+    found = names()
+    return [] if found is None else [KnownName(each, None, _NEAR) for each in found.near(name, _MAX_NEAR)]
 
 
 def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] | None:
@@ -213,6 +275,11 @@ class NameOffers(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setMouseTracking(True)
         self.hide()
+
+    @property
+    def offers(self) -> Sequence[KnownName]:
+        """What is offered."""
+        return self._offers
 
     def show_offers(self, offers: Sequence[KnownName], typed: int, current: int) -> None:
         """Show offers, of whose names the first `typed` characters were typed; `current` is the one that Enter adds."""
@@ -383,4 +450,7 @@ class OffersBelow(NameOffers):
 
 
 def _number(offer: KnownName) -> str:
+    if offer.plants in {_LISTED, _NEAR}:
+        near, in_list = translate("NameOffers", "Did you mean?"), translate("NameOffers", "in the list")
+        return near if offer.plants == _NEAR else in_list
     return shown(Text("{count:,} here", one="1 here", count=offer.plants))

@@ -15,7 +15,7 @@ from plantdesk.ui.background import next_free_id
 from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.name_completion import NameCompletion
+from plantdesk.ui.plants.name_completion import NameCompletion, listed
 from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill, override
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
@@ -138,7 +138,7 @@ class QuickEntry(QObject):
         self._is_open = False
         self._window = window = QuickWindow(context.theme)
         self._form = form = window.form
-        self._completion = NameCompletion(context.theme, form.name_field, form.tag_field, self, below=window)
+        self._completion = NameCompletion(context.theme, form.name_field, form.tag_field, self, window, listed(context))
         self._timeout = QTimer(self, singleShot=True, interval=_ANSWER_TIMEOUT)
         self._timeout.timeout.connect(self._close)
         form.submitted.connect(self._submit)

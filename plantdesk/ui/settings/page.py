@@ -12,14 +12,16 @@ from PySide6.QtWidgets import QCheckBox, QPushButton
 from shiboken6 import isValid
 
 from plantdesk import LARGEST_PORT, __version__
+from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import Failed, Off, On
 from plantdesk.platform import languages
+from plantdesk.store import KnownNames
 from plantdesk.ui import translation
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.settings.backups import BackupRows
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.settings.start import StartRows
-from plantdesk.ui.texts import error_text
+from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from plantdesk.domain.server_state import ServerState
+    from plantdesk.store import NamesList
     from plantdesk.ui.feature import WindowContext
 
 _log = logging.getLogger(__name__)
@@ -142,7 +145,7 @@ class SettingRows(QObject):
         ]
 
     def _text_size(self) -> SettingRow:
-        theme, shown = self._context.theme, PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        theme, value = self._context.theme, PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         smaller, larger = QPushButton("\u2212"), QPushButton("+")
         for button, name, factor in (
             (smaller, self.tr("Smaller"), 1 / _TEXT_STEP),
@@ -150,15 +153,15 @@ class SettingRows(QObject):
         ):
             button.setAccessibleName(name)
             button.clicked.connect(partial(self._scale_text, factor))
-        shown.setFixedWidth(theme.metrics.scaled(_SCALE_WIDTH))
+        value.setFixedWidth(theme.metrics.scaled(_SCALE_WIDTH))
 
         def show_scale() -> None:
-            shown.setText(f"{self._preferences.settings.text_scale:.0%}")
+            value.setText(f"{self._preferences.settings.text_scale:.0%}")
 
         self._followers.append(show_scale)
         hint = self.tr("Ctrl and +, −, 0 do the same.")
         words = self.tr("font zoom")
-        return SettingRow(theme, self.tr("Text size"), smaller, shown, larger, hint=hint, words=words)
+        return SettingRow(theme, self.tr("Text size"), smaller, value, larger, hint=hint, words=words)
 
     def _scale_text(self, factor: float) -> None:
         scale = self._preferences.settings.text_scale * factor
@@ -170,6 +173,7 @@ class SettingRows(QObject):
         self._followers.append(lambda: keep.setChecked(command.isChecked()))
         keep.clicked.connect(lambda on: _set(command, on=on))
         command.toggled.connect(self._follow)
+        offers = self._offers()
         enter = self._choice(
             [(self.tr("Adds the plant"), ""), (self.tr("Goes to Tag"), "tag")],
             lambda: "tag" if self._preferences.settings.enter_goes_to_tag else "",
@@ -177,9 +181,25 @@ class SettingRows(QObject):
         )
         hint = self.tr("When it is pressed in Name.")
         return [
+            offers,
             SettingRow(theme, self.tr("Tag"), keep),
             SettingRow(theme, self.tr("Enter key"), enter, hint=hint),
         ]
+
+    def _offers(self) -> SettingRow:
+        """Return the row of the list of known names, whose number of names is read in the background."""
+        box = QCheckBox(self.tr("&Offer known names from a list"))
+        row = SettingRow(self._context.theme, self.tr("Name"), box, hint=" ")
+        self._followers.append(lambda: box.setChecked(self._preferences.settings.offers_known_names))
+        box.clicked.connect(lambda on: self._preferences.change(offers_known_names=on))
+
+        def show_list(about: NamesList | None) -> None:
+            names = Text("{count:,} names", one="1 name", count=0 if about is None else about.names)
+            row.set_hint(shown(names) if about is not None else self.tr("There is none yet: Tools > Known names…"))
+
+        file = self._context.location.names_file
+        self._context.bridge.short_tasks.ask(self, lambda _task: KnownNames(file).about(), show_list)
+        return row
 
     # --- API ---
 

@@ -1,0 +1,147 @@
+"""The list of known names: a file of its own beside a store, made once of a list that the user has, and only read then.
+
+A file beside a store may come from anywhere: it is opened read-only, and only if its schema is exactly that of a list.
+Each call opens it: another window may replace it at any time, which Windows refuses while a file is open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from plantdesk.domain.errors import PlantDeskError, StoreError, Text
+from plantdesk.domain.folding import searched
+from plantdesk.domain.records import now_ms
+from plantdesk.domain.spelling import distance
+from plantdesk.platform.atomic_replace import replaced_bytes
+from plantdesk.store.sqlite.connections import configure, connect
+from plantdesk.store.sqlite.files.open_checks import is_absent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_TABLES = (
+    "CREATE TABLE list (source TEXT NOT NULL, made_at INTEGER NOT NULL, names INTEGER NOT NULL) STRICT",
+    "CREATE TABLE name (folded TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (folded, name)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE word (word TEXT PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID",
+)
+_WORDS = "INSERT OR IGNORE INTO word SELECT substr(folded, 1, instr(folded || ' ', ' ') - 1) FROM name"
+_BEGINNING = "SELECT name FROM name WHERE folded >= :start AND folded < :end ORDER BY folded, name LIMIT :limit"
+_OF_WORD = """SELECT folded, name FROM name WHERE (folded = :word OR folded >= :word || ' ' AND folded < :word || '!')
+              AND length(folded) BETWEEN :shortest AND :longest"""
+#: Characters of a name, and names of a list.
+_LONGEST, _MOST = 500, 2_000_000
+_Result = TypeVar("_Result")
+_LAST = "\U0010ffff"
+#: Below so many letters nothing is near, and below so many only what differs in one of them.
+_SHORT, _SHORTISH = 4, 8
+
+
+class NoNamesError(PlantDeskError):
+    """A list has no names, or too many."""
+
+    text = Text("There are no names in this file.")
+
+
+class NamesList(NamedTuple):
+    """The name of the file that a list was made of, when (milliseconds since 1970, UTC), and its number of names."""
+
+    source: str
+    made_at: int
+    names: int
+
+
+class KnownNames:
+    """A list of names in a file, which may not exist. Any thread may use it."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def about(self) -> NamesList | None:
+        """Return what there is; None where there is no list that can be used."""
+        sql = "SELECT source, made_at, names FROM list"
+        return self._ask(lambda connection: NamesList(*connection.execute(sql).fetchone()), None)
+
+    def beginning(self, start: str, limit: int) -> list[str]:
+        """Return names that begin with a text, whatever their case and accents, in the order of the alphabet."""
+        key = searched(start)
+        values = {"start": key, "end": key + _LAST, "limit": limit}
+        return self._ask(lambda connection: [name for (name,) in connection.execute(_BEGINNING, values)], [])
+
+    def near(self, name: str, limit: int) -> list[str]:
+        """Return names that differ from one in a letter or two, the nearest first; none where it is in the list.
+
+        Takes up to a tenth of a second.
+        """
+        key = searched(name).strip()
+        most = 1 if len(key) < _SHORTISH else 2
+        none: list[tuple[int, str]] = []
+        found = self._ask(lambda connection: sorted(_near(connection, key, most)), none) if len(key) >= _SHORT else none
+        return [] if found and found[0][0] == 0 else [each for _, each in found[:limit]]
+
+    def replace(self, names: Iterable[str], source: str) -> NamesList:
+        """Make the list anew of `names`; `source` is the name of their file. Raises NoNamesError and OSError.
+
+        What `names` raises leaves the list as it was.
+        """
+        with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+            for table in _TABLES:
+                connection.execute(table)
+            connection.execute("BEGIN")
+            rows = ((searched(name), name) for name in _cleaned(names))
+            connection.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", rows)
+            (count,) = connection.execute("SELECT count(*) FROM name").fetchone()
+            if not count:
+                raise NoNamesError
+            made = NamesList(source, now_ms(), count)
+            connection.execute("INSERT INTO list VALUES (?, ?, ?)", made)
+            connection.execute(_WORDS)
+            connection.execute("COMMIT")
+            with replaced_bytes(self._file) as stream:
+                stream.write(connection.serialize())
+        return made
+
+    def remove(self) -> None:
+        """Remove the list. Raises OSError."""
+        self._file.unlink(missing_ok=True)
+
+    def _ask(self, query: Callable[[sqlite3.Connection], _Result], default: _Result) -> _Result:
+        """Return the result of a query; `default` where there is no list, or none that can be used."""
+        try:
+            with contextlib.closing(self._connected()) as connection:
+                return query(connection)
+        except (OSError, StoreError, sqlite3.Error):
+            return default
+
+    def _connected(self) -> sqlite3.Connection:
+        if is_absent(self._file):
+            raise FileNotFoundError(self._file)
+        connection = configure(connect(self._file, immutable=True))
+        found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema")}
+        if found != {*_TABLES}:
+            connection.close()
+            raise sqlite3.DatabaseError
+        return connection
+
+
+def _cleaned(names: Iterable[str]) -> Iterator[str]:
+    for number, name in enumerate(" ".join(each.split()) for each in names):
+        if number >= _MOST:
+            raise NoNamesError(Text("The file has more than {most:,} names.", most=_MOST))
+        if 0 < len(name) <= _LONGEST:
+            yield name
+
+
+def _near(connection: sqlite3.Connection, key: str, most: int) -> Iterator[tuple[int, str]]:
+    """Yield names and their distances: of those whose first word is as near."""
+    first = key.partition(" ")[0]
+    lengths = {"shortest": len(first) - most, "longest": len(first) + most}
+    words = connection.execute("SELECT word FROM word WHERE length(word) BETWEEN :shortest AND :longest", lengths)
+    near = [word for (word,) in words.fetchall() if distance(first, word, most) is not None]
+    for word in near:
+        values = {"word": word, "shortest": len(key) - most, "longest": len(key) + most}
+        for folded, name in connection.execute(_OF_WORD, values):
+            if (found := distance(key, folded, most)) is not None:
+                yield found, name

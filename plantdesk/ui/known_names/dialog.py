@@ -1,0 +1,148 @@
+"""Makes the list of known names of a file, shows what it was made of, and removes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QFileDialog, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.domain.errors import Text
+from plantdesk.store import KnownNames
+from plantdesk.ui.qt import documents_folder, fill
+from plantdesk.ui.texts import error_text, long_date, one_line, shown
+from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from plantdesk.store import NamesList
+    from plantdesk.transfer.files import InputFile
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import WindowContext
+
+#: For text of 13 px.
+_WIDTH = 560
+#: Names between two looks at whether the dialog was closed.
+_STEP = 1000
+
+
+class NamesDialog(Dialog):
+    """Reads a file in the background, for as long as it is open. Nothing is downloaded."""
+
+    def __init__(self, context: WindowContext, parent: QWidget) -> None:
+        super().__init__(self.tr("Known names"), parent)
+        self._context = context
+        self._names = KnownNames(context.location.names_file)
+        self._task: Task | None = None
+        intro = self.tr(
+            "While a name is typed, names of a list are offered after those of your plants, and after a misspelt name "
+            "what may be meant. The list is a text with one name on each line, or a table with a column of names, such "
+            "as the classification of World Flora Online."
+        )
+        self._intro_label = PlainLabel(intro, wrapped=True)
+        self._about_label = PlainLabel(role="strong", wrapped=True)
+        self._progress = QProgressBar()
+        self._progress.setTextVisible(False)
+        self._progress.setAccessibleName(self.tr("Reading the list"))
+        self._message = MessageLine(context.theme)
+        self._remove_button: QPushButton = self.buttons.addButton(self.tr("Remove the list"), START_ROLE)
+        self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
+        self._choose_button: QPushButton = self.buttons.addButton(self.tr("Choose a file…"), ButtonRole.ActionRole)
+        self._choose_button.setProperty("variant", "primary")
+        self._remove_button.clicked.connect(self._remove)
+        self._choose_button.clicked.connect(self._choose)
+        self.finished.connect(self._cancel)
+        parts = (self._intro_label, self._about_label, self._progress, self._message, self.buttons)
+        fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
+        self._choose_button.setFocus()
+        self._set_reading(is_reading=False)
+        self._show(None)
+        context.bridge.short_tasks.ask(self, lambda _task: self._names.about(), self._show)
+
+    def _show(self, about: NamesList | None) -> None:
+        text = self.tr("There is no list yet.")
+        if about is not None:
+            names = Text("{count:,} names", one="1 name", count=about.names)
+            text = shown(
+                Text(
+                    "{names} from “{file}”, {date}",
+                    names=names,
+                    file=one_line(about.source),
+                    date=long_date(about.made_at),
+                )
+            )
+        self._about_label.setText(text)
+        self._remove_button.setVisible(about is not None)
+        self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
+
+    def _set_reading(self, *, is_reading: bool) -> None:
+        self._progress.setVisible(is_reading)
+        self._choose_button.setEnabled(not is_reading)
+        self._remove_button.setEnabled(not is_reading)
+
+    @Slot()
+    def _choose(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, self.tr("Choose a list of names"), str(documents_folder()))
+        if name:
+            self.read(Path(name))
+
+    def read(self, file: Path) -> None:
+        """Make the list of a file, in the background."""
+        from plantdesk.transfer.files import file_source
+
+        source = file_source(file)
+        self._message.clear()
+        self._set_reading(is_reading=True)
+        self._progress.setRange(0, 0)
+        self._task = self._context.bridge.long_tasks.ask(
+            self,
+            lambda task: self._names.replace(_names(source, task), source.name),
+            self._on_read,
+            self._on_failed,
+            progress=self._progress_to,
+        )
+
+    def _progress_to(self, fraction: float) -> None:
+        self._progress.setRange(0, 1000)
+        self._progress.setValue(round(1000 * fraction))
+
+    def _on_read(self, made: NamesList) -> None:
+        self._set_reading(is_reading=False)
+        self._show(made)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._set_reading(is_reading=False)
+        self._message.show_message(Tone.ERROR, error_text(error))
+
+    @Slot()
+    def _remove(self) -> None:
+        self._context.bridge.short_tasks.ask(
+            self, lambda _task: self._names.remove(), lambda _none: self._show(None), self._on_failed
+        )
+
+    @Slot()
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+
+def _names(source: InputFile, task: Task) -> Iterator[str]:
+    """Yield the names of a file until the task is cancelled."""
+    from plantdesk.transfer.name_lists import names_of
+
+    read, size = 0, max(source.size, 1)
+
+    def add(count: int) -> None:
+        nonlocal read
+        read += count
+        task.report(min(read / size, 1.0))
+
+    for number, name in enumerate(names_of(source, add)):
+        if number % _STEP == 0 and task.cancelled:
+            raise InterruptedError
+        yield name

@@ -1,0 +1,131 @@
+"""The list of known names: made of names, found by their beginning, and by what they are spelt like."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plantdesk.domain.spelling import distance
+from plantdesk.store import KnownNames
+from plantdesk.store.known_names import NoNamesError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAMES = [
+    "Salvia nemorosa",
+    "Salvia officinalis",
+    "Érable",
+    "Rosa",
+    "Rosa canina",
+    "Quercus robur",
+    " Salvia  pratensis ",
+]
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> KnownNames:
+    names = KnownNames(tmp_path / "plants.db-names")
+    names.replace(NAMES, "wfo.txt")
+    return names
+
+
+def test_names_are_found_by_their_beginning_without_case_and_accents(names: KnownNames) -> None:
+    assert names.beginning("salvia", 9) == ["Salvia nemorosa", "Salvia officinalis", "Salvia pratensis"]
+    assert names.beginning("SALVIA O", 9) == ["Salvia officinalis"]
+    assert names.beginning("erab", 9) == ["Érable"]
+    assert names.beginning("salvia", 2) == ["Salvia nemorosa", "Salvia officinalis"]
+    assert names.beginning("x", 9) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("Salvia nemerosa", ["Salvia nemorosa"]),
+        ("Slavia nemorosa", ["Salvia nemorosa"]),
+        ("salvya nemorossa", ["Salvia nemorosa"]),
+        ("Quercus robor", ["Quercus robur"]),
+        ("Salvia nemorosa", []),
+        ("erable", []),
+        ("Roza", ["Rosa"]),
+        ("Ro", []),
+        ("Quercus petraea", []),
+        ("", []),
+    ],
+)
+def test_names_that_are_spelt_alike(names: KnownNames, typed: str, found: list[str]) -> None:
+    assert names.near(typed, 3) == found
+
+
+def test_what_the_list_was_made_of(names: KnownNames) -> None:
+    about = names.about()
+    assert about is not None
+    assert (about.source, about.names) == ("wfo.txt", len(NAMES))
+    names.replace(["Oak", "Oak", "", "x" * 501], "oaks.txt")
+    about = names.about()
+    assert about is not None
+    assert (about.source, about.names) == ("oaks.txt", 1)
+    assert names.beginning("Salvia", 9) == []
+
+
+def test_a_removed_list_offers_nothing(names: KnownNames) -> None:
+    names.remove()
+    names.remove()
+    assert (names.about(), names.beginning("S", 9), names.near("Salvia nemerosa", 9)) == (None, [], [])
+
+
+def test_a_list_that_cannot_be_read_to_its_end_leaves_the_one_before(names: KnownNames) -> None:
+    def broken() -> Iterator[str]:
+        yield "Oak"
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        names.replace(broken(), "broken.txt")
+    with pytest.raises(NoNamesError):
+        names.replace([" "], "empty.txt")
+    assert names.beginning("Ros", 9) == ["Rosa", "Rosa canina"]
+
+
+@pytest.mark.usefixtures("names")
+def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
+    if os.name == "posix":
+        assert (tmp_path / "plants.db-names").stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == ["plants.db-names"]
+
+
+def test_a_foreign_file_is_not_used_and_left_as_it_is(names: KnownNames, tmp_path: Path) -> None:
+    file = tmp_path / "plants.db-names"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TRIGGER t AFTER INSERT ON list BEGIN SELECT 1; END")
+        connection.commit()
+    before = file.read_bytes()
+    assert (names.about(), names.beginning("S", 9)) == (None, [])
+    assert file.read_bytes() == before
+    for content in (b"", b"no database", before[: len(before) // 2]):
+        file.write_bytes(content)
+        assert (names.about(), names.beginning("S", 9), names.near("Salvia nemerosa", 9)) == (None, [], [])
+
+
+@pytest.mark.usefixtures("names")
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "plants.db-names")
+    assert KnownNames(link).about() is None
+
+
+@given(st.text("abc ", max_size=6), st.text("abc ", max_size=6), st.integers(0, 3))
+def test_the_distance_is_that_of_levenshtein(one: str, other: str, limit: int) -> None:
+    rows = [[*range(len(other) + 1)]]
+    for number, letter in enumerate(one, start=1):
+        rows.append([number])
+        for at, each in enumerate(other):
+            rows[-1].append(min(rows[-2][at] + (letter != each), rows[-2][at + 1] + 1, rows[-1][at] + 1))
+    expected = rows[-1][-1]
+    assert distance(one, other, limit) == (expected if expected <= limit else None)

@@ -1,0 +1,146 @@
+"""A list of known names: imported, offered after the user's own names and for misspelt ones, and removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import KnownNames
+from plantdesk.ui.known_names.dialog import NamesDialog
+from plantdesk.ui.plants.table.view import PlantTableView
+from tests.ui.plants.test_fast_entry import EntryDesk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QAbstractButton
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.workspace import Workspace
+
+LISTED = ["Salvia nemorosa", "Salvia officinalis", "Salvia pratensis", "Monstera deliciosa", "Monstera adansonii"]
+
+
+class ListDesk(EntryDesk):
+    """The window, whose store has one plant, and a folder for files."""
+
+    def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store, folder: Path) -> None:
+        super().__init__(qtbot, workspace, store)
+        self.folder = folder
+        self.names = KnownNames(folder / "plants.db-names")
+
+    def offered(self) -> list[str]:
+        return [offer.name for offer in self.offers.offers] if self.offers.isVisible() else []
+
+    def open_dialog(self) -> None:
+        self.choose("Tools", "Known names…")
+        self.until(lambda: self.the(NamesDialog).isVisible())
+
+    def file(self, text: str, name: str = "names.txt") -> Path:
+        file = self.folder / name
+        file.write_text(text, encoding="utf-8")
+        return file
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store, tmp_path: Path) -> ListDesk:
+    store.add(new_plant({"id": 1, "name": "Monstera deliciosa", "tag": "office"}), FORM).result()
+    bare.complete()
+    bare.set_store(store)
+    desk = ListDesk(qtbot, bare, store, tmp_path)
+    desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 1)
+    return desk
+
+
+@pytest.fixture
+def listed(desk: ListDesk) -> ListDesk:
+    desk.names.replace(LISTED, "names.txt")
+    return desk
+
+
+def test_own_names_come_first_then_those_of_the_list(listed: ListDesk) -> None:
+    listed.types("monst")
+    listed.until(lambda: listed.offered() == ["Monstera deliciosa", "Monstera adansonii"])
+
+
+def test_a_listed_name_is_never_filled_in_and_enter_adds_what_is_typed(listed: ListDesk) -> None:
+    listed.types("Salv")
+    listed.until(lambda: len(listed.offered()) == 3)
+    assert listed.name.text() == "Salv"
+    QTest.keyClick(listed.name, Qt.Key.Key_Return)
+    listed.has(("Salv", None))
+
+
+def test_a_listed_name_is_chosen_by_a_key(listed: ListDesk) -> None:
+    listed.types("salv")
+    listed.until(lambda: len(listed.offered()) == 3)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
+        QTest.keyClick(listed.name, key)
+    listed.has(("Salvia officinalis", None))
+
+
+def test_for_a_misspelt_name_the_one_that_may_be_meant_is_offered(listed: ListDesk) -> None:
+    listed.types("Salvia nemerosa")
+    listed.until(lambda: listed.offered() == ["Salvia nemorosa"])
+    assert listed.name.text() == "Salvia nemerosa"
+    QTest.keyClick(listed.name, Qt.Key.Key_Return)
+    listed.has(("Salvia nemerosa", None))
+    listed.types("Salvia ofizinalis")
+    listed.until(lambda: listed.offered() == ["Salvia officinalis"])
+    QTest.keyClick(listed.name, Qt.Key.Key_Down)
+    QTest.keyClick(listed.name, Qt.Key.Key_Return)
+    listed.has(("Salvia officinalis", None))
+
+
+def test_letters_after_an_offer_of_what_may_be_meant_stay(listed: ListDesk) -> None:
+    listed.types("Salvia nemerosa")
+    listed.until(lambda: listed.offered() == ["Salvia nemorosa"])
+    QTest.keyClicks(listed.name, "xyz")
+    listed.until(lambda: not listed.offered())
+    assert listed.name.text() == "Salvia nemerosaxyz"
+
+
+def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDesk) -> None:
+    listed.choose("Edit", "Settings…")
+    listed.until(lambda: "5 names" in listed.texts())
+    box: QAbstractButton = listed.button("Offer known names from a list")
+    assert box.isChecked()
+    box.click()
+    listed.types("Salv")
+    listed.types("ia")
+    listed.until(lambda: listed.newest(1) == [("Monstera deliciosa", "office")])
+    QTest.keyClick(listed.name, Qt.Key.Key_Return)
+    listed.has(("Salvia", None))
+    assert listed.offered() == []
+
+
+def test_a_list_is_made_of_a_file_and_removed(desk: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = desk.file("\n".join(LISTED))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    desk.open_dialog()
+    desk.until(lambda: "There is no list yet." in desk.texts())
+    desk.button("Choose a file…").click()
+    desk.until(lambda: any(text.startswith("5 names from “names.txt”") for text in desk.texts()))
+    assert desk.names.beginning("salvia n", 9) == ["Salvia nemorosa"]
+    desk.button("Remove the list").click()
+    desk.until(lambda: "There is no list yet." in desk.texts())
+    assert desk.names.about() is None
+
+
+def test_a_file_without_names_leaves_the_list_as_it_was(listed: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = listed.file("price,stock\n1,2\n3,4\n", "prices.csv")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    listed.open_dialog()
+    listed.button("Choose a file…").click()
+    listed.until(lambda: any("There is no column for the name." in text for text in listed.texts()))
+    about = listed.names.about()
+    assert about is not None
+    assert about.names == 5
+    listed.the(NamesDialog).close()
