@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.folding import SEPARATOR, folded, searched
+from plantdesk.domain.folding import folded
 from plantdesk.domain.validation import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def merged(
     changed: list[Rewritten] = []
     start = 0
     for size in groups.sizes:
-        if (outcome := _Team(keep, chosen).merge(islice(rows, size))) is not None:
+        if (outcome := _Merge(keep, chosen).merge(islice(rows, size))) is not None:
             kept, note = outcome
             deleted.extend(each for each in groups.ids[start : start + size] if each != kept.id)
             if note != kept.note:
@@ -94,7 +94,7 @@ def merged(
     yield MergedPage(deleted, changed)
 
 
-class _Team:
+class _Merge:
     """The plants of one group, which are seen one by one: there may be a million of them."""
 
     def __init__(self, keep: Kept, chosen: Collection[int]) -> None:
@@ -129,16 +129,3 @@ def _present(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, P
         for plant_id, version in zip(ids, versions, strict=True):
             row = found.get(plant_id)
             yield row if row is not None and row.version == version else None
-
-
-def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
-    """Return what is the same for plants that are alike, whatever their case, accents, confusables and spare blanks.
-
-    Empty where the name has nothing else: such plants are alike to none.
-    """
-    name = _squeezed(name)
-    return name + SEPARATOR + _squeezed(tag or "") if name and by_tag else name
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(filter(None, searched(text).split(" ")))

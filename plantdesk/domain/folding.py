@@ -81,3 +81,16 @@ def folded(name: str, tag: str | None) -> str | None:
     if both.isascii() and "\0" not in both:
         return None
     return fold(name) + SEPARATOR + fold(tag or "")
+
+
+def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
+    """Return what is the same for plants that are alike, whatever their case, accents, confusables and spare blanks.
+
+    Empty where the name has nothing else: such plants are alike to none.
+    """
+    name = _squeezed(name)
+    return name + SEPARATOR + _squeezed(tag or "") if name and by_tag else name
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(filter(None, searched(text).split(" ")))

@@ -134,7 +134,7 @@ class PlantReader(PlantPages, Protocol):
         """Return those of `names` that plants have."""
 
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
-        """Return the plants with the same `duplicates.alike_key`: groups sorted by it, each in the order of its ids."""
+        """Return the plants with the same `folding.alike_key`: groups sorted by it, each in the order of its ids."""
 
     def counts(self, before: Counts | None = None) -> Counts:
         """Return the numbers of plants by tag, source and day.

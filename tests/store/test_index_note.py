@@ -133,7 +133,9 @@ def test_indexes_of_a_newer_build_are_kept_by_a_server(path: Path) -> None:
         with closing(opened(path)) as window:
             wait_until_indexed(window)
             before = folders()
-            window._index.drop()  # noqa: SLF001
+            index = window._index  # noqa: SLF001
+            assert index is not None
+            index.drop()
             while folders() == before or not window.is_indexed:
                 time.sleep(0.001)
         server.add(plant(100, "Late"), COMMAND).result(SECONDS)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import PlantGroups, alike_key, merged
+from plantdesk.domain.duplicates import PlantGroups, merged
 from plantdesk.domain.edits import (
     Applied,
     Delete,
@@ -50,7 +50,7 @@ from plantdesk.domain.errors import (
     id_taken,
 )
 from plantdesk.domain.events import EventKind, EventPage, PlantContent, PlantEvent, UnknownPositionError
-from plantdesk.domain.folding import fold, natural_key, searched
+from plantdesk.domain.folding import alike_key, fold, natural_key, searched
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, parameter, texts_of
 from plantdesk.domain.import_batches import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.listeners import Listeners

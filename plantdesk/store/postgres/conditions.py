@@ -98,7 +98,7 @@ def ordering(view: View, *, limited: bool = True) -> str:
 
 
 def alike_key(*, by_tag: bool) -> str:
-    """Return the expression of `duplicates.alike_key`."""
+    """Return the expression of `folding.alike_key`."""
     text = "plant.searched" if by_tag else "split_part(plant.searched, E'\\x1f', 1)"
     return f"""CASE WHEN {text} LIKE '%  %' OR {text} LIKE ' %' OR {text} LIKE '% ' OR {text} LIKE E'% \\x1f%'
                          OR {text} LIKE E'%\\x1f %'

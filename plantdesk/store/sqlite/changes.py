@@ -14,7 +14,6 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk.domain.duplicates import merged
 from plantdesk.domain.edits import (
     Applied,
     Delete,
@@ -283,6 +282,8 @@ def _rewrite(connection: sqlite3.Connection, number: int, edit: Rewrite) -> None
 
 
 def _merge_plants(connection: sqlite3.Connection, number: int, edit: MergePlants) -> None:
+    from plantdesk.domain.duplicates import merged
+
     _begin_set(connection, _SELECTED, "selected")
     _begin_set(connection, _REWRITTEN, "rewritten")
     for deleted, kept in merged(*edit, partial(rows_by_id, connection)):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from plantdesk.domain import duplicates
+from plantdesk.domain import folding
 from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, folded, search_words, searched
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
@@ -37,7 +37,7 @@ def add_functions(connection: sqlite3.Connection) -> None:
     """Make `fold`, `searched`, `alike_key` and `is_unicode` available on a connection."""
     connection.create_function("fold", 2, folded, deterministic=True)
     connection.create_function("searched", 1, searched, deterministic=True)
-    connection.create_function("alike_key", 3, duplicates.alike_key, deterministic=True)
+    connection.create_function("alike_key", 3, folding.alike_key, deterministic=True)
     connection.create_function("is_unicode", 1, _is_unicode, deterministic=True)
 
 
@@ -190,7 +190,7 @@ def _normalized(text: str, word: str, of: Callable[[str], bool] = bool) -> str:
 
 
 def alike_key(*, by_tag: bool) -> str:
-    """Return the expression of `duplicates.alike_key`. Few texts have spare blanks, for which Python is called."""
+    """Return the expression of `folding.alike_key`. Few texts have spare blanks, for which Python is called."""
     every, texts, plain = "".join(CONFUSABLES), ["name"], "name"
     folded = f"substr(folded, 1, instr(folded, '{SEPARATOR}') - 1)"
     if by_tag:

@@ -16,7 +16,6 @@ from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.domain.duplicates import PlantGroups
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.folding import SEPARATOR, natural_key
 from plantdesk.domain.overrides import override
@@ -55,6 +54,7 @@ from plantdesk.store.sqlite.row_reads import (
 
 if TYPE_CHECKING:
     from plantdesk.domain.desks import Desk
+    from plantdesk.domain.duplicates import PlantGroups
     from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary, LinePage
@@ -210,6 +210,8 @@ class Reader(PlantReader, LinePages, FindsRows):
 
     @override
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
+        from plantdesk.domain.duplicates import PlantGroups  # not of commands
+
         # The key alone is sorted: a condition on it, such as that there is a name, would add its columns.
         statement = f"""SELECT group_concat(id), count(*) AS size, {alike_key(by_tag=by_tag)} AS alike FROM plant
                         GROUP BY alike HAVING size > 1 ORDER BY alike"""

@@ -13,7 +13,6 @@ from plantdesk.store.base import WrittenStore
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_as_next
-from plantdesk.store.sqlite.view_index import ViewIndex
 from plantdesk.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
     from plantdesk.store.sqlite.tokens import Tokens
+    from plantdesk.store.sqlite.view_index import ViewIndex
 
 
 class Store(WrittenStore):
@@ -50,15 +50,13 @@ class Store(WrittenStore):
         super().__init__()
         self.file = StoreFile(path, create=create, progress=progress)
         self.path = self.file.path
-        self._index = ViewIndex(self.file)
-        self._listeners.add(self._index.changed)
+        self._index: ViewIndex | None = None
         try:
             self.file.refuse_outdated()
             self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
         except StoreError:
             self.file.close()
             raise
-        self._index.note = self._writer.index_note
         remove_abandoned_temporary_files(self.path)
 
     @property
@@ -132,11 +130,17 @@ class Store(WrittenStore):
     @property
     def is_indexed(self) -> bool:
         """Whether searches and sorts use indexes now."""
-        return self._index.indexed is not None and bool(self._index.indexed.orders)
+        indexed = None if self._index is None else self._index.indexed
+        return indexed is not None and bool(indexed.orders)
 
     @override
     def prepare_views(self) -> None:
-        self._index.start()
+        if self._index is None:
+            from plantdesk.store.sqlite.view_index import ViewIndex
+
+            self._index = ViewIndex(self.file, self._writer.index_note)
+            self._listeners.add(self._index.changed)
+            self._index.start()
 
     @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
@@ -146,6 +150,8 @@ class Store(WrittenStore):
 
     @override
     def close(self) -> None:
-        self._index.stop()
+        if self._index is not None:
+            self._index.stop()
         self._writer.close()
-        self._index.close()
+        if self._index is not None:
+            self._index.close()

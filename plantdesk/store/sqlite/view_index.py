@@ -162,8 +162,9 @@ def _few(connection: sqlite3.Connection, sql: str, values: dict[str, int]) -> fr
 class ViewIndex:
     """Builds the indexes of a store from `start` to `close`. `indexed` is None while there are none."""
 
-    def __init__(self, file: StoreFile, min_plants: int | None = None) -> None:
-        self._file = file
+    def __init__(self, file: StoreFile, note: IndexNote | None = None, *, min_plants: int | None = None) -> None:
+        """Without a `note` the files are temporary."""
+        self._file, self._note = file, note
         self._min_plants = MIN_PLANTS if min_plants is None else min_plants
         self._built: Indexed | None = None
         self._file_epoch = file.epoch
@@ -173,8 +174,6 @@ class ViewIndex:
         self._is_outdated, self._is_urgent = True, False
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
-        #: Without one, the files are temporary.
-        self.note: IndexNote | None = None
 
     @property
     def indexed(self) -> Indexed | None:
@@ -251,7 +250,7 @@ class ViewIndex:
         from plantdesk.store.sqlite.files.index_folder import locked_folder
 
         epoch, generation = self._epoch, self._file.generation
-        folder = self.note.folder if self.note is not None else None
+        folder = self._note.folder if self._note is not None else None
         if folder is None:
             return
         with ExitStack() as stack:
@@ -275,7 +274,7 @@ class ViewIndex:
             (plants,) = connection.execute("SELECT count(*) FROM plant").fetchone()
             if plants < self._min_plants or self._is_recent(connection):
                 return
-            folder = files.enter_context(index_folder() if self.note is None else self.note.new_folder())
+            folder = files.enter_context(index_folder() if self._note is None else self._note.new_folder())
             try:
                 built = self._write_texts(connection, folder)._replace(generation=generation, epoch=epoch)
                 self._built = built
@@ -288,8 +287,8 @@ class ViewIndex:
             built = built._replace(release=files.pop_all().close)
         self._built = before
         self._replace(built)
-        if self.note is not None:
-            self.note.offer(folder, generation, file_epoch)
+        if self._note is not None:
+            self._note.offer(folder, generation, file_epoch)
 
     def _write_texts(self, connection: sqlite3.Connection, folder: Path) -> Indexed:
         """Return an index of all plants, whose orders are those of the index before, if any."""

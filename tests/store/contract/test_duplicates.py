@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.domain.duplicates import Kept, PlantGroups, alike_key
+from plantdesk.domain.duplicates import Kept, PlantGroups
 from plantdesk.domain.edits import Insert, MergePlants, edited
+from plantdesk.domain.folding import alike_key
 from plantdesk.domain.records import COMMAND, FORM, now_ms
 from plantdesk.domain.validation import MAX_NOTE_BYTES, new_plant
 from tests.store.contract.test_changes import SECONDS, add, apply, rows, titles, undo

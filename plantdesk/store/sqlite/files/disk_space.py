@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -41,15 +42,30 @@ class DiskSpace:
 def is_low(folder: Path) -> bool:
     """Whether less than max(1 %, 500 MB) of the disk is free, or less than a tenth of a small one."""
     try:
-        usage = shutil.disk_usage(folder)
+        total, free = _total_and_free(folder)
     except OSError:  # what is wrong is reported by the write
         return False
-    return usage.free < min(max(_RESERVE, usage.total * _RESERVE_FRACTION), usage.total * _MAX_FRACTION)
+    return free < min(max(_RESERVE, total * _RESERVE_FRACTION), total * _MAX_FRACTION)
 
 
 def max_log_size(folder: Path) -> int:
     """Return the bytes above which the log of a store in a folder is moved into the file, and cut."""
     try:
-        return min(_LOG_SIZE, round(shutil.disk_usage(folder).total * _LOG_FRACTION))
+        return min(_LOG_SIZE, round(_total_and_free(folder)[0] * _LOG_FRACTION))
     except OSError:
         return _LOG_SIZE
+
+
+def _total_and_free(folder: Path) -> tuple[int, int]:
+    """Return the bytes of the disk of a folder, and those that are free, as `shutil.disk_usage`. Raises OSError.
+
+    Commands do not import shutil: with its libraries of compression, it takes as long as `sqlite3`.
+    """
+    if sys.platform == "win32":
+        import shutil
+
+        usage = shutil.disk_usage(folder)
+        return usage.total, usage.free
+    else:  # noqa: RET505  for mypy, which checks each system
+        disk = os.statvfs(folder)
+        return disk.f_blocks * disk.f_frsize, disk.f_bavail * disk.f_frsize
