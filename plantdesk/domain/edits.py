@@ -186,7 +186,8 @@ def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict
             return {"tags": [parameter(tag)], "tag": new and parameter(new)}
         case [MergePlants()]:
             return {"merged": deleted}
-        case [MergeTags(tags, into)]:
-            return {"tags": [parameter(tag) for tag in tags], "tag": parameter(into)}
+        case [MergeTags(_, into), *others] if kind_of(edits) is ChangeKind.MERGE:
+            tags = [parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]
+            return {"tags": tags} if others else {"tags": tags, "tag": parameter(into)}
         case _:
             return named

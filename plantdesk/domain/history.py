@@ -145,6 +145,8 @@ _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
     ({ChangeKind.MERGE}, {"tags", "tag"}, Text("Merge tags {tags} into {tag}")),
     ({ChangeKind.MERGE}, {"tag"}, Text("Merge tags into {tag}")),
     ({ChangeKind.MERGE}, {"merged"}, Text("Merge {merged}")),
+    ({ChangeKind.MERGE}, {"tags"}, Text("Merge tags {tags}")),
+    ({ChangeKind.MERGE}, set(), Text("Merge tags")),
     ({ChangeKind.TAG}, {"one_tag", "tag"}, Text("Rename tag {one_tag} to {tag}")),
     ({ChangeKind.TAG}, {"one_tag"}, Text("Remove tag {one_tag}")),
     ({ChangeKind.TAG}, {"tag"}, Text("Set the tag {tag} for {plants}")),

@@ -104,7 +104,16 @@ MENUS = {
         *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "Col&umns", "-"),
         *("&Theme", "&Larger text", "S&maller text", "N&ormal text", "-"),
     ],
-    "&Tools": ["&Find duplicates…", "&Known names…", "-", "&API on", "Copy API a&ddress", "Copy &example command", "-"],
+    "&Tools": [
+        "&Find duplicates…",
+        "Tidy up &tags…",
+        "&Known names…",
+        "-",
+        "&API on",
+        "Copy API a&ddress",
+        "Copy &example command",
+        "-",
+    ],
     "&Help": [
         "&Manual",
         "What is &new",

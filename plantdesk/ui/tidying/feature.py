@@ -16,7 +16,7 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied, MergePlants
+    from plantdesk.domain.edits import Applied, MergePlants, MergeTags
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.widgets.dialog import Dialog
 
@@ -30,7 +30,10 @@ class Tidying(Feature):
         self._dialog: Dialog | None = None
         self._changes = PlantChanges(context, self)
         add = partial(context.menus.add, Section.TOOLS_PLANTS)
-        self._actions = [add(self.tr("&Find duplicates…"), self.find_duplicates, icon="copy")]
+        self._actions = [
+            add(self.tr("&Find duplicates…"), self.find_duplicates, icon="copy"),
+            add(self.tr("Tidy up &tags…"), self.tidy_tags, icon="tag"),
+        ]
         self._enable(False)
 
     @override
@@ -56,6 +59,24 @@ class Tidying(Feature):
         dialog = DuplicatesDialog(self.context, self._opened, self.context.page)
         dialog.merge_requested.connect(self._merge)
         self._show(dialog)
+
+    @Slot()
+    def tidy_tags(self) -> None:
+        """Open the dialog that finds tags that look like others."""
+        if self._opened is None or not self._changes.may_change(self._opened.store):
+            return
+        from plantdesk.ui.tidying.tags_dialog import TagsDialog
+
+        self._close()
+        dialog = TagsDialog(self.context, self._opened, self.context.page)
+        dialog.merge_requested.connect(self._merge_tags)
+        self._show(dialog)
+
+    @Slot(object)
+    def _merge_tags(self, edits: list[MergeTags]) -> None:
+        if self._opened is not None:
+            text = Text("{count:,} plants got another tag.", one="1 plant got another tag.")
+            self._changes.apply(self._opened.store, edits, text)
 
     def _show(self, dialog: Dialog) -> None:
         self._dialog = dialog

@@ -1,0 +1,93 @@
+"""Tags that look like others: alike but for case, blanks, or one letter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from plantdesk.domain.folding import searched
+from plantdesk.domain.spelling import distance
+
+#: Blanks, unless they keep two numbers apart.
+_BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
+_DIGITS = re.compile(r"[\d\s]+")
+#: Tags that differ in a letter have so many, and are mistakes while no more plants than this have them.
+_SHORTEST, _MOST_MISTAKEN = 4, 20
+
+
+class Likeness(NamedTuple):
+    """In what tags may differ that are alike."""
+
+    case: bool = True
+    blanks: bool = True
+    letter: bool = True
+
+    def key(self, tag: str) -> str:
+        """Return what is the same for tags that differ in case (and accents) or in blanks."""
+        text = searched(tag) if self.case else tag
+        return _BLANKS.sub("", text) if self.blanks else text
+
+    def are_near(self, one: str, other: str) -> bool:
+        """Whether two keys differ in one letter."""
+        return self.letter and min(len(one), len(other)) >= _SHORTEST and distance(one, other, 1) is not None
+
+
+class SimilarTag(NamedTuple):
+    """A tag beside another one: the number of its plants, in what they differ, and whether it is used on purpose."""
+
+    tag: str
+    plants: int
+    differs: Likeness
+    is_own: bool
+
+
+def similar_groups(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
+    """Return groups of tags that look like their first one, the most used, with their numbers of plants.
+
+    Tags that differ in a number alone, as of beds, make no group, but are in one that there is.
+    """
+    same: dict[str, list[str]] = {}
+    for tag in sorted(tags, key=lambda tag: (-tags[tag], tag)):
+        same.setdefault(likeness.key(tag), []).append(tag)
+    by_part: dict[str, list[str]] = {}
+    for key in same:
+        for part in _parts(key, likeness):
+            by_part.setdefault(part, []).append(key)
+    groups, taken = [], set[str]()
+    for key in sorted(same, key=lambda key: -sum(tags[tag] for tag in same[key])):
+        if key not in taken:
+            others = {other for part in _parts(key, likeness) for other in by_part[part]} - taken - {key}
+            near = [other for other in same if other in others and likeness.are_near(key, other)] if others else []
+            numbered = [other for other in near if _DIGITS.sub("", other) == _DIGITS.sub("", key)]
+            found = same[key] + [tag for other in near if other not in numbered for tag in same[other]]
+            if len(found) > 1:
+                numbered = [other for other in numbered if len(same[other]) == 1]
+                found += [tag for other in numbered for tag in same[other]]
+                groups.append({tag: tags[tag] for tag in found})
+                taken.update(likeness.key(tag) for tag in found)
+    return groups
+
+
+def similar_to(kept: str, group: Mapping[str, int]) -> list[SimilarTag]:
+    """Return the other tags of a group."""
+    return [_similar(kept, tag, plants) for tag, plants in group.items() if tag != kept]
+
+
+def _similar(kept: str, tag: str, plants: int) -> SimilarTag:
+    whole = Likeness(letter=False)
+    one, other = whole.key(kept), whole.key(tag)
+    is_near = one != other
+    only_case, only_blanks = Likeness(blanks=False), Likeness(case=False)
+    has_case = only_blanks.key(kept) != only_blanks.key(tag) and not is_near
+    has_blanks = only_case.key(kept) != only_case.key(tag) and not is_near
+    is_number = is_near and _DIGITS.sub("", one) == _DIGITS.sub("", other)
+    is_own = is_near and (plants > _MOST_MISTAKEN or is_number)
+    return SimilarTag(tag, plants, Likeness(has_case, has_blanks, is_near), is_own)
+
+
+def _parts(key: str, likeness: Likeness) -> Iterator[str]:
+    """Yield a key, and what is left of it without each of its letters: keys one letter apart have one in common."""
+    yield key
+    if likeness.letter:
+        yield from {key[:at] + key[at + 1 :] for at in range(len(key))}

@@ -1,0 +1,197 @@
+"""Finds tags that look like others, and asks which of them are to be merged."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.domain.edits import MergeTags
+from plantdesk.domain.errors import Text, joined
+from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
+from plantdesk.ui.qt import STRETCH, fill
+from plantdesk.ui.texts import shown, tag_text
+from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.widgets.containers import ScrollArea
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
+from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.widgets.painting import TagPill
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.theme.theme import Theme
+
+#: For text of 13 px.
+_SIZE = QSize(760, 620)
+#: Groups that are shown at once: each has its own widgets.
+_MAX_GROUPS = 100
+
+
+class TagGroup(QFrame):
+    """A group of tags: which one is kept, and which others get it. `changed`: something else is to be merged."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, group: dict[str, int]) -> None:
+        super().__init__()
+        self._theme, self._group = theme, group
+        self.setProperty("card", "true")
+        self._check = QCheckBox(self.tr("Keep"))
+        self._check.clicked.connect(self._tick_all)
+        self._box = ComboBox(self.tr("Keep"))
+        for tag in group:
+            self._box.addItem(tag_text(tag), tag)
+        self._box.currentIndexChanged.connect(self._show_others)
+        self._count_label, self._takes_label = PlainLabel(tone="muted"), PlainLabel(role="strong")
+        top = fill(QHBoxLayout(), self._check, self._box, self._count_label, STRETCH, self._takes_label, spacing=M)
+        self._lines = QWidget()
+        self._others: list[tuple[QCheckBox, SimilarTag]] = []
+        self._layout = fill(QVBoxLayout(self), top, self._lines, margins=(M, S, M, S), spacing=S)
+        self._show_others()
+
+    @property
+    def edit(self) -> MergeTags | None:
+        """The edit of the group; None where nothing is ticked."""
+        tags = tuple(other.tag for check, other in self._others if check.isChecked())
+        return MergeTags(tags, str(self._box.currentData())) if tags else None
+
+    @property
+    def plants(self) -> int:
+        """The number of plants that get another tag."""
+        return sum(other.plants for check, other in self._others if check.isChecked())
+
+    @Slot()
+    def _show_others(self) -> None:
+        kept = str(self._box.currentData())
+        lines = QWidget()
+        grid = QGridLayout(lines)
+        grid.setContentsMargins(L + S, 0, 0, 0)
+        grid.setHorizontalSpacing(M)
+        grid.setColumnStretch(3, 1)
+        self._others = []
+        for row, other in enumerate(similar_to(kept, self._group)):
+            self._others.append((self._line(grid, row, other), other))
+        self._layout.replaceWidget(self._lines, lines)
+        self._lines.deleteLater()
+        self._lines = lines
+        self._count_label.setText(_plants(self._group[kept]))
+        self._on_ticked()
+
+    def _line(self, grid: QGridLayout, row: int, other: SimilarTag) -> QCheckBox:
+        check, pill = QCheckBox(), TagPill(self._theme)
+        pill.set_tag(other.tag)
+        reason, count = _reason(other), _plants(other.plants)
+        check.setAccessibleName(", ".join((tag_text(other.tag), count, reason)))
+        check.setChecked(not other.is_own)
+        check.toggled.connect(self._on_ticked)
+        own = self.tr("used often itself, so not ticked") if other.is_own else ""
+        parts = (check, pill, PlainLabel(count, tone="muted"), PlainLabel(reason), PlainLabel(own, tone="muted"))
+        for column, part in enumerate(parts):
+            grid.addWidget(part, row, column, Qt.AlignmentFlag.AlignVCenter)
+        return check
+
+    @Slot(bool)
+    def _tick_all(self, on: bool) -> None:
+        for check, _ in self._others:
+            check.setChecked(on)
+
+    @Slot()
+    def _on_ticked(self) -> None:
+        self._check.setChecked(self.edit is not None)
+        takes = Text("takes {count:,} plants", one="takes 1 plant", count=self.plants)
+        self._takes_label.setText(shown(takes) if self.edit is not None else "")
+        self.changed.emit()
+
+
+class TagsDialog(Dialog):
+    """`merge_requested(edits)`: these tags are to be merged."""
+
+    merge_requested = Signal(object)
+
+    def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
+        super().__init__(self.tr("Tidy up tags"), parent)
+        self._context, self._opened = context, opened
+        self._groups: list[TagGroup] = []
+        self._boxes = [QCheckBox(text) for text in (self.tr("&case"), self.tr("&blanks"), self.tr("&one letter"))]
+        for box in self._boxes:
+            box.setChecked(True)
+            box.toggled.connect(self._search)
+        self._count_label = PlainLabel(tone="muted")
+        self._scroll = ScrollArea(QWidget())
+        self._foot_label = PlainLabel(tone="muted", wrapped=True)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self._merge_button: QPushButton = self.buttons.addButton("", ButtonRole.AcceptRole)
+        self._merge_button.setProperty("variant", "primary")
+        self._merge_button.clicked.connect(self._on_merge)
+        fields = fill(
+            QHBoxLayout(), PlainLabel(self.tr("Alike in")), *self._boxes, STRETCH, self._count_label, spacing=M
+        )
+        foot = fill(QHBoxLayout(), (self._foot_label, 1), self.buttons, spacing=M)
+        fill(QVBoxLayout(self), fields, (self._scroll, 1), foot, margins=(EDGE, L, EDGE, L), spacing=M)
+        self.resize_to_fit(_SIZE * context.theme.metrics.scale)
+        self._show_counts()
+        self._search()
+
+    @Slot()
+    def _search(self) -> None:
+        likeness = Likeness(*(box.isChecked() for box in self._boxes))
+        self._opened.queries.ask(self, partial(_find, likeness=likeness), self._on_found)
+
+    def _on_found(self, found: tuple[int, list[dict[str, int]]]) -> None:
+        tags, groups = found
+        content = QWidget()
+        self._groups = [TagGroup(self._context.theme, group) for group in groups[:_MAX_GROUPS]]
+        parts = [*self._groups]
+        layout = fill(QVBoxLayout(content), *parts, margins=0, spacing=S)
+        if not groups:
+            layout.addWidget(PlainLabel(self.tr("No tag looks like another one."), tone="muted"))
+        layout.addStretch(1)
+        self._scroll.setWidget(content)
+        for group in self._groups:
+            group.changed.connect(self._show_counts)
+        alike = sum(map(len, groups))
+        text = Text("{alike:,} of {count:,} tags look like others", alike=alike, count=tags)
+        self._count_label.setText(shown(text) if groups else "")
+        self._show_counts()
+
+    @Slot()
+    def _show_counts(self) -> None:
+        tags = sum(len(edit.tags) for edit in self._edits())
+        merge = Text("Merge {count:,} tags", one="Merge 1 tag", count=tags)
+        self._merge_button.setText(shown(merge) if tags else self.tr("Merge"))
+        self._merge_button.setEnabled(bool(tags))
+        plants = Text(
+            "{count:,} plants get another tag. One change; Ctrl+Z takes it back.",
+            one="1 plant gets another tag. One change; Ctrl+Z takes it back.",
+            count=sum(group.plants for group in self._groups),
+        )
+        self._foot_label.setText(shown(plants) if tags else "")
+
+    def _edits(self) -> list[MergeTags]:
+        return [edit for group in self._groups if (edit := group.edit) is not None]
+
+    @Slot()
+    def _on_merge(self) -> None:
+        self.merge_requested.emit(self._edits())
+        self.accept()
+
+
+def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[int, list[dict[str, int]]]:
+    """Return the number of tags, and the groups of those that are alike."""
+    tags = reader.tag_counts()
+    return len(tags), similar_groups(tags, likeness)
+
+
+def _plants(count: int) -> str:
+    return shown(Text("{count:,} plants", one="1 plant", count=count))
+
+
+def _reason(other: SimilarTag) -> str:
+    names = (Text("case"), Text("blanks"), Text("one letter off"))
+    found = [name for name, differs in zip(names, other.differs, strict=True) if differs]
+    return shown(joined(found, Text("{first}, {second}"))) if found else ""

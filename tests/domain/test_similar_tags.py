@@ -1,0 +1,66 @@
+"""Tags that look like others."""
+
+from __future__ import annotations
+
+import pytest
+
+from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
+
+TAGS = {
+    "kitchen": 1261,
+    "Kitchen": 31,
+    "kitchen ": 1,
+    "kitchn": 2,
+    "greenhouse": 1912,
+    "Green house": 41,
+    "bed 4": 1206,
+    "Bed 4": 12,
+    "bed  4": 5,
+    "bed 3": 768,
+    "bed 7": 70,
+    "Bed 7": 1,
+    "hall": 9,
+    "bed 1 1": 3,
+    "bed 11": 4,
+    "ab": 1,
+    "ac": 1,
+}
+
+
+def groups(**likeness: bool) -> list[list[str]]:
+    return sorted([*group] for group in similar_groups(TAGS, Likeness(**likeness)))
+
+
+def test_groups_begin_with_the_tag_that_is_used_most() -> None:
+    assert groups() == [
+        ["bed 4", "Bed 4", "bed  4", "bed 3"],
+        ["bed 7", "Bed 7"],
+        ["greenhouse", "Green house"],
+        ["kitchen", "Kitchen", "kitchen ", "kitchn"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("likeness", "expected"),
+    [
+        ({"case": False, "letter": False}, [["bed 4", "bed  4"], ["kitchen", "kitchen "]]),
+        ({"blanks": False, "letter": False}, [["bed 4", "Bed 4"], ["bed 7", "Bed 7"], ["kitchen", "Kitchen"]]),
+        ({"case": False, "blanks": False, "letter": False}, []),
+    ],
+)
+def test_what_is_alike_can_be_chosen(likeness: dict[str, bool], expected: list[list[str]]) -> None:
+    assert groups(**likeness) == expected
+
+
+def test_a_tag_that_is_used_on_purpose_is_told_from_a_mistake() -> None:
+    group = {"bed 4": 9, "bed 3": 1, "Bed 3": 1, "bad 4": 21, "ped 4": 2}
+    own = {other.tag for other in similar_to("bed 4", group) if other.is_own}
+    assert own == {"bed 3", "Bed 3", "bad 4"}
+    assert similar_to("greenhouse", {"greenhouse": 3, "Green house": 400}) == [
+        SimilarTag("Green house", 400, Likeness(case=True, blanks=True, letter=False), is_own=False)
+    ]
+
+
+def test_thousands_of_tags_are_compared_by_what_they_have_in_common() -> None:
+    many = {f"{first}{second} place": 1 for first in "abcdefghijklmnopqrstuvwxyz" for second in range(200)}
+    assert len(similar_groups(many, Likeness())) > 0

@@ -1,0 +1,93 @@
+"""Tidy up tags, driven by keys and clicks."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QComboBox
+
+from plantdesk.domain.edits import Insert
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.tidying.feature import Tidying
+from plantdesk.ui.tidying.tags_dialog import TagGroup, TagsDialog
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
+    from plantdesk.ui.feature import WindowContext
+
+TAGS = {"kitchen": 5, "Kitchen": 3, "kitchn": 1, "bed 4": 4, "Bed 4": 2, "bed 3": 3, "hall": 1}
+
+
+class TagsDesk(Desk):
+    """A window whose store has plants with tags that are alike."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
+        super().__init__(qtbot, context.page.window())
+        self.context, self.store = context, store
+        tags = [tag for tag, count in TAGS.items() for _ in range(count)]
+        plants = [{"id": number, "name": "Fern", "tag": tag} for number, tag in enumerate(tags)]
+        store.apply([Insert(new_plant(plant)) for plant in plants], FORM).result()
+        context.undo_stack.set_store(store)
+        self.feature = Tidying(context)
+        self.feature.set_store(OpenStore(store, queries))
+
+    def open(self) -> None:
+        self.choose("Tools", "Tidy up tags…")
+        self.until(lambda: bool(self.the(TagsDialog).findChildren(TagGroup)))
+
+    def tags(self) -> dict[str, int]:
+        with closing(self.store.reader()) as reader:
+            return reader.tag_counts()
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> TagsDesk:
+    return TagsDesk(qtbot, context, store, queries)
+
+
+def test_all_groups_are_merged_as_one_change_with_one_undo(desk: TagsDesk) -> None:
+    desk.open()
+    assert {"6 of 7 tags look like others", "takes 4 plants", "takes 2 plants"} <= {*desk.texts()}
+    assert "6 plants get another tag. One change; Ctrl+Z takes it back." in desk.texts()
+    desk.button("Merge 3 tags").click()
+    desk.until(lambda: desk.toast.text == "6 plants got another tag.")
+    assert desk.tags() == {"kitchen": 9, "bed 4": 6, "bed 3": 3, "hall": 1}
+    with closing(desk.store.reader()) as reader:
+        assert str(reader.history()[0].title) == "Merge tags “Kitchen”, “kitchn”, “Bed 4”"
+    desk.context.undo_stack.undo()
+    desk.until(lambda: desk.tags() == TAGS)
+
+
+def test_another_tag_is_kept(desk: TagsDesk) -> None:
+    desk.open()
+    boxes = [each for each in desk.the(TagsDialog).findChildren(QComboBox) if each.findData("Kitchen") >= 0]
+    boxes[0].setCurrentIndex(boxes[0].findData("Kitchen"))
+    assert "takes 6 plants" in desk.texts()
+    desk.button("Merge 3 tags").click()
+    desk.until(lambda: desk.tags() == {"Kitchen": 9, "bed 4": 6, "bed 3": 3, "hall": 1})
+
+
+def test_a_tag_without_its_tick_stays(desk: TagsDesk) -> None:
+    desk.open()
+    assert not desk.button("bed 3, 3 plants, one letter off").isChecked()
+    desk.button("kitchn, 1 plant, one letter off").click()
+    desk.button("Bed 4, 2 plants, case").click()
+    desk.button("Merge 1 tag").click()
+    desk.until(lambda: desk.tags() == {"kitchen": 8, "kitchn": 1, "bed 4": 4, "Bed 4": 2, "bed 3": 3, "hall": 1})
+
+
+def test_what_is_alike_is_chosen_above(desk: TagsDesk) -> None:
+    desk.open()
+    desk.button("one letter").click()
+    desk.until(lambda: "4 of 7 tags look like others" in desk.texts())
+    desk.button("case").click()
+    desk.until(lambda: "No tag looks like another one." in desk.texts())
+    assert not desk.button("Merge").isEnabled()
