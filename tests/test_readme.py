@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.cli.options import parser
+from plantdesk.cli.options import EPILOG, parser
 from plantdesk.platform import manual
 from tests.test_headless import serving
 
@@ -127,6 +127,11 @@ def test_the_list_of_the_readme_is_imported(tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"
     file.write_text(re.findall("```csv\n(.*?)```", README, re.DOTALL)[0], encoding="utf-8")
     assert main(["import", str(file)]) == 0
+
+
+def test_the_help_lists_the_pages_of_the_manual() -> None:
+    listed = EPILOG.partition("a page of the manual: ")[2].partition("\n\n")[0]
+    assert tuple(listed.replace(",", "").split()) == manual.PAGES
 
 
 @pytest.mark.parametrize("page", manual.PAGES)

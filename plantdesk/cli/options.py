@@ -48,6 +48,8 @@ examples:
   plantdesk token create garden-sync --output garden-sync.token
                                     a token for a program
   plantdesk serve --port 8722       only the API, on another port
+  plantdesk help files              a page of the manual: window, commands, api,
+                                    files, data, desks, measurements
 
 PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
@@ -298,7 +300,8 @@ def _add_edit(commands: Commands) -> None:
         "--replace", nargs=2, metavar=("OLD", "NEW"), type=unicode_text, help="replace a text in the name"
     )
     fields = ["name", "note", "name,note"]
-    command.add_argument("--in", dest="fields", choices=fields, default="name", help="where to replace and tidy up")
+    where = "where to replace and tidy up: name (default), note, or name,note"
+    command.add_argument("--in", dest="fields", metavar="FIELDS", choices=fields, default="name", help=where)
     command.add_argument("--ignore-case", action="store_true", help="replace in upper and lower case")
     command.add_argument("--tidy", action="store_true", help="remove blanks at the ends and all but one between words")
     command.add_argument("--note-append", metavar="TEXT", type=unicode_text, help="append a line to the note")

@@ -210,6 +210,14 @@ def test_tags_are_listed_renamed_merged_and_removed(run: Run) -> None:
     assert run("history", "--since", "2999-01-01")[1:] == ("", "There are no changes since then.\n")
 
 
+@pytest.mark.parametrize("command", [("rename", "kitchen", ""), ("merge", "kitchen", "desert", "")])
+def test_an_empty_tag_is_a_tag_and_is_said_to_be_one(run: Run, command: tuple[str, ...]) -> None:
+    code, _, said = run("tag", *command)
+    assert (code, "plantdesk tag remove TAG" in said) == (0, True)
+    assert "" in {each["tag"] for each in json.loads(run("list", "--json")[1])}
+    assert "tag remove" not in run("tag", "rename", "", "kitchen")[2]
+
+
 def test_many_plants_are_edited_as_one_change(run: Run) -> None:
     before = run("list", "--json")[1]
     what = [

@@ -14,11 +14,13 @@ from plantdesk.domain.errors import TagTakenError, UnknownTagError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.tags import is_in_branch
 from plantdesk.domain.validation import plant_fields
+from plantdesk.platform import output
 
 if TYPE_CHECKING:
     import argparse
 
     from plantdesk.domain.edits import Applied
+    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
 
 
@@ -41,7 +43,7 @@ def rename(options: argparse.Namespace) -> int:
         tags = edit.mapping(lambda: known)
         if taken := [new for tag, new in tags.items() if new in known and new not in tags and tag in known]:
             raise TagTakenError(str(taken[0]))
-        report(_apply(store, edit, [options.tag], known), options.database)
+        _report(_apply(store, edit, [options.tag], known), options.new, options.database)
     return 0
 
 
@@ -49,7 +51,7 @@ def merge(options: argparse.Namespace) -> int:
     """Give the plants of tags another tag. Raises UnknownTagError, InvalidPlantError, StoreError."""
     with closing(open_existing_store(options.database)) as store:
         merged = tuple(dict.fromkeys(options.tags))
-        report(_apply(store, MergeTags(merged, options.into), merged, _tags(store)), options.database)
+        _report(_apply(store, MergeTags(merged, options.into), merged, _tags(store)), options.into, options.database)
     return 0
 
 
@@ -59,6 +61,12 @@ def remove(options: argparse.Namespace) -> int:
         edit = RenameTag(options.tag, None, options.branch)
         report(_apply(store, edit, [options.tag], _tags(store)), options.database)
     return 0
+
+
+def _report(applied: Applied, tag: str, database: StoreLocation) -> None:
+    report(applied, database)
+    if not tag:  # as of a variable that is not set
+        output.report("The plants have an empty tag now. To leave them without a tag, use: plantdesk tag remove TAG")
 
 
 def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
