@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import struct
 from typing import TYPE_CHECKING
@@ -155,3 +156,11 @@ def test_a_language_is_complete_usable_and_compiled(file: Path) -> None:
     assert file.read_bytes() == translations.text_of(found), "python3 packaging/dev.py texts"
     assert file.with_suffix(".mo").read_bytes() == translations.compiled(found), "python3 packaging/dev.py texts"
     assert file.stem in languages.available()
+
+
+def test_no_language_has_sentences_of_another() -> None:
+    catalogues = [read_po(io.BytesIO(file.read_bytes())) for file in FILES]
+    texts = [{(each.context, each.id): each.string for each in found if each.id} for found in catalogues]
+    for one, other in itertools.combinations(texts, 2):
+        same = [text for text, string in one.items() if string == other[text] and string != text[1]]
+        assert not [text for text in same if " " in str(one[text])]

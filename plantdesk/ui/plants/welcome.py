@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk.ui.page import DROP_TARGET
 from plantdesk.ui.qt import STRETCH, fill, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XL, XS, L, M, S
 from plantdesk.ui.widgets.containers import ReservedScrollBar, ScrollArea
@@ -69,6 +70,9 @@ class WelcomePage(QWidget):
         direction = QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
         self._row.setDirection(direction)
         self._row.setSpacing(L if is_wide else S)
+        self._layout.setSpacing(S if is_wide else XS)  # all fits into a window of 800 × 600
+        margin = L if is_wide else S
+        self._layout.setContentsMargins(EDGE - S, margin, 2, margin)
         self._icon.setVisible(is_wide)
         for card in self._cards:
             card.set_wide(is_wide=is_wide)
@@ -116,7 +120,9 @@ class WelcomePage(QWidget):
         text = self.tr(
             "Drop a file here, or paste rows of a table: CSV, Excel, JSON. You see what will happen before it does."
         )
-        return _Card(self._theme, "file-spreadsheet", self.tr("Import"), text, example, button, self._paste_button)
+        card = _Card(self._theme, "file-spreadsheet", self.tr("Import"), text, example, button, self._paste_button)
+        card.setObjectName(DROP_TARGET)
+        return card
 
     def _script_card(self, *buttons: QPushButton) -> _Card:
         example = QFrame()
@@ -137,9 +143,9 @@ class WelcomePage(QWidget):
         title = PlainLabel(self.tr("No plants yet"), role="empty-title", alignment=centre)
         text = self.tr("There are three ways in. All of them can be undone.")
         head = (self._icon, centre), S, title, PlainLabel(text, tone="muted", alignment=centre), L
-        layout = QVBoxLayout(content)
+        layout = self._layout = QVBoxLayout(content)
         layout.addStretch(2)
-        fill(layout, *head, self._row, M, self._samples, margins=(EDGE - S, L, 2, L), spacing=S)
+        fill(layout, *head, self._row, M, self._samples)
         layout.addStretch(3)
         area = ScrollArea(content, horizontal=False)
         ReservedScrollBar(area)

@@ -9,6 +9,8 @@ from PySide6.QtCore import Slot
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import SourceKind
+from plantdesk.domain.selections import AddedBy, Selection
+from plantdesk.domain.views import View
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import SAMPLES, shown
@@ -32,6 +34,7 @@ class Samples(Feature):
         super().__init__(context)
         self._opened: OpenStore | None = None
         self._task: Task | None = None
+        self._shown: tuple[str, int] | None = None  # the label of the button, and how many were changed
 
     @override
     def set_store(self, opened: OpenStore) -> None:
@@ -65,21 +68,24 @@ class Samples(Feature):
             self._hide()
             return
         (source, plants), *_ = found
-        self._opened.queries.ask(self, partial(_latest, source=source), partial(self._show, plants))
+        read = partial(_latest, source=source, plants=len(self._rows()))
+        self._opened.queries.ask(self, read, partial(self._show, plants))
 
-    def _show(self, plants: int, change: Change | None) -> None:
-        if change is None or not change.can_undo or change.plants != len(self._rows()):  # it may be a file's
+    def _show(self, plants: int, found: tuple[Change, int] | None) -> None:
+        if found is None or not found[0].can_undo:
             self._hide()
             return
-        text = Text("Remove {count:,} sample plants", one="Remove 1 sample plant", count=plants)
+        change, changed = found
+        stay = Text("{count:,} that you changed stay.", one="1 that you changed stays.", count=changed)
+        details = [self.tr("Search, sort, edit and delete as you like. Yours stay when the samples go.")]
+        details += [shown(stay)] if changed else []
+        text = Text("Remove {count:,} sample plants", one="Remove 1 sample plant", count=plants - changed)
         remove = shown(text), partial(self.context.undo_stack.take_back, change)
-        if self._bar.labels != [remove[0]]:
-            self._bar.show_state(
-                BarKind.INFO,
-                self.tr("These are sample plants."),
-                self.tr("Search, sort, edit and delete as you like. Yours stay when the samples go."),
-                remove,
-            )
+        if plants == changed:
+            self._hide()
+        elif (remove[0], changed) != self._shown:
+            self._shown = remove[0], changed
+            self._bar.show_state(BarKind.INFO, self.tr("These are sample plants."), " ".join(details), remove)
 
     @cached_property
     def _bar(self) -> InfoBar:
@@ -88,6 +94,7 @@ class Samples(Feature):
         return bar
 
     def _hide(self) -> None:
+        self._shown = None
         if "_bar" in vars(self):
             self._bar.hide()
 
@@ -150,7 +157,11 @@ def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
         found.close()
 
 
-def _latest(reader: PlantReader, _task: Task, source: Source) -> Change | None:
-    """Return the latest import of the samples."""
+def _latest(reader: PlantReader, _task: Task, source: Source, plants: int) -> tuple[Change, int] | None:
+    """Return the latest import of this number of samples, and how many of them were changed since."""
     entry = next(iter(reader.history_entries(1, source=source)), None)
-    return None if entry is None else entry.change
+    if entry is None or entry.change.plants != plants:  # it may be a file's
+        return None
+    view = View(Selection.of(AddedBy(source.kind, source.label)))
+    ids = [each for chunk in reader.ids(view) for each in chunk]
+    return entry.change, sum(row.version != entry.change.number for row in reader.rows(ids).values())

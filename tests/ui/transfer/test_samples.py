@@ -68,6 +68,33 @@ def test_undo_takes_the_samples_back_as_one_step(desk: Desk, store: Store) -> No
     assert not rows(store)
 
 
+def test_the_button_counts_what_it_removes(desk: Desk, store: Store) -> None:
+    add_samples(desk)
+    first, second, *_ = rows(store)
+    store.apply([edited(first, name="Paprika")], FORM).result()
+    desk.until(lambda: desk.bars[0].labels == ["Remove 19 sample plants"])
+    assert "1 that you changed stays." in desk.bars[0].text
+    changed = store.apply([edited(second, tag="mine")], FORM).result().change
+    desk.until(lambda: desk.bars[0].labels == ["Remove 18 sample plants"])
+    assert "2 that you changed stay." in desk.bars[0].text
+    store.undo(changed, FORM).result()
+    desk.until(lambda: desk.bars[0].labels == ["Remove 19 sample plants"])
+    desk.button("Remove 19 sample plants").click()
+    desk.until(lambda: not desk.bars)
+    assert [row.name for row in rows(store)] == ["Paprika"]
+
+
+def test_keys_act_on_the_row_that_is_framed_when_the_samples_are_there(desk: Desk, store: Store) -> None:
+    desk.button(ADD).setFocus()
+    add_samples(desk)
+    table = desk.the(PlantTableView)
+    table.setFocus()
+    assert table.selected_count() == 0
+    desk.press(Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    desk.until(lambda: len(rows(store)) == 21)
+    assert rows(store)[-1].name == rows(store)[-2].name
+
+
 def test_a_changed_sample_and_plants_of_the_user_stay(desk: Desk, store: Store) -> None:
     add_samples(desk)
     desk.add("Mine")

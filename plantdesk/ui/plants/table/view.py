@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QEvent,
     QItemSelection,
     QItemSelectionModel,
+    QKeyCombination,
     QModelIndex,
     QObject,
     QPoint,
@@ -146,6 +147,13 @@ class TypeAhead(QObject):
 
 _ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
+_CONTROL = Qt.KeyboardModifier.ControlModifier
+#: Of commands that change the selected plants, but delete none: “Edit name”, “Edit tag”, “Duplicate plant”.
+_ROW_KEYS = [
+    QKeyCombination(Qt.Key.Key_F2),
+    QKeyCombination(_CONTROL, Qt.Key.Key_T),
+    QKeyCombination(_CONTROL, Qt.Key.Key_D),
+]
 
 
 class PlantTableView(RingTable):
@@ -372,14 +380,13 @@ class PlantTableView(RingTable):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Handle the keys of the table before a menu does."""
-        if (
-            event.type() is QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and (event.matches(QKeySequence.StandardKey.Copy) or event.key() in _ENDS)
-        ):
-            event.accept()
-            return True
+        """Handle the keys of the table before a menu does; some commands select the current row if no row is."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if event.matches(QKeySequence.StandardKey.Copy) or event.key() in _ENDS:
+                event.accept()
+                return True
+            if event.keyCombination() in _ROW_KEYS and not self.can_copy and self.currentIndex().isValid():
+                self._select_row(self.currentIndex().row())
         return super().event(event)
 
     @override
