@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QPush
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
-from plantdesk.ui.qt import STRETCH, fill
+from plantdesk.ui.qt import STRETCH, fill, override
 from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
-from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.painting import TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -109,9 +109,10 @@ class TagGroup(QFrame):
 
 
 class TagsDialog(Dialog):
-    """`merge_requested(edits)`: these tags are to be merged."""
+    """`merge_requested(edits)`: these tags are to be merged. `focus_moving`: Tab was pressed."""
 
     merge_requested = Signal(object)
+    focus_moving = Signal()
 
     def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
         super().__init__(self.tr("Tidy up tags"), parent)
@@ -122,7 +123,10 @@ class TagsDialog(Dialog):
             box.setChecked(True)
             box.toggled.connect(self._search)
         self._count_label = PlainLabel(tone="muted")
-        self._scroll = ScrollArea(QWidget())
+        self._found = QWidget()  # what was found, in a widget that the scroll area keeps
+        content = QWidget()
+        self._content = fill(QVBoxLayout(content), self._found, margins=0)
+        self._scroll = ScrollArea(content)
         self._foot_label = PlainLabel(tone="muted", wrapped=True)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._merge_button: QPushButton = self.buttons.addButton("", ButtonRole.AcceptRole)
@@ -134,8 +138,14 @@ class TagsDialog(Dialog):
         foot = fill(QHBoxLayout(), (self._foot_label, 1), self.buttons, spacing=M)
         fill(QVBoxLayout(self), fields, (self._scroll, 1), foot, margins=(EDGE, L, EDGE, L), spacing=M)
         self.resize_to_fit(_SIZE * context.theme.metrics.scale)
+        TabOrder(self, self.focus_moving, self)
         self._show_counts()
         self._search()
+
+    @override
+    def focusNextPrevChild(self, following: bool) -> bool:
+        self.focus_moving.emit()
+        return super().focusNextPrevChild(following)
 
     @Slot()
     def _search(self) -> None:
@@ -144,14 +154,16 @@ class TagsDialog(Dialog):
 
     def _on_found(self, found: tuple[int, list[dict[str, int]]]) -> None:
         tags, groups = found
-        content = QWidget()
+        results = QWidget()
         self._groups = [TagGroup(self._context.theme, group) for group in groups[:_MAX_GROUPS]]
         parts = [*self._groups]
-        layout = fill(QVBoxLayout(content), *parts, margins=0, spacing=S)
+        layout = fill(QVBoxLayout(results), *parts, margins=0, spacing=S)
         if not groups:
             layout.addWidget(PlainLabel(self.tr("No tag looks like another one."), tone="muted"))
         layout.addStretch(1)
-        self._scroll.setWidget(content)
+        self._content.replaceWidget(self._found, results)
+        self._found.deleteLater()
+        self._found = results
         for group in self._groups:
             group.changed.connect(self._show_counts)
         alike = sum(map(len, groups))

@@ -138,6 +138,8 @@ def test_a_file_without_names_leaves_the_list_as_it_was(listed: ListDesk, monkey
     file = listed.file("price,stock\n1,2\n3,4\n", "prices.csv")
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
     listed.open_dialog()
+    listed.until(lambda: listed.button("Remove the list").isVisible())
+    assert listed.button("Choose a file…").hasFocus()
     listed.button("Choose a file…").click()
     listed.until(lambda: any("There is no column for the name." in text for text in listed.texts()))
     about = listed.names.about()

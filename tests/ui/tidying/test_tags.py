@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
 from plantdesk.domain.edits import Insert
@@ -64,6 +65,14 @@ def test_all_groups_are_merged_as_one_change_with_one_undo(desk: TagsDesk) -> No
         assert str(reader.history()[0].title) == "Merge tags “Kitchen”, “kitchn”, “Bed 4”"
     desk.context.undo_stack.undo()
     desk.until(lambda: desk.tags() == TAGS)
+
+
+def test_the_focus_goes_through_the_groups(desk: TagsDesk) -> None:
+    desk.open()
+    desk.button("case").setFocus()
+    for _ in range(4):
+        desk.press(Qt.Key.Key_Tab)
+    assert desk.the(TagGroup).isAncestorOf(desk.focused)
 
 
 def test_another_tag_is_kept(desk: TagsDesk) -> None:
