@@ -113,19 +113,30 @@ class MergePlants(NamedTuple):
 
 
 class Rewrite(NamedTuple):
-    """Give a set of plants other texts by a rule. Plants whose texts stay are left out."""
+    """Give a set of plants other texts by a rule. Plants whose texts stay are left out.
+
+    `leave` are ids and fields that stay as they are. With `since`, a position of the events, plants that were added or
+    changed after it stay as well.
+    """
 
     plants: Selection
     rule: Rule
+    leave: frozenset[tuple[int, str]] = frozenset()
+    since: str | None = None
 
 
 Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags | MergePlants | Rewrite
 
 
 class Applied(NamedTuple):
-    """The change that was made; None where the edits changed nothing."""
+    """The change that was made; None where the edits changed nothing.
+
+    `skipped` plants of a Rewrite had been changed since its position; the ids of the first of them.
+    """
 
     change: Change | None
+    skipped: int = 0
+    skipped_ids: tuple[int, ...] = ()
 
     @property
     def plants(self) -> int:
@@ -189,5 +200,6 @@ def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict
         case [MergeTags(_, into), *others] if kind_of(edits) is ChangeKind.MERGE:
             tags = [parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]
             return {"tags": tags} if others else {"tags": tags, "tag": parameter(into)}
-        case _:
-            return named
+        case [Rewrite(rule=rule)] if rule.find:
+            named |= {"find": parameter(rule.find), "replacement": parameter(rule.replacement)}
+    return named

@@ -55,6 +55,7 @@ class Change(NamedTuple):
     - `name`: the plant, where it is one. `new_name`: its name after a rename.
     - `tag`: the tag that plants have afterwards, null for none. `tags`: those that were renamed, merged or removed.
     - `merged`: the number of plants that others took in, with their notes.
+    - `find`, `replacement`: what was replaced with what.
     - `file`, `backup`, `token`: what was imported, restored, or whose plants were deleted.
     - `of`: of an undo or redo, `kind`, `parameters` and `plants` of the change that is neither.
     - `title`: what an earlier PlantDesk has written and nothing understands.
@@ -141,6 +142,7 @@ class PlantChange(NamedTuple):
 _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
     ({ChangeKind.RENAME}, {"name", "new_name"}, Text("Rename {name} to {new_name}")),
     ({ChangeKind.EDIT}, {"name", "new_name"}, Text("Edit {name}, now {new_name}")),
+    ({ChangeKind.EDIT}, {"find", "replacement"}, Text("Replace {find} with {replacement} in {plants}")),
     ({ChangeKind.MERGE}, {"one_tag", "tag"}, Text("Merge tag {one_tag} into {tag}")),
     ({ChangeKind.MERGE}, {"tags", "tag"}, Text("Merge tags {tags} into {tag}")),
     ({ChangeKind.MERGE}, {"tag"}, Text("Merge tags into {tag}")),

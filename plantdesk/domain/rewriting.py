@@ -1,21 +1,37 @@
-"""Other texts for many plants by one rule: find and replace, a line for the notes, no superfluous blanks."""
+"""Other texts for many plants by one rule: find and replace, a start and end for names, a line for notes, tidying."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import lru_cache, partial
+from heapq import merge
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
 from plantdesk.domain.folding import folded
-from plantdesk.domain.validation import MAX_NOTE_BYTES, plant_fields, plant_note
+from plantdesk.domain.validation import NOTE_TOO_LONG, plant_fields, plant_note
+
+if TYPE_CHECKING:
+    Step: TypeAlias = Callable[[str], Iterable["Place"]]
+
+#: Id, name, tag, note and column `folded` of a plant with other texts.
+Rewritten: TypeAlias = tuple[int, str, str | None, str | None, str | None]
 
 #: Characters of a text in which something was replaced: more than the API takes of a plant.
 _LONGEST = 1_000_000
 _TOO_LONG = {
     "name": Text("The name is too long. It may have {characters:,} characters.", characters=_LONGEST),
-    "note": Text("The note is too long. It may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES),
+    "note": NOTE_TOO_LONG,
 }
+#: The fields that a rule can change text by text.
+FIELDS = ("name", "note")
+
+#: Blanks that a name or note has one of instead. Each takes a run of them whole, so that the time is linear.
+_NAME_BLANKS = re.compile(r"\s\s+|[^\S ]")
+_NOTE_BLANKS = re.compile(r"[^\S\n]*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])|[^\S\n]+(?=\S)")
+_STRAIGHT, _CURLY = re.compile("['\"]"), re.compile("[‘’‚‛“”„‟]")
+_OPENING = re.compile(r"[\s(\[{<–—/-]")
 
 
 class Texts(NamedTuple):
@@ -26,15 +42,21 @@ class Texts(NamedTuple):
     note: str | None
 
 
-#: Id, name, tag, note and column `folded` of a plant with other texts.
-Rewritten: TypeAlias = tuple[int, str, str | None, str | None, str | None]
+class Place(NamedTuple):
+    """A part of a text, from `start` to before `end`, and what it becomes."""
+
+    start: int
+    end: int
+    new: str
 
 
 class Rule(NamedTuple):
-    """What becomes of the texts of a plant, in this order. An empty text, or None, changes nothing.
+    r"""What becomes of the texts of a plant, in this order. An empty text, or None, changes nothing.
 
     `name` and `note` replace those of all plants, as does `tag` where `sets_tag`. In the `fields`, “name” or “note”,
-    `find` is replaced, in the same case unless `any_case`, and blanks are tidied up. `note_line` is appended.
+    `find` is replaced, in the same case unless `any_case`, and only where `whole_words` where it is no part of a word;
+    with `is_pattern` by the rules of RE2, `\1` in the replacement is a group. Then blanks are tidied up, and `quotes`
+    made “curly” or “straight”. `before` and `after` are added to the name, and `note_line` to the note.
     """
 
     name: str | None = None
@@ -45,44 +67,150 @@ class Rule(NamedTuple):
     find: str = ""
     replacement: str = ""
     any_case: bool = False
+    whole_words: bool = False
+    is_pattern: bool = False
     tidies: bool = False
+    quotes: str = ""
+    before: str = ""
+    after: str = ""
     note_line: str = ""
 
+    def check(self) -> None:
+        """Raise InvalidPatternError where the pattern, or its replacement, cannot be used."""
+        _steps(self, "name")
+        _steps(self, "note")
+
     def rewritten(self, texts: Texts) -> Texts:
-        """Return the texts of a plant afterwards. A name that would become blank stays. Raises InvalidPlantError."""
-        base = name = texts.name if self.name is None else self.name
-        note = texts.note if self.note is None else self.note
-        if "name" in self.fields:
-            name = self._replaced("name", name)
-            name = " ".join(name.split()) if self.tidies else name
-        if "note" in self.fields and note:
-            note = self._replaced("note", note)
-            note = "\n".join(map(str.rstrip, note.strip().splitlines())) if self.tidies else note
-        if self.note_line:
-            note = f"{note}\n{self.note_line}" if note else self.note_line
+        """Return the texts of a plant afterwards. A name that would become blank stays.
+
+        Raises InvalidPlantError and InvalidPatternError.
+        """
+        base = texts.name if self.name is None else self.name
+        name = self._changed("name", base)
+        note = self._changed("note", (texts.note if self.note is None else self.note) or "")
         found = Texts(name if name.strip() else base, self.tag if self.sets_tag else texts.tag, note or None)
         if found != texts:
             plant_fields({"name": found.name} if found.tag is None else {"name": found.name, "tag": found.tag})
             plant_note(found.note or "")
         return found
 
-    def _replaced(self, field: str, text: str) -> str:
-        if not self.find:
-            return text
-        pattern = re.compile(re.escape(self.find), re.IGNORECASE)
-        places = sum(1 for _ in pattern.finditer(text)) if self.any_case else text.count(self.find)
-        grows = places * (len(self.replacement) - len(self.find))
-        if grows > 0 and len(text) + grows > _LONGEST:
+    def places(self, field: str, text: str) -> list[Place]:
+        """Return what changes in a name or note. Raises InvalidPlantError and InvalidPatternError."""
+        steps = _steps(self, field)
+        if len(steps) == 1:
+            return [each for each in steps[0](text) if text[each.start : each.end] != each.new]
+        after = self._changed(field, text)
+        return [Place(0, len(text), after)] if after != text else []
+
+    def _changed(self, field: str, text: str) -> str:
+        for step in _steps(self, field):
+            text = replaced(field, text, step(text))
+        return text
+
+
+def replaced(field: str, text: str, places: Iterable[Place]) -> str:
+    """Return a name or note with its places replaced, which are in their order. Raises InvalidPlantError."""
+    parts: list[str] = []
+    end, size, most = 0, len(text), max(len(text), _LONGEST)
+    for start, stop, new in places:
+        size += len(new) - (stop - start)
+        if size > most:
             raise InvalidPlantError([InvalidField(field, _TOO_LONG[field])])
-        if not self.any_case:
-            return text.replace(self.find, self.replacement)
-        return pattern.sub(lambda _found: self.replacement, text)
+        parts += text[end:start], new
+        end = stop
+    return "".join([*parts, text[end:]]) if parts else text
 
 
-def rewritten(rule: Rule, rows: Iterable[tuple[int, str, str | None, str | None]]) -> Iterator[Rewritten]:
-    """Yield id, name, tag, note and column `folded` of the plants that a rule changes, of id, name, tag and note."""
+def rewritten(
+    rule: Rule, rows: Iterable[tuple[int, str, str | None, str | None]], leave: Collection[tuple[int, str]] = ()
+) -> Iterator[Rewritten]:
+    """Yield id, name, tag, note and column `folded` of the plants that a rule changes, of id, name, tag and note.
+
+    `leave` are ids and fields that stay as they are.
+    """
     for plant_id, name, tag, note in rows:
         before = Texts(name, tag, note)
         after = rule.rewritten(before)
+        if after != before and leave:
+            stay = {field: getattr(before, field) for field in FIELDS if (plant_id, field) in leave}
+            after = after._replace(**stay)
         if after != before:
             yield plant_id, *after, folded(after.name, after.tag)
+
+
+@lru_cache(maxsize=64)
+def _steps(rule: Rule, field: str) -> list[Step]:
+    """Return what a rule does to a field, one after the other."""
+    steps: list[Step] = []
+    if field in rule.fields:
+        steps += [_replacing(rule)] if rule.find else []
+        blanks = (_NAME_BLANKS, " ") if field == "name" else (_NOTE_BLANKS, "\n")
+        tidying: list[Step] = [partial(_tidied, *blanks)] if rule.tidies else []
+        tidying += [{"curly": _curly, "straight": _straight}[rule.quotes]] if rule.quotes else []
+        steps += [lambda text: merge(*(each(text) for each in tidying))] if tidying else []
+    if field == "name":
+        steps += [partial(_at_start, rule.before)] if rule.before else []
+        steps += [partial(_at_end, rule.after)] if rule.after else []
+    elif rule.note_line:
+        steps.append(partial(_as_line, rule.note_line))
+    return steps
+
+
+def _replacing(rule: Rule) -> Step:
+    if rule.is_pattern:
+        from plantdesk.domain.patterns import finder, template
+
+        found, new = finder(rule.find, any_case=rule.any_case), template(rule.find, rule.replacement)
+
+        def find(text: str) -> Iterator[Place]:
+            return (Place(*match.span(), new(match)) for match in found(text))
+
+    else:
+        plain = re.compile(re.escape(rule.find), re.IGNORECASE if rule.any_case else re.NOFLAG)
+
+        def find(text: str) -> Iterator[Place]:
+            return (Place(*match.span(), rule.replacement) for match in plain.finditer(text))
+
+    if not rule.whole_words:
+        return find
+    return lambda text: (place for place in find(text) if _is_word(text, place))
+
+
+def _is_word(text: str, place: Place) -> bool:
+    """Whether no letter or digit is next to a place."""
+    around = text[max(place.start - 1, 0) : place.start], text[place.end : place.end + 1]
+    return not any(each.isalnum() or each == "_" for each in around)
+
+
+def _tidied(blanks: re.Pattern[str], one: str, text: str) -> Iterator[Place]:
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    if start:
+        yield Place(0, start, "")
+    for found in blanks.finditer(text, start, end):
+        if one == " " or found[0].splitlines() != [found[0]]:  # else blanks within a line of a note
+            yield Place(*found.span(), one)
+    if start < end < len(text):
+        yield Place(end, len(text), "")
+
+
+def _curly(text: str) -> Iterator[Place]:
+    for quote in _STRAIGHT.finditer(text):
+        at = quote.start()
+        opens = at == 0 or _OPENING.match(text[at - 1]) is not None
+        yield Place(at, at + 1, {"'": "’‘", '"': "”“"}[quote[0]][opens])
+
+
+def _straight(text: str) -> Iterator[Place]:
+    return (Place(*quote.span(), "'" if quote[0] in "‘’‚‛" else '"') for quote in _CURLY.finditer(text))
+
+
+def _at_start(new: str, _text: str) -> list[Place]:
+    return [Place(0, 0, new)]
+
+
+def _at_end(new: str, text: str) -> list[Place]:
+    return [Place(len(text), len(text), new)]
+
+
+def _as_line(line: str, text: str) -> list[Place]:
+    return [Place(len(text), len(text), f"\n{line}" if text else line)]

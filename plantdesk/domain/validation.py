@@ -16,6 +16,7 @@ from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, LARGES
 _MAX_TOKEN_NAME = 100
 #: Bytes of a note in UTF-8.
 MAX_NOTE_BYTES = 100_000
+NOTE_TOO_LONG = Text("The note is too long. It may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES)
 
 #: The JSON Schema of each field, in the order of the form.
 SCHEMA: dict[str, dict[str, Any]] = {
@@ -81,8 +82,7 @@ def plant_note(text: str) -> str | None:
             [InvalidField("note", Text("The note cannot be stored: it holds half of a surrogate pair."))]
         ) from None
     if size > MAX_NOTE_BYTES:
-        too_long = Text("The note is too long. It may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES)
-        raise InvalidPlantError([InvalidField("note", too_long)])
+        raise InvalidPlantError([InvalidField("note", NOTE_TOO_LONG)])
     return text or None
 
 

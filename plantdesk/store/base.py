@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from concurrent import futures
 from concurrent.futures import Future
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from plantdesk.domain.errors import PlantDeskError, StoreError
+from plantdesk.domain.errors import PlantDeskError, StoreClosedError, StoreError
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantStore
 
 if TYPE_CHECKING:
+    from plantdesk.domain.edits import Applied
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.domain.validation import NewPlant
 
@@ -38,6 +42,8 @@ class WrittenStore(PlantStore):
     def __init__(self) -> None:
         self._listeners: Listeners[Changes] = Listeners()
         self._health_listeners: Listeners[StoreError | None] = Listeners()
+        self._edits_lock = threading.Lock()
+        self._has_ended_edits = False
 
     @property
     @override
@@ -67,6 +73,27 @@ class WrittenStore(PlantStore):
     @override
     def add_each(self, entries: Entries, done: Done) -> None:
         self._writer.add(entries, done)
+
+    @cached_property
+    def _edits(self) -> futures.ThreadPoolExecutor:
+        """The thread for edits that are computed before they are written."""
+        return futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-edits")
+
+    def _compute(self, edit: Callable[[], Applied]) -> Future[Applied]:
+        """Run an edit on the thread of such edits, after those that wait."""
+        with self._edits_lock:
+            if not self._has_ended_edits:
+                return self._edits.submit(edit)
+        closed: Future[Applied] = Future()
+        closed.set_exception(StoreClosedError())
+        return closed
+
+    def _end_edits(self) -> None:
+        """Wait for the edits that were begun, and begin no more."""
+        with self._edits_lock:
+            self._has_ended_edits = True
+        if "_edits" in vars(self):
+            self._edits.shutdown()
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:

@@ -76,7 +76,7 @@ from plantdesk.domain.records import (
     TokenRow,
     now_ms,
 )
-from plantdesk.domain.rewriting import Texts
+from plantdesk.domain.rewriting import rewritten
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not, Selection
 from plantdesk.domain.views import Counts, KnownName, Order, View
 
@@ -559,15 +559,20 @@ class MemoryStore(PlantStore):
     ) -> tuple[Applied, Changes]:
         """Make one change of edits."""
         images: dict[int, _Image] = {}
+        self._skipped: list[int] = []
         for edit in edits:
             self._edit(edit, source, images)
+        skipped = len(self._skipped), tuple(sorted(self._skipped))
         if not images:
-            return Applied(None), Changes()
+            return Applied(None, *skipped), Changes()
         plant_id, image = next(iter(images.items()))
         plant = image.before or self._state.plants[plant_id]
         name = plant.row.name if len(images) == 1 else None
         deleted = sum(each.after is None for each in images.values())
-        return self.recorded(images, source, kind_of(edits), parameters or parameters_of(edits, name, deleted))
+        applied, changes = self.recorded(
+            images, source, kind_of(edits), parameters or parameters_of(edits, name, deleted)
+        )
+        return Applied(applied.change, *skipped), changes
 
     def recorded(
         self, images: dict[int, _Image], source: Source, kind: ChangeKind, parameters: dict[str, Any]
@@ -652,9 +657,14 @@ class MemoryStore(PlantStore):
             self.put(images, None, row.id)
 
     def _rewrite(self, images: dict[int, _Image], edit: Rewrite) -> None:
+        events = self._state.events if edit.since is None else self._state.events[: int(edit.since)]
+        later = {event.id: event.kind for event in self._state.events[len(events) :]}
         for row in self._matching(edit.plants):
-            name, tag, note = edit.rule.rewritten(Texts(row.name, row.tag, row.note))
-            if (name, tag, note) != (row.name, row.tag, row.note):
+            found = list(rewritten(edit.rule, [(row.id, row.name, row.tag, row.note)], edit.leave))
+            if found and row.id in later:
+                self._skipped += [row.id] if later[row.id] is not EventKind.ADDED else []
+            elif found:
+                _, name, tag, note, _ = found[0]
                 self.put(images, row._replace(name=name, tag=tag, note=note), row.id)
 
     def _merge_plants(self, images: dict[int, _Image], edit: MergePlants) -> None:

@@ -83,7 +83,7 @@ _REWRITTEN = """SELECT plant.id, r.name, r.tag, r.note, r.folded FROM plant JOIN
     AS r(id, name, tag, note, folded) ON r.id = plant.id"""
 _REWRITE = _UPDATE_SET.replace("SELECT plant.id FROM plant", _REWRITTEN)
 #: Plants that are rewritten together.
-_PAGE = 10_000
+PAGE = 10_000
 _IS_ASCII = "octet_length({0}) = length({0})"
 
 _SIZE = "50 + " + " + ".join(f"coalesce(octet_length({each}), 0)" for each in ("name", "tag", "note", "folded"))
@@ -117,12 +117,27 @@ def apply(
     connection, number = transaction.connection, transaction.last_change + 1
     for edit in edits:
         _apply(transaction, number, edit, source)
-    extent = _one(connection, _EXTENT, {"number": number})
+    return Applied(finish(transaction, edits, source, extent_of(connection, number), parameters))
+
+
+def extent_of(connection: Connection, number: int) -> Sequence[Any]:
+    """Return the extent of a change, by its before-images."""
+    return _one(connection, _EXTENT, {"number": number})
+
+
+def finish(
+    transaction: Transaction,
+    edits: Sequence[Edit],
+    source: Source,
+    extent: Sequence[Any],
+    parameters: dict[str, Any] | None = None,
+) -> Change | None:
+    """Add the entry of the change that `edits` were; None where they changed nothing."""
     if not extent[0]:
-        return Applied(None)
+        return None
     if parameters is None:
         parameters = parameters_of(edits, extent[3] if extent[0] == 1 else None, -extent[2])
-    return Applied(record(transaction, ChangeEntry(source, kind_of(edits), parameters), extent))
+    return record(transaction, ChangeEntry(source, kind_of(edits), parameters), extent)
 
 
 def undo(transaction: Transaction, change: Change | int | None, source: Source) -> Undone:
@@ -150,7 +165,7 @@ def _own(transaction: Transaction, latest: Change) -> Change:
 def record(transaction: Transaction, entry: ChangeEntry, extent: Sequence[Any] | None = None) -> Change:
     """Add the entry of a change whose before-images are complete, and return it."""
     connection, number = transaction.connection, transaction.last_change + 1
-    plants, size, growth, _ = extent or _one(connection, _EXTENT, {"number": number})
+    plants, size, growth, _ = extent or extent_of(connection, number)
     facts = entry.parameters | {DESK: transaction.desk, LAST_SEQ: transaction.last_seq}
     source, parameters = entry.source, json.dumps(facts)
     values = (number, source.id, str(entry.kind), parameters, plants, entry.undoes, size)
@@ -213,12 +228,12 @@ def _apply(transaction: Transaction, number: int, edit: Edit, source: Source) ->
         case MergePlants():
             _merge_plants(connection, number, edit)
         case Rewrite():
-            _rewrite(connection, number, edit)
+            rewrite(connection, number, edit)
 
 
 def _insert(transaction: Transaction, number: int, edit: Insert, source: Source) -> None:
     plant, connection = edit.plant, transaction.connection
-    _check(plant.name, plant.tag, edit.note)
+    check_storable(plant.name, plant.tag, edit.note)
     if (owner := _row(connection, plant.id)) is not None:
         raise id_taken(owner, plant.name, plant.tag)
     sql = f"INSERT INTO before_image (change, plant_id, after) VALUES (%s, %s, %s) {KEEP_FIRST}"
@@ -242,7 +257,7 @@ def _update(connection: Connection, number: int, edit: Update) -> None:
     row = _current(connection, edit.saw.id, edit.saw.version, edit.saw.name)
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
-    _check(edit.name, edit.tag, edit.note)
+    check_storable(edit.name, edit.tag, edit.note)
     values = {"name": edit.name, "tag": edit.tag, "note": edit.note, "folded": folded(edit.name, edit.tag)}
     condition = condition_of(Selection(ids=[row.id])).require("true", **values)
     columns = ", ".join(f"{each} = %({each})s" for each in values)
@@ -250,7 +265,7 @@ def _update(connection: Connection, number: int, edit: Update) -> None:
 
 
 def _set_tag(connection: Connection, number: int, plants: Selection, tag: str | None) -> None:
-    _check(tag)
+    check_storable(tag)
     condition = condition_of(plants).require(
         "plant.tag IS DISTINCT FROM %(tag)s::text", tag=tag, folded_tag=fold(tag or "")
     )
@@ -262,21 +277,21 @@ def _replace_tags(connection: Connection, number: int, edit: RenameTag | MergeTa
     """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
     tags = edit.mapping(lambda: [tag for (tag,) in execute(connection, _TAGS).fetchall()])
     tags = {tag: new for tag, new in tags.items() if storable(tag)}
-    _check(*tags.values())
+    check_storable(*tags.values())
     texts = {"old": list(tags), "new": list(tags.values()), "folded": [fold(each or "") for each in tags.values()]}
     condition = Condition().require("true", **texts)
     new = folded_sql("plant.name", "chosen.new", folded_name_sql("plant"), "chosen.folded_new")
     _change_set(connection, _REPLACE_TAGS, condition, number, number, f"tag = chosen.new, folded = {new}")
 
 
-def _rewrite(connection: Connection, number: int, edit: Rewrite) -> None:
+def rewrite(connection: Connection, number: int, edit: Rewrite) -> None:
     """Rewrite texts in Python, page by page: PostgreSQL has no folding, and both kinds of store must do the same."""
-    condition = condition_of(edit.plants).require("(%(last)s::bigint IS NULL OR plant.id > %(last)s)", page=_PAGE)
+    condition = condition_of(edit.plants).require("(%(last)s::bigint IS NULL OR plant.id > %(last)s)", page=PAGE)
     sql = f"SELECT id, name, tag, note FROM plant WHERE {condition.sql} ORDER BY id LIMIT %(page)s"
     last = None
     while rows := execute(connection, sql, {**condition.values, "last": last}).fetchall():
         last = rows[-1][0]
-        _change_texts(connection, number, list(rewritten(edit.rule, rows)))
+        _change_texts(connection, number, list(rewritten(edit.rule, rows, edit.leave)))
 
 
 def _merge_plants(connection: Connection, number: int, edit: MergePlants) -> None:
@@ -287,7 +302,7 @@ def _merge_plants(connection: Connection, number: int, edit: MergePlants) -> Non
 
 def _change_texts(connection: Connection, number: int, found: list[Rewritten]) -> None:
     """Give plants other texts."""
-    _check(*(text for _, *texts in found for text in texts))
+    check_storable(*(text for _, *texts in found for text in texts))
     if found:
         names = ("ids", "names", "tags", "notes", "folded")
         columns = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
@@ -308,7 +323,8 @@ def _check_size(connection: Connection, condition: Condition, expected: int) -> 
         raise SelectionChangedError(expected, found)
 
 
-def _check(*texts: str | None) -> None:
+def check_storable(*texts: str | None) -> None:
+    """Raise NulRefusedError unless the server can keep all texts."""
     if not storable(*texts):
         raise NulRefusedError
 

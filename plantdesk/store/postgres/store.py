@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from typing_extensions import override
 
+from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
@@ -17,6 +19,7 @@ from plantdesk.store.postgres.imports import PostgresImport
 from plantdesk.store.postgres.listening import CommitListener
 from plantdesk.store.postgres.migration import create_tables
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
+from plantdesk.store.postgres.rewriting import Rewriting
 from plantdesk.store.postgres.schema import check_readable, version_of
 from plantdesk.store.postgres.tokens import Tokens
 from plantdesk.store.postgres.transactions import Transactions
@@ -56,6 +59,7 @@ class PostgresStore(WrittenStore):
             create_tables(address)
         self._reads = ReadConnection(address)
         self._transactions = Transactions(address, self._desk)
+        self._of_edits: WeakSet[Transactions] = WeakSet()
         self._lock = threading.Lock()
         self._giving_up: threading.Timer | None = None
         self._listener: CommitListener | None = None  # commands need none, and wait for no lost answer
@@ -89,6 +93,11 @@ class PostgresStore(WrittenStore):
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
+        match edits:
+            case [Rewrite() as edit]:
+                transactions = Transactions(self._address, self._desk, reconnects=False)
+                self._of_edits.add(transactions)
+                return self._compute(Rewriting(transactions, self._writer, edit, source).run)
         return self._writer.submit(lambda transaction: apply(transaction, edits, source))
 
     @override
@@ -141,6 +150,7 @@ class PostgresStore(WrittenStore):
         with self._lock:
             if self._listener is not None:
                 self._listener.end()
+        self._end_edits()
         self._writer.close()
         if self._listener is not None:
             self._listener.close()
@@ -149,7 +159,8 @@ class PostgresStore(WrittenStore):
             self._giving_up.cancel()
 
     def _give_up(self) -> None:
-        self._transactions.abandon()
+        for each in (self._transactions, *self._of_edits):
+            each.abandon()
         self._reads.abandon()
 
     def _reconnect(self) -> None:

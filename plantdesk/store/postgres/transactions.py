@@ -228,12 +228,15 @@ class Transactions:
                 return late
         return outcome
 
-    def write(self, action: Callable[[Transaction], _Result]) -> _Result:
+    def write(
+        self, action: Callable[[Transaction], _Result], before: Callable[[Connection], object] | None = None
+    ) -> _Result:
         """Run any other write; where it changes nothing, nothing is committed. Raises StoreError and what it raises.
 
-        It runs once more where the connection was lost and nothing was committed.
+        It runs once more where the connection was lost and nothing was committed. What is done `before` in the same
+        transaction does not hold the lock on `state`.
         """
-        return self._once_more(lambda: self._write(action))
+        return self._once_more(lambda: self._write(action, before))
 
     def _once_more(self, step: Callable[[], _Result]) -> _Result:
         """Take a step that has no effect where it fails, and once more on a new connection if the old one was lost."""
@@ -246,12 +249,18 @@ class Transactions:
                 raise
             return step()
 
-    def _write(self, action: Callable[[Transaction], _Result]) -> _Result:
+    def _write(
+        self, action: Callable[[Transaction], _Result], before: Callable[[Connection], object] | None
+    ) -> _Result:
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
-                with connection.limited(_QUICK), connection.pipeline():
+                if before is not None:
                     connection.execute("BEGIN")
+                    before(connection)
+                with connection.limited(_QUICK), connection.pipeline():
+                    if before is None:
+                        connection.execute("BEGIN")
                     state = execute(connection, LOCK)
                 _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
                 transaction = Transaction(connection, seq, change, self._desk)

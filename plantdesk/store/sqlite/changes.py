@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 _PLANT = f"SELECT :number, plant.id, :after, {COLUMNS}, change FROM plant"
 
-_IS_SELECTED = "id IN (SELECT id FROM temp.selected)"
+IS_SELECTED = "id IN (SELECT id FROM temp.selected)"
 
 _TAGS = "SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"
 _REPLACE_TAGS = f"""UPDATE plant SET tag = replaced.new, change = :number,
@@ -72,14 +72,15 @@ _REPLACE_TAGS = f"""UPDATE plant SET tag = replaced.new, change = :number,
                     FROM temp.replaced WHERE plant.tag = replaced.tag"""
 _SELECTED = "(id INTEGER PRIMARY KEY)"
 _ADD_SELECTED = "INSERT OR IGNORE INTO temp.selected VALUES (?)"
-_REWRITTEN = "(id INTEGER PRIMARY KEY, name TEXT, tag TEXT, note TEXT, folded TEXT)"
-_REWRITE = """UPDATE plant SET name = new.name, tag = new.tag, note = new.note, folded = new.folded, change = :number
-              FROM temp.rewritten AS new WHERE plant.id = new.id"""
+_REWRITTEN = "(id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, note TEXT, folded TEXT)"
+_TEXTS = f"SELECT id, name, tag, note FROM main.plant WHERE {IS_SELECTED}"
+_REWRITE = """UPDATE main.plant SET name = new.name, tag = new.tag, note = new.note, folded = new.folded,
+                                   change = :number
+             FROM {table} AS new WHERE plant.id = new.id{others}"""
 _IS_TAKEN = "EXISTS (SELECT 1 FROM plant WHERE plant.seq = x.seq)"
 _MOVE_TO_END = f"""UPDATE before_image SET seq = :last + moved.place FROM (
         SELECT x.plant_id AS id, row_number() OVER (ORDER BY x.seq) AS place {BACK} AND {_IS_TAKEN}
     ) AS moved WHERE change = :undone AND plant_id = moved.id"""
-_PLANTS = "SELECT count(*), count(*) - count(after) FROM before_image WHERE change = ?"
 _FIRST_NAME = """SELECT coalesce(x.name, plant.name, '') FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
                  WHERE x.change = ? LIMIT 1"""
 #: Bytes that a before-image takes about, without its texts and with them.
@@ -87,14 +88,15 @@ IMAGE_SIZE = 50
 FULL_IMAGE_SIZE = f"{IMAGE_SIZE} + " + " + ".join(
     f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in ("name", "tag", "note", "folded")
 )
-_EXTENT = f"SELECT count(*), total({FULL_IMAGE_SIZE}) FROM before_image WHERE change = ?"
+_EXTENT = f"SELECT count(*), total({FULL_IMAGE_SIZE}), count(*) - count(after) FROM before_image WHERE change = ?"
 
 
 class Extent(NamedTuple):
-    """The plants of a change, and the bytes of their before-images."""
+    """The plants of a change, the bytes of their before-images, and how many it deletes."""
 
     plants: int
     size: float
+    deleted: int = 0
 
 
 class ChangeEntry(NamedTuple):
@@ -118,13 +120,24 @@ def apply(
     number = begin(connection)
     for edit in edits:
         _apply(connection, number, edit, source)
-    plants, deleted = connection.execute(_PLANTS, (number,)).fetchone()
-    if not plants:
-        return Applied(None)
+    return Applied(finish(connection, edits, source, number, extent_of(connection, number), parameters))
+
+
+def finish(
+    connection: sqlite3.Connection,
+    edits: Sequence[Edit],
+    source: Source,
+    number: int,
+    extent: Extent,
+    parameters: dict[str, Any] | None = None,
+) -> Change | None:
+    """Add the entry of the change that `edits` were; None where they changed nothing."""
+    if not extent.plants:
+        return None
     if parameters is None:
         (name,) = connection.execute(_FIRST_NAME, (number,)).fetchone()
-        parameters = parameters_of(edits, name if plants == 1 else None, deleted)
-    return Applied(record(connection, ChangeEntry(number, source, kind_of(edits), parameters)))
+        parameters = parameters_of(edits, name if extent.plants == 1 else None, extent.deleted)
+    return record(connection, ChangeEntry(number, source, kind_of(edits), parameters, extent=extent))
 
 
 def undo(connection: sqlite3.Connection, change: Change | int | None, source: Source) -> Undone:
@@ -149,10 +162,15 @@ def begin(connection: sqlite3.Connection) -> int:
     return last_number(connection) + 1
 
 
+def extent_of(connection: sqlite3.Connection, number: int) -> Extent:
+    """Return the extent of a change, by its before-images."""
+    return Extent(*connection.execute(_EXTENT, (number,)).fetchone())
+
+
 def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
     """Add the entry of a change that is complete; without an extent its before-images are counted. Return it."""
     number, source, kind, parameters, undoes, extent = entry
-    plants, size = extent or connection.execute(_EXTENT, (number,)).fetchone()
+    plants, size, _ = extent or extent_of(connection, number)
     sql = """INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, size)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
     stored = json.dumps(parameters | {LAST_SEQ: last_seq(connection)})
@@ -174,10 +192,10 @@ def _apply(connection: sqlite3.Connection, number: int, edit: Edit, source: Sour
         case Delete():
             _delete(connection, number, edit)
         case SetTag():
-            _select(connection, edit.plants)
+            select(connection, edit.plants)
             _set_tag(connection, number, edit.tag)
         case DeleteAll():
-            _select(connection, edit.plants)
+            select(connection, edit.plants)
             _check_size(connection, edit.size)
             _delete_selected(connection, number)
         case RenameTag() | MergeTags():
@@ -185,7 +203,7 @@ def _apply(connection: sqlite3.Connection, number: int, edit: Edit, source: Sour
         case MergePlants():
             _merge_plants(connection, number, edit)
         case Rewrite():
-            _rewrite(connection, number, edit)
+            rewrite(connection, number, edit)
 
 
 def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: Source) -> None:
@@ -238,10 +256,10 @@ def _row(connection: sqlite3.Connection, plant_id: int) -> PlantRow | None:
 # --- edits of whole sets ---
 
 
-def _select(connection: sqlite3.Connection, selection: Selection) -> None:
+def select(connection: sqlite3.Connection, selection: Selection) -> None:
     """Fill `temp.selected` with the ids of a set of plants."""
     add_functions(connection)
-    _begin_set(connection, _SELECTED, "selected")
+    _begin_set(connection, _SELECTED, "temp.selected")
     if selection.ids is None:
         connection.execute(*sql("INSERT INTO temp.selected", ids_of(selection)))
         return
@@ -251,9 +269,9 @@ def _select(connection: sqlite3.Connection, selection: Selection) -> None:
 
 
 def _begin_set(connection: sqlite3.Connection, columns: str, table: str) -> None:
-    """Make a temporary table empty, which other edits of the connection may have used."""
-    connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table} {columns}")
-    connection.execute(f"DELETE FROM temp.{table}")
+    """Make a table empty, which other edits of the connection may have used."""
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns}")
+    connection.execute(f"DELETE FROM {table}")
 
 
 def _check_size(connection: sqlite3.Connection, expected: int | None) -> None:
@@ -266,48 +284,54 @@ def _replace_tags(connection: sqlite3.Connection, number: int, edit: RenameTag |
     """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
     tags = edit.mapping(lambda: (tag for (tag,) in connection.execute(_TAGS)))
     add_functions(connection)
-    _begin_set(connection, "(tag TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID", "replaced")
+    _begin_set(connection, "(tag TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID", "temp.replaced")
     connection.executemany("INSERT INTO temp.replaced VALUES (?, ?)", tags.items())
     store_images(connection, number, number, "tag IN (SELECT tag FROM temp.replaced)")
     connection.execute(_REPLACE_TAGS, {"number": number})
 
 
-def _rewrite(connection: sqlite3.Connection, number: int, edit: Rewrite) -> None:
-    """Rewrite texts in Python, row by row: SQLite has no folding, and both kinds of store must do the same."""
-    _select(connection, edit.plants)
-    with closing(connection.execute(f"SELECT id, name, tag, note FROM plant WHERE {_IS_SELECTED}")) as rows:
-        _begin_set(connection, _REWRITTEN, "rewritten")
-        _add_rewritten(connection, rewritten(edit.rule, rows))
-    _change_rewritten(connection, number)
+def rewrite(connection: sqlite3.Connection, number: int, edit: Rewrite) -> None:
+    """Rewrite a set of plants within a change, in the caller's write transaction."""
+    fill_rewritten(connection, "temp.rewritten", edit)
+    write_rewritten(connection, "temp.rewritten", number)
+
+
+def fill_rewritten(connection: sqlite3.Connection, table: str, edit: Rewrite) -> None:
+    """Compute the texts of the plants that change, by one snapshot, into a table."""
+    select(connection, edit.plants)
+    _begin_set(connection, _REWRITTEN, table)
+    with closing(connection.execute(_TEXTS)) as rows:
+        _add_rewritten(connection, rewritten(edit.rule, rows, edit.leave), table)
+
+
+def write_rewritten(connection: sqlite3.Connection, table: str, number: int, others: str = "") -> None:
+    """Write the texts in a table, and the images before; `others` is one more condition of `{id}`."""
+    store_images(connection, number, number, f"id IN (SELECT id FROM {table}){others.format(id='plant.id')}")
+    connection.execute(_REWRITE.format(table=table, others=others.format(id="new.id")), {"number": number})
 
 
 def _merge_plants(connection: sqlite3.Connection, number: int, edit: MergePlants) -> None:
     from plantdesk.domain.duplicates import merged
 
-    _begin_set(connection, _SELECTED, "selected")
-    _begin_set(connection, _REWRITTEN, "rewritten")
+    _begin_set(connection, _SELECTED, "temp.selected")
+    _begin_set(connection, _REWRITTEN, "temp.rewritten")
     for deleted, kept in merged(*edit, partial(rows_by_id, connection)):
         connection.executemany(_ADD_SELECTED, ((plant_id,) for plant_id in deleted))
-        _add_rewritten(connection, kept)
-    _change_rewritten(connection, number)
+        _add_rewritten(connection, kept, "temp.rewritten")
+    write_rewritten(connection, "temp.rewritten", number)
     _delete_selected(connection, number)
 
 
-def _add_rewritten(connection: sqlite3.Connection, texts: Iterable[Rewritten]) -> None:
-    connection.executemany("INSERT INTO temp.rewritten VALUES (?, ?, ?, ?, ?)", texts)
-
-
-def _change_rewritten(connection: sqlite3.Connection, number: int) -> None:
-    store_images(connection, number, number, "id IN (SELECT id FROM temp.rewritten)")
-    connection.execute(_REWRITE, {"number": number})
+def _add_rewritten(connection: sqlite3.Connection, texts: Iterable[Rewritten], table: str) -> None:
+    connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)", texts)
 
 
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:
     connection.execute(
-        f"DELETE FROM temp.selected WHERE id IN (SELECT id FROM plant WHERE tag IS ? AND {_IS_SELECTED})", (tag,)
+        f"DELETE FROM temp.selected WHERE id IN (SELECT id FROM plant WHERE tag IS ? AND {IS_SELECTED})", (tag,)
     )
     store_images(connection, number, number)
-    sql = f"UPDATE plant SET tag = :tag, change = :number, folded = {folded_sql('name', ':tag')} WHERE {_IS_SELECTED}"
+    sql = f"UPDATE plant SET tag = :tag, change = :number, folded = {folded_sql('name', ':tag')} WHERE {IS_SELECTED}"
     connection.execute(sql, {"tag": tag, "number": number})
 
 
@@ -316,11 +340,11 @@ def _delete_selected(connection: sqlite3.Connection, number: int) -> None:
     sql = "SELECT (SELECT count(*) FROM temp.selected) = (SELECT count(*) FROM plant)"
     (is_all,) = connection.execute(sql).fetchone()
     # Without a condition SQLite frees whole pages instead of deleting rows.
-    connection.execute("DELETE FROM plant" if is_all else f"DELETE FROM plant WHERE {_IS_SELECTED}")
+    connection.execute("DELETE FROM plant" if is_all else f"DELETE FROM plant WHERE {IS_SELECTED}")
 
 
 def store_images(
-    connection: sqlite3.Connection, number: int, after: int | None, condition: str = _IS_SELECTED, **values: int
+    connection: sqlite3.Connection, number: int, after: int | None, condition: str = IS_SELECTED, **values: int
 ) -> None:
     """Store the before-images of a change of the plants that an SQL condition, with its `values`, selects."""
     sql = f"{IMAGE} {_PLANT} WHERE {condition} {KEEP_FIRST}"

@@ -6,7 +6,6 @@ touches a row of the import makes it compare again.
 
 from __future__ import annotations
 
-import errno
 import sqlite3
 import threading
 from bisect import bisect_right
@@ -16,7 +15,7 @@ from operator import itemgetter, lt
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import StoreBusyError, StoreReadOnlyError
+from plantdesk.domain.errors import StoreBusyError
 from plantdesk.domain.folding import folded
 from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.import_batches import (
@@ -33,14 +32,13 @@ from plantdesk.domain.records import LARGEST_ID, Changes, SourceKind, now_ms
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import locked_temporary_file
+from plantdesk.store.sqlite.files.table_file import connect_with_table_file
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.inserts import new_source
 from plantdesk.store.sqlite.row_reads import last_seq
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-    from pathlib import Path
 
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.writer import Writer
@@ -96,15 +94,6 @@ _REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} F
               WHERE plant.id = r.id"""
 
 
-def _temporary(path: Path, stack: ExitStack) -> Path:
-    try:
-        return stack.enter_context(locked_temporary_file(path))
-    except OSError as error:
-        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-            raise StoreReadOnlyError from error
-        raise
-
-
 class _StaleError(Exception):
     """The store has changed since the comparison."""
 
@@ -136,12 +125,7 @@ class SqliteImport(PlantImport):
         self._ascending = True
         self._last = -(2**63) - 1
         with ExitStack() as stack, translate_errors():
-            self._temporary = _temporary(file.path, stack)
-            self._connection = file.connect()
-            stack.callback(self._connection.close)
-            self._connection.execute("ATTACH ? AS other", (str(self._temporary),))
-            for pragma in ("journal_mode = OFF", "synchronous = OFF"):
-                self._connection.execute(f"PRAGMA other.{pragma}")
+            self._connection, self._temporary = connect_with_table_file(file, stack)
             for table in _TABLES:
                 self._connection.execute(table)
             self._stack = stack.pop_all()

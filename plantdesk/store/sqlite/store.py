@@ -81,7 +81,14 @@ class Store(WrittenStore):
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
+        from plantdesk.domain.edits import Rewrite
         from plantdesk.store.sqlite.changes import apply
+
+        match edits:
+            case [Rewrite() as edit]:
+                from plantdesk.store.sqlite.rewriting import Rewriting
+
+                return self._compute(Rewriting(self.file, self._writer, edit, source).run)
 
         def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
             applied = apply(connection, edits, source)
@@ -150,6 +157,7 @@ class Store(WrittenStore):
 
     @override
     def close(self) -> None:
+        self._end_edits()
         if self._index is not None:
             self._index.stop()
         self._writer.close()

@@ -494,6 +494,51 @@ def test_a_note_that_would_be_too_long_refuses_the_whole_change(store: PlantStor
     assert store.apply([Rewrite(Selection(), Rule(find="no such"))], COMMAND).result(SECONDS).change is None
 
 
+@pytest.mark.usefixtures("plants")
+def test_a_rewriting_leaves_fields_that_it_is_told_to(store: PlantStore) -> None:
+    rule = Rule(find="e", replacement="o", note_line="old")
+    apply(store, Rewrite(Selection(), rule, leave=frozenset({(1, "name"), (2, "note"), (3, "name"), (3, "note")})))
+    after = {row.id: (row.name, row.note) for row in rows(store)}
+    assert after == {1: ("Aloe", "old"), 2: ("Röschon", None), 3: ("Fern", None)}
+
+
+@pytest.mark.usefixtures("plants")
+def test_what_was_changed_since_a_position_stays_as_it_is(store: PlantStore) -> None:
+    with closing(store.reader()) as reader:
+        since = reader.events(None).position
+        fern = reader.plant(3)
+    assert fern is not None
+    apply(store, edited(fern, name="Tree fern"))
+    add(store, 4, "Fern tree")
+    rule = Rule(find="e", replacement="E")
+    done = store.apply([Rewrite(Selection(), rule, since=since)], COMMAND).result(SECONDS)
+    assert (done.plants, done.skipped, done.skipped_ids) == (2, 1, (3,))
+    assert {row.name for row in rows(store)} == {"AloE", "RöschEn", "Tree fern", "Fern tree"}
+    undo(store)
+    assert {row.name for row in rows(store)} == {"Aloe", "Röschen", "Tree fern", "Fern tree"}
+    skipped = store.apply([Rewrite(Selection(ids=[3]), rule, since=since)], COMMAND).result(SECONDS)
+    assert (skipped.change, skipped.skipped) == (None, 1)
+
+
+@pytest.mark.usefixtures("plants")
+def test_a_plant_that_an_undo_has_changed_since_a_position_stays_as_well(store: PlantStore) -> None:
+    with closing(store.reader()) as reader:
+        fern = reader.plant(3)
+    assert fern is not None
+    apply(store, edited(fern, name="Tree fern"))
+    with closing(store.reader()) as reader:
+        since = reader.events(None).position
+    undo(store)
+    done = store.apply([Rewrite(Selection(), Rule(find="F", replacement="f"), since=since)], COMMAND).result(SECONDS)
+    assert (done.change, done.skipped_ids) == (None, (3,))
+
+
+@pytest.mark.usefixtures("plants")
+def test_the_title_of_a_replacement_says_what_was_replaced(store: PlantStore) -> None:
+    apply(store, Rewrite(Selection(), Rule(find="e", replacement="E")))
+    assert titles(store) == ["Replace “e” with “E” in 3 plants"]
+
+
 def test_a_change_has_a_kind_and_parameters_and_so_has_its_undo(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, edited(plants[0], name="Tree fern"))
     apply(store, RenameTag("kitchen", "hall"))

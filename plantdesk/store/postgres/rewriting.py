@@ -1,0 +1,154 @@
+"""Other texts for a set of plants by a rule, which is computed in Python: PostgreSQL has no folding.
+
+The new texts are collected in a temporary table of a connection of their own. They are written without the lock on
+`state`, so that all desks add plants meanwhile; it is taken for the last step. Where somebody else has made a change
+by then, all is written once more, in the end under the lock.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from plantdesk.domain.edits import Applied
+from plantdesk.domain.errors import StoreBusyError
+from plantdesk.domain.rewriting import rewritten
+from plantdesk.store.events import Position
+from plantdesk.store.postgres.changes import PAGE, check_storable, extent_of, finish, keep_images, rewrite
+from plantdesk.store.postgres.conditions import condition_of
+from plantdesk.store.postgres.connections import LONG, execute, translate_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plantdesk.domain.edits import Rewrite
+    from plantdesk.domain.records import Source
+    from plantdesk.domain.selections import Selection
+    from plantdesk.store.postgres.connections import Connection, Transaction
+    from plantdesk.store.postgres.transactions import Transactions
+    from plantdesk.store.postgres.writer import Writer
+
+#: How often all is written without the lock.
+_MAX_TRIES = 3
+_MAX_SKIPPED = 100
+
+_TABLES = """
+    CREATE TEMP TABLE rewritten (id bigint PRIMARY KEY, name text COLLATE "C", tag text COLLATE "C",
+                                 note text COLLATE "C", folded text COLLATE "C");
+    CREATE TEMP TABLE touched (id bigint PRIMARY KEY)"""
+_CHOOSE = "CREATE TEMP TABLE chosen AS SELECT plant.id FROM plant WHERE {condition}"
+_ROWS = """SELECT plant.id, name, tag, note FROM plant JOIN chosen ON chosen.id = plant.id
+           WHERE plant.id > %s ORDER BY plant.id LIMIT %s"""
+_COPY = "COPY rewritten (id, name, tag, note, folded) FROM STDIN"
+_TOUCH = """INSERT INTO touched SELECT id FROM plant WHERE seq > %(seq)s
+            UNION SELECT plant_id FROM before_image WHERE change > %(change)s AND change <> %(own)s"""
+#: Plants that were changed, not added, since the position of an edit.
+_SKIPPED = """SELECT id FROM rewritten WHERE id IN (SELECT id FROM touched)
+              AND id IN (SELECT plant_id FROM before_image WHERE change > %(change)s)"""
+_IS_WRITTEN = "plant.id IN (SELECT id FROM rewritten) AND NOT EXISTS (SELECT FROM touched WHERE touched.id = plant.id)"
+_UPDATE = """UPDATE plant SET name = new.name, tag = new.tag, note = new.note, folded = new.folded, change = %s
+             FROM rewritten AS new
+             WHERE plant.id = new.id AND NOT EXISTS (SELECT FROM touched WHERE touched.id = plant.id)"""
+
+
+class _StaleError(Exception):
+    """Somebody else has made a change meanwhile."""
+
+
+class Rewriting:
+    """One Rewrite as a change of its own. Belongs to one thread, which it blocks."""
+
+    def __init__(self, transactions: Transactions, writer: Writer, edit: Rewrite, source: Source) -> None:
+        """`transactions` have a connection for this edit alone."""
+        self._transactions, self._writer = transactions, writer
+        self._edit, self._source = edit, source
+        self._skipped: set[int] = set()
+        self._number = 0
+        self._extent: Sequence[Any] = ()
+
+    def run(self) -> Applied:
+        """Compute and write.
+
+        Raises InvalidPlantError, InvalidPatternError, UnknownPositionError, NulRefusedError and StoreError.
+        """
+        connection = self._transactions.open()
+        try:
+            with translate_errors():
+                connection.execute("SET statement_timeout = '1h'")
+                connection.limit = LONG
+                with connection.transaction():
+                    self._compute(connection)
+            return self._written()
+        finally:
+            connection.close()
+            self._writer.poll()
+
+    def _compute(self, connection: Connection) -> None:
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        self._state = _state(connection)
+        connection.execute(_TABLES.encode())
+        condition = condition_of(self._edit.plants)
+        execute(connection, _CHOOSE.format(condition=condition.sql), condition.values)
+        connection.execute("ANALYZE chosen")
+        last = -(2**63)
+        while rows := execute(connection, _ROWS, (last, PAGE)).fetchall():
+            last = rows[-1][0]
+            found = list(rewritten(self._edit.rule, rows, self._edit.leave))
+            check_storable(*(text for _, *texts in found for text in texts))
+            with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+                for row in found:
+                    copy.write_row(row)
+        if self._edit.since is not None:
+            position = Position.parse(self._edit.since)
+            self._find_touched(connection, {"seq": position.seq, "change": position.change})
+            connection.execute("DELETE FROM rewritten WHERE id IN (SELECT id FROM touched)")
+        connection.execute("ANALYZE rewritten")
+
+    def _find_touched(self, connection: Connection, state: dict[str, int]) -> bool:
+        """Find which plants were added or changed since a state; return whether there are any."""
+        connection.execute("TRUNCATE touched")
+        is_touched = execute(connection, _TOUCH, {**state, "own": self._number}).rowcount > 0
+        if is_touched and self._edit.since is not None:
+            self._skipped |= {plant_id for (plant_id,) in execute(connection, _SKIPPED, state)}
+        return is_touched
+
+    def _written(self) -> Applied:
+        for _ in range(_MAX_TRIES):
+            with suppress(_StaleError, StoreBusyError):
+                return self._transactions.write(self._finish, before=self._write)
+        return self._transactions.write(self._write_and_finish)
+
+    def _write(self, connection: Connection) -> None:
+        """Write before-images and plants for the change that comes next, if nobody makes another one before."""
+        state = _state(connection)
+        self._number = state["change"] + 1
+        self._is_touched = self._find_touched(connection, self._state)
+        keep_images(connection, self._number, _IS_WRITTEN)
+        execute(connection, _UPDATE, (self._number,))
+        self._extent = extent_of(connection, self._number)
+
+    def _finish(self, transaction: Transaction) -> Applied:
+        """Make the entry of the change, under the lock."""
+        if transaction.last_change + 1 != self._number:
+            raise _StaleError
+        connection = transaction.connection
+        if self._edit.since is None and self._find_touched(connection, self._state):
+            rewrite(connection, self._number, self._edit._replace(plants=self._touched(connection)))
+            self._extent = extent_of(connection, self._number)
+        change = finish(transaction, [self._edit], self._source, self._extent)
+        return Applied(change, len(self._skipped), tuple(sorted(self._skipped)[:_MAX_SKIPPED]))
+
+    def _write_and_finish(self, transaction: Transaction) -> Applied:
+        self._write(transaction.connection)
+        return self._finish(transaction)
+
+    def _touched(self, connection: Connection) -> Selection:
+        """Return those plants of the edit that were added or changed since its computation."""
+        ids = {plant_id for (plant_id,) in execute(connection, "SELECT id FROM touched")}
+        plants = self._edit.plants
+        return plants._replace(ids=sorted(ids if plants.ids is None else ids.intersection(plants.ids)))
+
+
+def _state(connection: Connection) -> dict[str, int]:
+    seq, change = execute(connection, "SELECT last_seq, last_change FROM state").fetchone() or (0, 0)
+    return {"seq": seq, "change": change}
