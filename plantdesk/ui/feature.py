@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.domain.errors import prevents_changes
+from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.ui.held_keys import HeldKeys
 from plantdesk.ui.menus import Key, key_text
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
     from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.domain.errors import PlantDeskError, Text
+    from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.history import Change
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
@@ -101,6 +102,10 @@ class ShownPlants(Protocol):
     @property
     def search_text(self) -> str:
         """The search that the table shows the result of; empty for all plants."""
+
+    @property
+    def shown_count(self) -> int:
+        """The number of plants that the table shows."""
 
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""
@@ -185,10 +190,12 @@ class PlantChanges(QObject):
         text: Text,
         done: Callable[[Change | None], object] | None = None,
         progress: str = "",
+        show: Callable[[tuple[int, ...]], object] | None = None,
     ) -> None:
         """Make one change of `edits`; `text` reports it, and gets the number of plants as `count`.
 
-        `done` gets the change when it was made, None where it changed no plant.
+        `done` gets the change when it was made, None where it changed no plant. `show` shows the plants of these ids,
+        which were left as they are.
         """
         if not self.may_change(store):
             return
@@ -196,11 +203,29 @@ class PlantChanges(QObject):
 
         def report(applied: Applied) -> None:
             change = applied.change
-            if change is None:
-                self._context.page.toast.show_message(self.tr("There was nothing to change."))
+            made = self.tr("There was nothing to change.")
+            made = made if change is None else shown(text.filled(count=change.plants))
+            if applied.skipped and show is not None:
+                self._report_skipped(applied, made, partial(show, applied.skipped_ids))
+            elif change is None:
+                self._context.page.toast.show_message(made)
             else:
-                self._context.report_change(change, shown(text.filled(count=change.plants)))
+                self._context.report_change(change, made)
             if done is not None:
                 done(change)
 
         self._context.bridge.follow(self, store.apply(edits, FORM), report, self._context.page.toast.show_error)
+
+    def _report_skipped(self, applied: Applied, made: str, show: Callable[[], object]) -> None:
+        """Report a change that has left plants as they are, since somebody else had changed them meanwhile."""
+        text = Text(
+            "{made} {count:,} had changed meanwhile and stay as they are.",
+            one="{made} 1 had changed meanwhile and stays as it is.",
+        )
+        actions = [(self.tr("Show"), show)]
+        if applied.change is not None:
+            self._context.undo_stack.push(applied.change)
+            actions.append(self._context.undo_stack.undo_action(applied.change))
+        key = key_text(Key.Undo) if applied.change is not None else ""
+        toast = self._context.page.toast
+        toast.show_message(shown(text.filled(made=made, count=applied.skipped)), *actions, key=key)

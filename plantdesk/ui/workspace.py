@@ -19,6 +19,7 @@ from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
+from plantdesk.ui.replacing.feature import Replacing
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
@@ -170,6 +171,7 @@ class Workspace(Page):
             transfer,
             samples,
             labels,
+            self._make_replacing(card),
             api,
             stores,
             shared,
@@ -183,6 +185,12 @@ class Workspace(Page):
             AppearanceCommands(context),
             self._help,
         ]
+
+    def _make_replacing(self, card: Card) -> Replacing:
+        replacing = Replacing(self._context, self._plants)
+        replacing.plants_requested.connect(self._plants.show_plants)
+        card.replace_requested.connect(replacing.open_dialog)
+        return replacing
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
         settings = SettingsPage(self._context, server, self._plants)

@@ -239,6 +239,7 @@ class Table:
 
     def __init__(self) -> None:
         self.search_text = ""
+        self.shown_count = 0
         self.selected: list[int] = []
 
     def selected_ids(self) -> array[int]:

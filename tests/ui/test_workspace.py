@@ -92,6 +92,7 @@ MENUS = {
         "-",
         "&Find",
         "Sa&ve this search",
+        "Find and replac&e…",
         "-",
         "&History…",
         "-",
@@ -123,6 +124,8 @@ MENUS = {
         "-",
     ],
 }
+#: What the Edit menu always has.
+ALWAYS = ["Find", "Find and replace…", "History…", "Settings…"]
 TABLE_STOPS = ["Tags", "Search by name, tag or ID", "Plants"]
 STATUS_STOPS = ["Copy the address of the API", "New token…", "3 today"]
 
@@ -186,7 +189,7 @@ def test_the_card_of_several_plants_shows_the_keys_of_its_commands(desk: WindowD
     desk.table.selectAll()
     desk.table.setFocus()
     desk.press(Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
-    desk.qtbot.waitUntil(lambda: len(desk.widget.findChildren(CommandButton)) == 4)
+    desk.qtbot.waitUntil(lambda: len(desk.widget.findChildren(CommandButton)) == 5)
     actions = desk.window.findChildren(QAction)
     for button in desk.widget.findChildren(CommandButton):
         (shown,) = (each.text() for each in button.findChildren(QLabel))
@@ -388,12 +391,12 @@ def test_the_most_serious_of_several_bars_is_seen(desk: WindowDesk) -> None:
 def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.table.setFocus()
-    assert desk.enabled("Edit") == ["Select all", "Find", "History…", "Settings…"]
+    assert desk.enabled("Edit") == ["Select all", *ALWAYS]
     desk.choose("Edit", "Select all")
     assert desk.table.selected_count() == 3
     several = ["Edit name of the current plant", "Change tag of 3 plants…", "Duplicate 3 plants", "Delete 3 plants"]
     copies = ["Copy", "Select all", "Copy as CSV", "Copy as JSON"]
-    assert desk.enabled("Edit") == [*copies, *several, "Find", "History…", "Settings…"]
+    assert desk.enabled("Edit") == [*copies, *several, *ALWAYS]
     desk.choose("Edit", "Copy")
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
@@ -402,13 +405,13 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
 def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.name.setFocus()
-    assert desk.enabled("Edit") == ["Find", "History…", "Settings…"]
+    assert desk.enabled("Edit") == ALWAYS
     desk.name.setText("Dill")
     desk.name.selectAll()
-    assert desk.enabled("Edit") == ["Cut", "Copy", "Select all", "Find", "History…", "Settings…"]
+    assert desk.enabled("Edit") == ["Cut", "Copy", "Select all", *ALWAYS]
     desk.choose("Edit", "Cut")
     assert (desk.name.text(), QGuiApplication.clipboard().text()) == ("", "Dill")
-    assert desk.enabled("Edit") == ["Undo", "Paste", "Find", "History…", "Settings…"]
+    assert desk.enabled("Edit") == ["Undo", "Paste", *ALWAYS]
     desk.choose("Edit", "Paste")
     assert desk.name.text() == "Dill"
     desk.choose("Edit", "Undo")
@@ -420,7 +423,7 @@ def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: W
 def test_on_a_button_there_is_nothing_to_edit(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.button("Add").setFocus()
-    assert desk.enabled("Edit") == ["Find", "History…", "Settings…"]
+    assert desk.enabled("Edit") == ALWAYS
 
 
 # --- all menus --------------------------------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ class Card(Feature):
     delete_requested = Signal()
     tag_requested = Signal()
     labels_requested = Signal()
+    replace_requested = Signal()
     copy_requested = Signal()
     export_requested = Signal()
     saving_changed = Signal(bool)
@@ -456,6 +457,7 @@ class Card(Feature):
 
         card = SelectionCard(self.context.theme)
         card.tag_requested.connect(self.tag_requested)
+        card.replace_requested.connect(self.replace_requested)
         card.copy_requested.connect(self.copy_requested)
         card.export_requested.connect(self.export_requested)
         card.none_requested.connect(self._rows.clear_selection)

@@ -51,6 +51,7 @@ class SelectionCard(CardFrame):
     """Shows the summary that it is given, and the commands for all of the plants: each has a signal."""
 
     tag_requested = Signal()
+    replace_requested = Signal()
     labels_requested = Signal()
     copy_requested = Signal()
     export_requested = Signal()
@@ -72,6 +73,7 @@ class SelectionCard(CardFrame):
         self._sources_label = PlainLabel(tone="muted", wrapped=True)
         commands = (
             (self.tr("Change tag…"), "tag", QKeySequence("Ctrl+T"), self.tag_requested),
+            (self.tr("Find and replace…"), "replace", QKeySequence("Ctrl+R"), self.replace_requested),
             (self.tr("Print labels…"), "printer", QKeySequence("Ctrl+P"), self.labels_requested),
             (self.tr("Copy"), "copy", QKeySequence(Key.Copy), self.copy_requested),
             (self.tr("Export…"), "file-down", QKeySequence("Ctrl+E"), self.export_requested),
@@ -109,7 +111,8 @@ class SelectionCard(CardFrame):
 
     def set_editable(self, reason: str) -> None:
         """Allow changes, or none for a reason."""
-        allow(self.commands[0], reason)
+        for button in self.commands[:2]:
+            allow(button, reason)
         self._delete_button.setEnabled(not reason)  # it has a tooltip of its own where it is narrow
 
     def _show_tags(self, summary: Summary) -> None:

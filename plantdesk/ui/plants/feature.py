@@ -156,13 +156,12 @@ class Plants(Feature):
     """Accepts typing at once; the browser is built later.
 
     `files_requested`, `token_requested`, `example_requested`, `samples_requested`: of the empty table.
-    `selection_changed(count)`: other rows are selected.
-    `card_requested`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
-    search. `save_search_requested`, `sidebar_requested`: buttons of the search. `import_requested(text)`: more was
-    pasted than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended. `plant_opened(id)`: a
-    plant is shown by its address. `quick_done`: the small window is closed, and its plants are saved, or wait.
-    `requested(request)`: as another start may request it. `queries_changed(queries)`: those of another store, or None.
-    `plants_shown`: as that of the browser.
+    `selection_changed(count)`: other rows are selected. `card_requested`: the key of the table that shows or hides the
+    card. `search_changed(text)`: the table shows another search. `save_search_requested`, `sidebar_requested`: buttons
+    of the search. `import_requested(text)`: more was pasted than the form adds. `plants_dragged(started)`: a drag of
+    rows has started, or ended. `plant_opened(id)`: a plant is shown by its address. `quick_done`: the small window is
+    closed, and its plants are saved, or wait. `requested(request)`: as another start may request it.
+    `queries_changed(queries)`: those of another store, or None. `plants_shown`: as the browser's.
     """
 
     files_requested = Signal()
@@ -288,6 +287,11 @@ class Plants(Feature):
     def search_text(self) -> str:
         """The search that the table shows the result of; empty for all plants."""
         return self._browser.model.query.text
+
+    @property
+    def shown_count(self) -> int:
+        """The number of plants that the table shows."""
+        return self._browser.model.rowCount()
 
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""
@@ -530,10 +534,9 @@ class Plants(Feature):
     def replace_tag(self, old: str, new: str | None) -> None:
         """Let the filters follow a tag that was renamed, or None that was removed."""
         bar = self._browser.search_bar
-        before = list(bar.filters)
-        filters = [each for each in (moved_filter(term, old, new) for term in before) if each is not None]
-        if filters != before:
-            bar.set_filters(filters)
+        filters = [moved_filter(term, old, new) for term in bar.filters]
+        if filters != list(bar.filters):
+            bar.set_filters([each for each in filters if each is not None])
 
     # --- the browser ---
 
@@ -581,10 +584,7 @@ class Plants(Feature):
         self._show_hint(error)
 
     def _show_hint(self, error: StoreError | None) -> None:
-        """Report under the form that plants wait for a store that is read-only; the bar shows why.
-
-        Where that lasts until somebody gives a right or updates a program, none can be typed.
-        """
+        """Report under the form that plants wait for a store that is read-only; where that lasts, none can be typed."""
         hint = self.tr("Plants are added as soon as the store can be written to.")
         lasting = _lasting(error)
         self._form.allow("" if lasting is None else error_text(lasting))

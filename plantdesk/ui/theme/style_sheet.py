@@ -141,7 +141,8 @@ QCheckBox::indicator { margin: 2px 0; }
 QCheckBox::indicator:hover { background: $hover; }
 QCheckBox::indicator:focus { border: 2px solid $focus; width: ${box_2}px; height: ${box_2}px; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check"); }
-QCheckBox::indicator:checked:focus { border-color: $text; }
+QCheckBox::indicator:indeterminate { background: $accent; border-color: $accent; image: url("$minus"); }
+QCheckBox::indicator:checked:focus, QCheckBox::indicator:indeterminate:focus { border-color: $text; }
 QCheckBox::indicator:disabled { border-color: $line; }
 """
 
@@ -226,6 +227,7 @@ QListWidget[clear="true"]:focus { border-color: $focus; }
 QTextBrowser { border: 1px solid $border; padding: 1px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QTextBrowser:focus { border: 2px solid $focus; padding: 0; }
+QListView[pane="changes"] { border: none; padding: 0; }
 QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
 QListView[pane="strip"] { background: $window; border: none; padding: 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
@@ -271,6 +273,7 @@ def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
         **_derived_colors(colors),
         **_sizes(metrics),
         check=(indicators / f"check-{shade}.svg").as_posix(),
+        minus=(indicators / f"minus-{shade}.svg").as_posix(),
         spin_up=(indicators / f"up-{shade}.svg").as_posix(),
         combo_arrow=(indicators / f"arrow-{shade}.svg").as_posix(),
         menu_check=(indicators / f"menu-check-{shade}.svg").as_posix(),

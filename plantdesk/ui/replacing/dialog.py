@@ -1,0 +1,374 @@
+"""Find and replace: what is looked for, where, and each place that would change."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QLocale, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+
+from plantdesk.domain.edits import Rewrite
+from plantdesk.domain.errors import Text
+from plantdesk.domain.rewriting import FIELDS, Rule
+from plantdesk.ui.qt import STRETCH, fill, override, set_properties
+from plantdesk.ui.replacing.changed_texts import ChangedTexts, ChangedTextView
+from plantdesk.ui.replacing.preview import Preview, read_preview
+from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.theme.metrics import XL, XS, L, M, S
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QKeyEvent
+
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.selections import Selection
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import WindowContext
+
+#: For text of 13 px.
+_WIDTH, _HEIGHT = 760, 660
+_ACTION_WIDTH = 150
+#: Milliseconds after the last key.
+_DELAY = 150
+_REPLACE, _BEFORE, _AFTER, _NOTE_LINE, _TIDY = range(5)
+
+
+class ReplaceDialog(Dialog):
+    """Stays open beside the main window.
+
+    `activated`: it gets the keys. `edit_requested(edit, plants)`: make this edit of so many plants.
+    `plant_requested(id)`: show this plant.
+    """
+
+    activated = Signal()
+    edit_requested = Signal(object, int)
+    plant_requested = Signal(object)
+
+    def __init__(
+        self, context: WindowContext, store: PlantStore, scopes: Sequence[tuple[str, Selection]], parent: QWidget
+    ) -> None:
+        """`scopes` are the sets of plants to choose from, with their texts."""
+        super().__init__(self.tr("Find and replace"), parent)
+        self._context, self._store = context, store
+        self._scopes = [plants for _, plants in scopes]
+        self._preview = Preview()
+        self._edit: Rewrite | None = None
+        self._task: Task | None = None
+        self._delay = QTimer(self, singleShot=True, interval=_DELAY)
+        self._make_fields([text for text, _ in scopes])
+        self._texts = ChangedTexts(self)
+        self._view = ChangedTextView(self._texts, context.theme)
+        self._all = QCheckBox()
+        self._all.setAccessibleName(self.tr("Change all"))
+        self._all.setTristate(True)
+        self._count_label = PlainLabel(role="detail")
+        self._empty_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
+        self._message = MessageLine(context.theme)
+        self._button = self.buttons.addButton(self.tr("Replace"), ButtonRole.AcceptRole)
+        self._button.setProperty("variant", "primary")
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self._lay_out()
+        self._connect()
+        self._show_action()
+
+    def look_for(self, text: str) -> None:
+        """Begin with a text to be found."""
+        self._find.setText(text)
+        self._find.selectAll()
+        self._find.setFocus()
+
+    # --- what is chosen ---
+
+    def _make_fields(self, scopes: list[str]) -> None:
+        self._action = ComboBox(self.tr("Do"))
+        actions = (
+            self.tr("Replace"),
+            self.tr("Add before names"),
+            self.tr("Add after names"),
+            self.tr("Add a line to notes"),
+            self.tr("Tidy up"),
+        )
+        self._action.addItems(actions)
+        self._find, self._new = LineEdit(), LineEdit()
+        self._quotes = ComboBox(self.tr("Quotes"))
+        for text, value in (
+            (self.tr("Leave quotes"), ""),
+            (self.tr("‘Typographic’ quotes"), "curly"),
+            (self.tr("'Straight' quotes"), "straight"),
+        ):
+            self._quotes.addItem(text, value)
+        self._scope = ComboBox(self.tr("Where"))
+        self._scope.addItems(scopes)
+        texts = (self.tr("Names"), self.tr("Notes"), self.tr("Same case"), self.tr("Whole words"), self.tr("Pattern"))
+        self._checks = [QCheckBox(text) for text in texts]
+        self._names, self._notes, self._case, self._words, self._pattern = self._checks
+        self._names.setChecked(True)
+        self._notes.setChecked(True)
+        hint = self.tr("A pattern by the rules of RE2, such as (\\w+) x (\\w+); \\1 is a group")
+        set_tool_tip(self._pattern, hint)
+
+    @property
+    def _rule(self) -> Rule | None:
+        """What is to be done; None while something is missing."""
+        fields = tuple(field for field, box in zip(FIELDS, self._checks, strict=False) if box.isChecked())
+        find, new = self._find.text(), self._new.text()
+        match self._action.currentIndex():
+            case 0 if find and fields:
+                return Rule(
+                    fields=fields,
+                    find=find,
+                    replacement=new,
+                    any_case=not self._case.isChecked(),
+                    whole_words=self._words.isChecked(),
+                    is_pattern=self._pattern.isChecked(),
+                )
+            case 1 if new:
+                return Rule(before=new)
+            case 2 if new:
+                return Rule(after=new)
+            case 3 if new.strip():
+                return Rule(note_line=new)
+            case 4 if fields:
+                return Rule(fields=fields, tidies=True, quotes=self._quotes.currentData())
+            case _:
+                return None
+
+    @Slot()
+    def _show_action(self) -> None:
+        """Show the fields that the chosen action has."""
+        action = self._action.currentIndex()
+        is_replace, is_tidy = action == _REPLACE, action == _TIDY
+        self._find_part.setVisible(is_replace)
+        self._new_part.setVisible(not is_tidy)
+        self._quotes_part.setVisible(is_tidy)
+        labels = (self.tr("Replace with"), self.tr("Text before"), self.tr("Text after"), self.tr("Line"), "")
+        self._new_label.setText(labels[action])
+        self._new.setAccessibleName(labels[action])
+        for box in (self._names, self._notes):
+            box.setVisible(is_replace or is_tidy)
+        for box in (self._case, self._words, self._pattern):
+            box.setVisible(is_replace)
+        self._texts.tick_all(ticked=True)
+        self._on_input()
+
+    # --- the preview ---
+
+    @Slot()
+    def _on_input(self) -> None:
+        """Read the preview soon; the present rows stay until then."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+        self._edit = None
+        self._delay.start()
+        self._show_counts()
+
+    @Slot()
+    def _on_other_texts(self) -> None:
+        self._texts.tick_all(ticked=True)
+        self._on_input()
+
+    @Slot()
+    def _read(self) -> None:
+        rule = self._rule
+        if rule is None:
+            self._show_problem("")
+            self._texts.show(Preview())
+            self._preview = Preview()
+            self._show_counts()
+            return
+        plants = self._scopes[max(self._scope.currentIndex(), 0)]
+        self._task = self._context.bridge.long_tasks.ask(
+            self,
+            partial(read_preview, self._store, rule, plants),
+            partial(self._on_read, Rewrite(plants, rule)),
+            self._on_failed,
+            progress=self._on_part,
+        )
+
+    def _on_part(self, preview: Preview) -> None:
+        self._show_problem("")
+        self._show_rows(preview)
+
+    def _on_read(self, edit: Rewrite, preview: Preview) -> None:
+        self._task = None
+        self._edit = edit._replace(since=preview.since)
+        self._show_problem("")
+        self._show_rows(preview)
+        announce(self._view, self._count_label.text() or self._empty_label.text())
+
+    def _on_failed(self, error: Exception) -> None:
+        self._task = None
+        self._show_problem(error_text(error))
+        self._show_rows(Preview())
+
+    def _show_problem(self, text: str) -> None:
+        set_properties(self._find, invalid=str(bool(text) and self._action.currentIndex() == _REPLACE).lower())
+        if text != self._message.text:
+            self._message.show_message(Tone.ERROR if text else Tone.HINT, text)
+
+    def _show_rows(self, preview: Preview) -> None:
+        self._preview = preview
+        self._texts.show(preview)
+        self._lay_out_header()
+        if preview.rows and not self._view.currentIndex().isValid():
+            self._view.setCurrentIndex(self._texts.index(0))
+        self._show_counts()
+
+    @Slot()
+    def _show_counts(self) -> None:
+        places, plants, left = self._texts.counts
+        has_rows = self._texts.rowCount() > 0
+        self._pages.setCurrentIndex(0 if has_rows else 1)
+        self._all.setVisible(has_rows)
+        self._all.setCheckState(self._texts.state)
+        is_known = self._edit is not None and self._preview.is_complete
+        self._button.setEnabled(is_known and plants > 0)
+        if self._action.currentIndex() == _REPLACE:
+            many = Text("Replace in {count:,} plants", one="Replace in 1 plant", count=plants)
+            plain = self.tr("Replace")
+        else:
+            many, plain = Text("Change {count:,} plants", one="Change 1 plant", count=plants), self.tr("Change")
+        self._button.setText(shown(many) if is_known and plants else plain)
+        self._count_label.setText(self._count_text(places, plants, left) if is_known and has_rows else "…")
+        self._count_label.setVisible(has_rows or self._task is not None)
+        is_over = is_known or self._rule is None or bool(self._message.text)
+        self._empty_label.setText(self._empty_text() if is_over else "…")
+
+    def _count_text(self, places: int, plants: int, left: int) -> str:
+        looked = Text("{count:,} plants", one="1 plant", count=self._preview.plants)
+        where = Text("{changed:,} of {plants}", changed=plants, plants=looked)
+        text = shown(Text("{count:,} places in {where}", one="1 place in {where}", count=places, where=where))
+        if left:
+            text = self.tr("{text}, {left} left out").format(text=text, left=QLocale().toString(left))
+        listed, all_places = self._texts.rowCount(), self._preview.places
+        if listed < all_places and sum(row.places for row in self._preview.rows) < all_places:
+            text = self.tr("{text}; the first {listed} are listed").format(text=text, listed=QLocale().toString(listed))
+        return text
+
+    def _empty_text(self) -> str:
+        if self._message.text:
+            return ""
+        if self._rule is None:
+            nothing = (self.tr("Type what is to be found."), *[self.tr("Type what is to be added.")] * 3)
+            return (
+                self.tr("Choose names or notes.")
+                if not self._has_field
+                else (*nothing, "")[self._action.currentIndex()]
+            )
+        if self._action.currentIndex() == _REPLACE:
+            return self.tr("Nothing contains {text}.").format(text=quoted(self._find.text()))
+        return self.tr("There is nothing to change.")
+
+    @property
+    def _has_field(self) -> bool:
+        return self._names.isChecked() or self._notes.isChecked()
+
+    # --- what is done ---
+
+    @Slot()
+    def _on_accepted(self) -> None:
+        if self._edit is None or not self._button.isEnabled():
+            return
+        edit, only = self._edit, self._texts.only
+        plants = edit.plants if only is None else edit.plants._replace(ids=only)
+        _, count, _ = self._texts.counts
+        self.edit_requested.emit(edit._replace(plants=plants, leave=frozenset(self._texts.left)), count)
+        self.accept()
+
+    @Slot()
+    def _on_all_clicked(self) -> None:
+        self._texts.tick_all(ticked=self._texts.state is not Qt.CheckState.Checked)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.WindowActivate:
+            self.activated.emit()
+        return super().event(event)
+
+    @override
+    def done(self, result: int) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        super().done(result)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER_KEYS and self._view.hasFocus():
+            return  # a row has no command that could be meant
+        super().keyPressEvent(event)
+
+    # --- the layout ---
+
+    def _lay_out(self) -> None:
+        scaled = self._context.theme.metrics.scaled
+        action_part, _ = self._labelled(self.tr("Do"), self._action)
+        action_part.setFixedWidth(max(scaled(_ACTION_WIDTH), self._action.sizeHint().width()))
+        self._find_part, _ = self._labelled(self.tr("Find"), self._find)
+        self._new_part, self._new_label = self._labelled(self.tr("Replace with"), self._new)
+        self._quotes_part, _ = self._labelled(self.tr("Quotes"), self._quotes)
+        parts = ((self._find_part, 1), (self._new_part, 1), (self._quotes_part, 1))
+        fields = fill(QHBoxLayout(), action_part, *parts, spacing=S + 2)
+        options = fill(QHBoxLayout(), self._scope, S, *self._checks[:2], S, *self._checks[2:], STRETCH, spacing=M)
+        caption = PlainLabel(self.tr("What will change"), role="caption", buddy=self._view)
+        captions = fill(QHBoxLayout(), caption, STRETCH, self._count_label)
+        hint = PlainLabel(self.tr("One change. Ctrl+Z takes it back."), role="detail", wrapped=True)
+        bottom = fill(QHBoxLayout(), (hint, 1), self.buttons, spacing=S)
+        top = fill(QVBoxLayout(), fields, self._message, options, spacing=XS)
+        fill(QVBoxLayout(self), top, captions, (self._list(), 1), bottom, margins=(XL, L, XL, M), spacing=S)
+        self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))
+
+    def _labelled(self, text: str, field: QWidget) -> tuple[QWidget, PlainLabel]:
+        part = QWidget()
+        label = PlainLabel(text, role="caption", buddy=field)
+        fill(QVBoxLayout(part), label, field, margins=0, spacing=XS)
+        field.setAccessibleName(text)
+        return part, label
+
+    def _list(self) -> QWidget:
+        card = QFrame()
+        card.setProperty("card", "true")
+        headings = (self.tr("ID"), self.tr("In"), self.tr("Change"))
+        self._headings = [PlainLabel(text, role="caption") for text in headings]
+        self._header = QWidget()
+        self._header.setFixedHeight(self._context.theme.metrics.header)
+        for each in (self._all, *self._headings):
+            each.setParent(self._header)
+        body = QWidget()
+        fill(QVBoxLayout(body), self._header, (self._view, 1), margins=0, spacing=0)
+        self._pages = QStackedLayout()
+        for page in (body, self._empty_label):
+            self._pages.addWidget(page)
+        fill(QVBoxLayout(card), (self._pages, 1), margins=XS)
+        return card
+
+    def _lay_out_header(self) -> None:
+        check, *starts = *self._view.starts(), self._view.text_start
+        for widget, start in zip((self._all, *self._headings), (check, *starts), strict=True):
+            widget.adjustSize()
+            top = (self._header.height() - widget.height()) // 2
+            end = self._header.width() - start - widget.width()
+            widget.move(end if self.isRightToLeft() else start, top)
+            widget.show()
+
+    def _connect(self) -> None:
+        self._delay.timeout.connect(self._read)
+        self._action.currentIndexChanged.connect(self._show_action)
+        self._find.textChanged.connect(self._on_other_texts)
+        self._new.textChanged.connect(self._on_input)
+        for box in (self._scope, self._quotes):
+            box.currentIndexChanged.connect(self._on_other_texts)
+        for check in self._checks:
+            check.toggled.connect(self._on_other_texts)
+        for field in (self._find, self._new):
+            field.returnPressed.connect(self._on_accepted)
+        self._all.clicked.connect(self._on_all_clicked)
+        self._texts.marks_changed.connect(self._show_counts)
+        self._view.plant_requested.connect(self.plant_requested)
+        self._button.clicked.connect(self._on_accepted)

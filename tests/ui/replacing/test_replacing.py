@@ -1,0 +1,304 @@
+"""Find and replace, as it is used: by keys in the dialog, with a real store."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QLineEdit
+
+from plantdesk.domain.edits import edited
+from plantdesk.domain.records import COMMAND
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.replacing.changed_texts import ChangedTextView
+from plantdesk.ui.replacing.dialog import ReplaceDialog
+from plantdesk.ui.replacing.feature import Replacing
+from plantdesk.ui.replacing.preview import MAX_LISTED
+from plantdesk.ui.widgets.fields import ComboBox
+from tests.support.desk import Desk, Table
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
+    from plantdesk.ui.feature import WindowContext
+    from tests.ui.conftest import Adder
+
+
+class Replaced:
+    """The dialog over the plants of the store."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext, opened: OpenStore) -> None:
+        self.store = opened.store
+        self.table = Table()
+        self.feature = Replacing(context, self.table)
+        self.feature.set_store(opened)
+        context.undo_stack.set_store(opened.store)
+        self.window = Desk(qtbot, context.page)
+        self.qtbot = qtbot
+
+    def open(self) -> None:
+        with closing(self.store.reader()) as reader:
+            self.table.shown_count = reader.count()
+        self.window.choose("Edit", "Find and replace…")
+        self.qtbot.waitUntil(self.dialog.isActiveWindow)
+
+    @property
+    def dialog(self) -> ReplaceDialog:
+        return self.window.the(ReplaceDialog)
+
+    @property
+    def desk(self) -> Desk:
+        return Desk(self.qtbot, self.dialog)
+
+    @property
+    def view(self) -> ChangedTextView:
+        return self.desk.the(ChangedTextView)
+
+    def rows(self) -> list[str]:
+        """Return the rows as a screen reader speaks them."""
+        model = self.view.model()
+        role = Qt.ItemDataRole.AccessibleTextRole
+        return [model.index(row, 0).data(role) for row in range(model.rowCount())]
+
+    def sees(self, *texts: str) -> None:
+        self.qtbot.waitUntil(lambda: {*texts} <= {*self.desk.texts(), *self.desk.buttons()}, timeout=3_000)
+
+    def names(self) -> list[str]:
+        with closing(self.store.reader()) as reader:
+            return sorted(row.name for row in reader.rows(range(1, 2000)).values())
+
+    def notes(self) -> dict[int, str | None]:
+        with closing(self.store.reader()) as reader:
+            return {row.id: row.note for row in reader.rows(range(1, 20)).values()}
+
+    def choose(self, action: str) -> None:
+        box = self.desk.the(ComboBox, "Do")
+        box.setCurrentIndex(box.findText(action))
+
+
+@pytest.fixture
+def replaced(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Replaced:
+    add("Salvia nemerosa", "Anemone nemerosa", "Aloe")
+    with closing(store.reader()) as reader:
+        found = reader.rows([2, 3])
+    notes = {2: "not the true nemerosa\nof the trade", 3: "Nemerosa?"}
+    store.apply([edited(found[each], note=note) for each, note in notes.items()], COMMAND).result()
+    return Replaced(qtbot, context, OpenStore(store, queries))
+
+
+def test_names_and_notes_are_replaced_by_typing_alone(replaced: Replaced) -> None:
+    replaced.open()
+    desk = replaced.desk
+    desk.hit(*"nemerosa", Qt.Key.Key_Tab, *"nemorosa")
+    replaced.sees("4 places in 3 of 3 plants", "Replace in 3 plants")
+    assert replaced.rows() == [
+        "3, Note: Nemerosa? becomes nemorosa?",
+        "2, Name: Anemone nemerosa becomes Anemone nemorosa",
+        "2, Note: not the true nemerosa↵of the trade becomes not the true nemorosa↵of the trade",
+        "1, Name: Salvia nemerosa becomes Salvia nemorosa",
+    ]
+    desk.press(Qt.Key.Key_Return)
+    replaced.window.until(lambda: "Replaced in 3 plants." in replaced.window.toast.text)
+    assert replaced.names() == ["Aloe", "Anemone nemorosa", "Salvia nemorosa"]
+    assert replaced.notes()[3] == "nemorosa?"
+    QTest.mouseClick(replaced.window.button("Undo"), Qt.MouseButton.LeftButton)
+    replaced.window.until(lambda: replaced.names() == ["Aloe", "Anemone nemerosa", "Salvia nemerosa"])
+
+
+def test_a_text_that_is_not_ticked_stays(replaced: Replaced) -> None:
+    replaced.open()
+    replaced.desk.hit(*"nemerosa", Qt.Key.Key_Tab, "N")
+    replaced.sees("Replace in 3 plants")
+    replaced.view.setFocus()
+    replaced.desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Space)
+    replaced.sees("3 places in 3 of 3 plants, 1 left out")
+    assert replaced.rows()[2].endswith("of the trade, stays")
+    first = replaced.view.visualRect(replaced.view.model().index(0, 0))
+    QTest.mouseClick(
+        replaced.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(first.left() + 20, first.center().y())
+    )
+    replaced.sees("2 places in 2 of 3 plants, 2 left out", "Replace in 2 plants")
+    box = replaced.desk.the(QCheckBox, "Change all")
+    assert box.checkState() is Qt.CheckState.PartiallyChecked
+    replaced.desk.type(replaced.desk.field("Replace with"), "X")
+    replaced.sees("2 places in 2 of 3 plants, 2 left out")
+    assert replaced.rows()[1] == "2, Name: Anemone nemerosa becomes Anemone X"
+    QTest.mouseClick(replaced.desk.button("Replace in 2 plants"), Qt.MouseButton.LeftButton)
+    replaced.window.until(lambda: "Replaced in 2 plants." in replaced.window.toast.text)
+    assert replaced.names() == ["Aloe", "Anemone X", "Salvia X"]
+    assert replaced.notes() == {1: None, 2: "not the true nemerosa\nof the trade", 3: "Nemerosa?"}
+
+
+def test_none_is_ticked_and_then_one(replaced: Replaced) -> None:
+    replaced.open()
+    replaced.desk.hit(*"nemerosa")
+    replaced.sees("Replace in 3 plants")
+    replaced.desk.the(QCheckBox, "Change all").click()
+    replaced.sees("0 places in 0 of 3 plants, 4 left out")
+    assert not replaced.desk.button("Replace").isEnabled()
+    replaced.view.setFocus()
+    replaced.desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)
+    replaced.sees("Replace in 1 plant")
+    replaced.desk.button("Replace in 1 plant").click()
+    replaced.window.until(lambda: replaced.names() == ["Aloe", "Anemone ", "Salvia nemerosa"])
+    assert replaced.notes()[2] == "not the true nemerosa\nof the trade"
+
+
+def test_case_words_pattern_and_fields(replaced: Replaced) -> None:
+    replaced.open()
+    desk = replaced.desk
+    desk.hit(*"Nemerosa")
+    replaced.sees("Replace in 3 plants")
+    desk.button("Same case").click()
+    replaced.sees("Replace in 1 plant")
+    desk.button("Notes").click()
+    replaced.sees("Nothing contains “Nemerosa”.")
+    assert not desk.button("Replace").isEnabled()
+    desk.type(desk.field("Find"), "(?i)nem(e")
+    desk.button("Pattern").click()
+    replaced.sees("The bracket at 8 is not closed.")
+    assert desk.field("Find").property("invalid") == "true"
+    desk.type(desk.field("Find"), "(\\w+) (nemerosa)")
+    desk.type(desk.field("Replace with"), "\\2 \\1")
+    replaced.sees("Replace in 2 plants")
+    assert replaced.rows()[1] == "1, Name: Salvia nemerosa becomes nemerosa Salvia"
+    desk.type(desk.field("Find"), "Salv")
+    desk.type(desk.field("Replace with"), "")
+    desk.button("Whole words").click()
+    replaced.sees("Nothing contains “Salv”.")
+    desk.button("Names").click()
+    replaced.sees("Choose names or notes.")
+
+
+def test_a_name_that_would_be_empty_stays(replaced: Replaced) -> None:
+    replaced.open()
+    replaced.desk.hit(*"Aloe")
+    replaced.sees("0 places in 0 of 3 plants, 1 left out")
+    assert replaced.rows() == ["3, Name: Aloe, would have no name"]
+    replaced.view.setFocus()
+    replaced.desk.hit(Qt.Key.Key_Space)
+    assert not replaced.desk.button("Replace").isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("action", "field", "names", "notes"),
+    [
+        ("Add before names", "Text before", ["xAloe", "xAnemone nemerosa", "xSalvia nemerosa"], "Nemerosa?"),
+        ("Add after names", "Text after", ["Aloex", "Anemone nemerosax", "Salvia nemerosax"], "Nemerosa?"),
+        ("Add a line to notes", "Line", ["Aloe", "Anemone nemerosa", "Salvia nemerosa"], "Nemerosa?\nx"),
+    ],
+)
+def test_texts_are_added(replaced: Replaced, action: str, field: str, names: list[str], notes: str) -> None:
+    replaced.open()
+    replaced.choose(action)
+    replaced.sees("Type what is to be added.")
+    replaced.desk.type(replaced.desk.field(field), "x")
+    replaced.sees("Change 3 plants")
+    replaced.desk.press(Qt.Key.Key_Return)
+    replaced.window.until(lambda: "Changed 3 plants." in replaced.window.toast.text)
+    assert (replaced.names(), replaced.notes()[3]) == (names, notes)
+
+
+def test_blanks_and_quotes_are_tidied(replaced: Replaced, add: Adder) -> None:
+    add(" Rosa  'Peace' ")
+    replaced.open()
+    replaced.choose("Tidy up")
+    replaced.sees("Change 1 plant")
+    quotes = replaced.desk.the(ComboBox, "Quotes")
+    quotes.setCurrentIndex(1)
+    replaced.sees("5 places in 1 of 4 plants")
+    replaced.desk.button("Change 1 plant").click()
+    replaced.window.until(lambda: "Rosa ‘Peace’" in replaced.names())
+
+
+def test_what_others_have_changed_meanwhile_stays_and_is_said(replaced: Replaced, store: Store) -> None:
+    shown: list[object] = []
+    replaced.feature.plants_requested.connect(shown.append)
+    replaced.open()
+    replaced.desk.hit(*"nemerosa", Qt.Key.Key_Tab, "N")
+    replaced.sees("Replace in 3 plants")
+    with closing(store.reader()) as reader:
+        row = reader.plant(1)
+    assert row is not None
+    store.apply([edited(row, name="Salvia nemerosa alba")], COMMAND).result()
+    replaced.desk.press(Qt.Key.Key_Return)
+    replaced.window.until(
+        lambda: "Replaced in 2 plants. 1 had changed meanwhile and stays as it is." in replaced.window.toast.text
+    )
+    assert replaced.names() == ["Aloe", "Anemone N", "Salvia nemerosa alba"]
+    replaced.window.button("Show").click()
+    assert shown == [(1,)]
+
+
+def test_the_selected_plants_come_first(replaced: Replaced) -> None:
+    replaced.table.selected = [1, 3]
+    replaced.open()
+    box = replaced.desk.the(ComboBox, "Where")
+    assert [box.itemText(each) for each in range(box.count())] == ["In 2 selected plants", "In all 3 plants"]
+    replaced.desk.hit(*"nemerosa")
+    replaced.sees("2 places in 2 of 2 plants")
+    box.setCurrentIndex(1)
+    replaced.sees("4 places in 3 of 3 plants")
+
+
+@pytest.mark.parametrize(("search", "start"), [("aloe", "aloe"), ("aloe tag:x", ""), ("note:x", ""), ("", "")])
+def test_it_begins_with_the_word_of_the_search(replaced: Replaced, search: str, start: str) -> None:
+    replaced.table.search_text = search
+    replaced.open()
+    assert replaced.desk.field("Find").text() == start
+
+
+def test_it_begins_with_the_text_that_is_selected(replaced: Replaced, context: WindowContext) -> None:
+    field = QLineEdit("Salvia nemerosa", context.page)
+    field.show()
+    field.setFocus()
+    field.setSelection(7, 8)
+    replaced.feature.open_dialog()
+    assert replaced.desk.field("Find").text() == "nemerosa"
+
+
+def test_keys_that_are_typed_before_the_dialog_is_there_are_for_it(replaced: Replaced, context: WindowContext) -> None:
+    field = QLineEdit(context.page)
+    field.show()
+    field.setFocus()
+    context.keys.hold()
+    QTest.keyClicks(field, "Sal")
+    replaced.feature.open_dialog()
+    replaced.window.until(lambda: replaced.desk.field("Find").text() == "Sal")
+    assert not field.text()
+
+
+def test_more_places_than_are_listed_are_counted_and_changed(replaced: Replaced, add: Adder) -> None:
+    add(*(f"Rosa {number}" for number in range(MAX_LISTED + 100)))
+    replaced.open()
+    replaced.desk.hit(*"Rosa ", Qt.Key.Key_Tab, *"Flos ")
+    replaced.sees("1,100 places in 1,100 of 1,103 plants; the first 1,000 are listed")
+    replaced.view.setFocus()
+    replaced.desk.hit(Qt.Key.Key_Space)
+    replaced.sees("Replace in 1,099 plants")
+    replaced.desk.button("Replace in 1,099 plants").click()
+    replaced.window.until(lambda: "Replaced in 1,099 plants." in replaced.window.toast.text)
+    assert [name for name in replaced.names() if name.startswith("Rosa")] == [f"Rosa {MAX_LISTED + 99}"]
+
+
+def test_rows_are_check_boxes_for_screen_readers_and_f2_shows_the_plant(replaced: Replaced) -> None:
+    shown: list[object] = []
+    replaced.feature.plants_requested.connect(shown.append)
+    replaced.open()
+    replaced.desk.hit(*"Salvia")
+    replaced.sees("Replace in 1 plant")
+    replaced.view.setFocus()
+    interface = QAccessible.queryAccessibleInterface(replaced.view)
+    assert interface.text(QAccessible.Text.Name) == "What will change"
+    row = interface.child(0)
+    assert row.text(QAccessible.Text.Name) == "1, Name: Salvia nemerosa becomes  nemerosa"
+    assert row.state().checkable
+    assert row.state().checked
+    replaced.desk.hit(Qt.Key.Key_F2)
+    assert shown == [(1,)]
