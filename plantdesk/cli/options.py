@@ -264,6 +264,10 @@ def _add_filter(command: Parser) -> None:
     command.add_argument("--search", metavar="TEXT", type=unicode_text, help=_SEARCH)
     command.add_argument("--tag", type=unicode_text, help="only those with this tag")
     command.add_argument("--no-tag", action="store_true", help="only those without a tag")
+    _add_origin(command)
+
+
+def _add_origin(command: Parser) -> None:
     command.add_argument(
         "--from",
         dest="source",
@@ -292,6 +296,10 @@ def _add_edit(commands: Commands) -> None:
     command = add_command(commands, "edit", "change name, tag or note of plants", "plants.edit", "database")
     command.add_argument("id", metavar="ID", nargs="?", help="its ID")
     command.add_argument("--search", metavar="TEXT", type=unicode_text, help="instead of an ID: all that `list` finds")
+    tags = command.add_mutually_exclusive_group()
+    tags.add_argument("--tagged", metavar="TAG", type=unicode_text, help="instead of an ID: those with this tag")
+    tags.add_argument("--untagged", action="store_true", help="instead of an ID: those without a tag")
+    _add_origin(command)
     command.add_argument("--name", help="its new name")
     command.add_argument("--tag", help="its new tag")
     command.add_argument("--no-tag", action="store_true", help="remove its tag")
@@ -303,7 +311,14 @@ def _add_edit(commands: Commands) -> None:
     where = "where to replace and tidy up: name (default), note, or name,note"
     command.add_argument("--in", dest="fields", metavar="FIELDS", choices=fields, default="name", help=where)
     command.add_argument("--ignore-case", action="store_true", help="replace in upper and lower case")
+    command.add_argument("--whole-words", action="store_true", help="replace no parts of words")
+    command.add_argument(
+        "--regex", action="store_true", help="OLD is a pattern by the rules of RE2; \\1 in NEW is its first group"
+    )
     command.add_argument("--tidy", action="store_true", help="remove blanks at the ends and all but one between words")
+    command.add_argument("--quotes", choices=["curly", "straight"], help="make quotation marks typographic or straight")
+    command.add_argument("--prefix", metavar="TEXT", type=unicode_text, help="add a text before the name")
+    command.add_argument("--suffix", metavar="TEXT", type=unicode_text, help="add a text after the name")
     command.add_argument("--note-append", metavar="TEXT", type=unicode_text, help="append a line to the note")
     command.add_argument(
         "--dry-run", action="store_true", help="change nothing; print the number and the first changes"

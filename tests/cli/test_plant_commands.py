@@ -239,7 +239,7 @@ def test_many_plants_are_edited_as_one_change(run: Run) -> None:
     assert run("list", "--json")[1] == before
     code, _, report = run(*what, "--yes")
     assert code == 0
-    assert report.startswith("Edit 2 plants. To undo it, type: plantdesk undo 1")
+    assert report.startswith("Replace “E” with “e” in 2 plants. To undo it, type: plantdesk undo 1")
     assert {each["note"] for each in json.loads(run("list", "--search", "tag:kitchen", "--json")[1])} == {
         "2026-11-23 fed"
     }
@@ -247,6 +247,39 @@ def test_many_plants_are_edited_as_one_change(run: Run) -> None:
     assert run("list", "--json")[1] == before
     assert run("edit", "--search", "tag:kitchen", "--replace", "no such", "text", "--yes")[2] == "Nothing to change.\n"
     assert run("edit", "3", "--replace", "a", "b", "--in", "note", "--tidy")[2] == "Nothing to change.\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["--replace", "^(\\w)", "<\\1>", "--regex"], {"<A>loe", "<F>ern"}),
+        (["--replace", "er", "x", "--whole-words"], {"Aloe", "Fern"}),
+        (["--prefix", "† ", "--suffix", " 'old'", "--quotes", "curly"], {"† Aloe 'old'", "† Fern 'old'"}),
+    ],
+)
+def test_names_are_edited_by_pattern_and_at_their_ends(run: Run, options: list[str], names: set[str]) -> None:
+    run("edit", "--tagged", "kitchen", *options, "--yes")
+    assert {each["name"] for each in json.loads(run("list", "--tag", "kitchen", "--json")[1])} == names
+
+
+@pytest.mark.parametrize(
+    ("selection", "count"),
+    [
+        (["--tagged", "kitchen"], 2),
+        (["--untagged"], 1),
+        (["--from", "command"], 0),
+        (["--since", "yesterday", "--search", "aloe"], 1),
+        (["--since", "2999-01-01"], 0),
+    ],
+)
+def test_edit_selects_as_list_does(run: Run, selection: list[str], count: int) -> None:
+    word = "1 plant" if count == 1 else f"{count} plants"
+    assert run("edit", *selection, "--prefix", "x", "--dry-run")[2] == f"{word} would change.\n"
+
+
+def test_a_wrong_pattern_is_refused_with_its_place(run: Run) -> None:
+    code, _, error = run("edit", "1", "--replace", "a(b", "", "--regex")
+    assert (code, error) == (1, "plantdesk: The bracket at 2 is not closed.\n")
 
 
 def test_a_branch_of_tags_is_renamed_and_removed(run: Run) -> None:

@@ -91,9 +91,10 @@ def get(options: argparse.Namespace) -> int:
 
 
 def edit(options: argparse.Namespace) -> int:
-    """Change a plant, or those that a search finds, after a question if they are several.
+    """Change a plant, or those that a filter selects, after a question if they are several.
 
-    Raises InvalidPlantError, UnknownPlantError, EditConflictError, NotConfirmedError, StoreError.
+    Raises InvalidPlantError, InvalidPatternError, UnknownPlantError, UnknownSourceError, EditConflictError,
+    NotConfirmedError, StoreError.
     """
     from plantdesk.domain.edits import Rewrite, edited
     from plantdesk.domain.rewriting import Texts
@@ -105,7 +106,7 @@ def edit(options: argparse.Namespace) -> int:
         return 0
     with closing(open_existing_store(options.database)) as store:
         change: Edit
-        if options.search is None:
+        if options.id is not None:
             row = _plant(store, parse_id(options.id))
             change = edited(row, **rule.rewritten(Texts(row.name, row.tag, row.note))._asdict())
         else:
@@ -118,14 +119,12 @@ def edit(options: argparse.Namespace) -> int:
 
 def _rule(options: argparse.Namespace) -> Rule:
     from plantdesk.domain.rewriting import Rule
-    from plantdesk.domain.search import parse_search
 
     if options.no_tag and options.tag is not None:
         options.parser.error(Text("--no-tag has no effect with --tag"))
-    if (options.id is None) is (options.search is None):
-        options.parser.error(Text("give either an ID, or --search"))
-    if options.search is not None and parse_search(options.search).is_everything:
-        options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
+    if (options.id is None) is (_filter(options) == Filter()):
+        options.parser.error(Text("give either an ID, or --search, --tagged, --untagged, --from or --since"))
+    _refuse_everything(options)
     old, new = options.replace or ("", "")
     rule = Rule(
         options.name,
@@ -136,20 +135,38 @@ def _rule(options: argparse.Namespace) -> Rule:
         find=old,
         replacement=new,
         any_case=options.ignore_case,
+        whole_words=options.whole_words,
+        is_pattern=options.regex,
         tidies=options.tidy,
+        quotes=options.quotes or "",
+        before=options.prefix or "",
+        after=options.suffix or "",
         note_line=options.note_append or "",
     )
-    if rule == Rule(fields=rule.fields, replacement=new, any_case=rule.any_case):
-        options.parser.error(Text("give --name, --tag, --no-tag, --note, --replace, --tidy or --note-append"))
+    how = {each: getattr(rule, each) for each in ("fields", "replacement", "any_case", "whole_words", "is_pattern")}
+    if rule == Rule(**how):
+        options.parser.error(Text("give what is to change, such as --name, --tag or --replace"))
+    rule.check()
     return rule
 
 
-def _selection(store: PlantStore | ReadOnlyPlants, options: argparse.Namespace) -> Selection:
+def _filter(options: argparse.Namespace) -> Filter:
+    """Return the filter of `edit`, whose --tag and --no-tag are what plants get."""
+    return filter_of(options)._replace(tag=options.tagged, without_tag=options.untagged)
+
+
+def _refuse_everything(options: argparse.Namespace) -> None:
     from plantdesk.domain.search import parse_search
+
+    if options.search is not None and parse_search(options.search).is_everything:
+        options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
+
+
+def _selection(store: PlantStore | ReadOnlyPlants, options: argparse.Namespace) -> Selection:
     from plantdesk.domain.selections import Selection
 
-    if options.search is not None:
-        return parse_search(options.search)
+    if options.id is None:
+        return selection_of(store, _filter(options))
     return Selection(ids=[_plant(store, parse_id(options.id)).id])
 
 
@@ -187,13 +204,11 @@ def delete(options: argparse.Namespace) -> int:
     SelectionChangedError, StoreError.
     """
     from plantdesk.domain.edits import Delete, DeleteAll
-    from plantdesk.domain.search import parse_search
 
     requested = filter_of(options)
     if bool(options.ids) == (requested != Filter()):
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
-    if requested.text is not None and parse_search(requested.text).is_everything:
-        options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
+    _refuse_everything(options)
     with closing(open_existing_store(options.database)) as store:
         edits: list[Edit]
         if options.ids:
