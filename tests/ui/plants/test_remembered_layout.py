@@ -139,6 +139,14 @@ def test_a_chosen_width_is_remembered(desk: LayoutDesk, store: Store, other_stor
     assert desk.table.columnWidth(Column.TAG) == pytest.approx(chosen, abs=1)
 
 
+def test_a_tag_of_several_levels_has_room_where_names_have_enough(desk: LayoutDesk) -> None:
+    desk.window.resize(640, 600)
+    desk.qtbot.waitUntil(lambda: desk.table.columnWidth(Column.TAG) < 160)
+    desk.window.resize(820, 600)
+    desk.qtbot.waitUntil(lambda: desk.table.columnWidth(Column.TAG) > 160)
+    assert desk.table.columnWidth(Column.NAME) > 260
+
+
 def test_a_width_chosen_in_a_wide_window_is_not_forced_on_a_narrow_one(desk: LayoutDesk) -> None:
     desk.window.resize(700, 500)
     narrow = desk.table.columnWidth(Column.TAG)

@@ -156,8 +156,8 @@ _SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 #: Widths of their texts for text of 13 px.
 _TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 84}
 _WIDEST_SOURCE = 116
-#: In a wide table tags of several levels have room.
-_WIDE_TAG = 160
+#: Tags of several levels have room where the table is so wide, and Name keeps its width beside all columns.
+_WIDE_TAG, _WIDE_TAG_FROM = 160, 700
 #: The least width of Name for text of 13 px, below which another column is hidden.
 _NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
 #: Fractions of pixels that the width of a text in whole pixels leaves out.
@@ -224,7 +224,7 @@ class TableColumns(QObject):
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
         self._is_fitting = True
-        fitted_for = self._digit(), self._is_wide(), self.widest_id, self.widest_source
+        fitted_for = self._digit(), self._is_wide(), self._text_width(Column.TAG), self.widest_id, self.widest_source
         if self._fitted_for != fitted_for:
             self._fitted_for = fitted_for
             for column in _SIZED:
@@ -274,7 +274,8 @@ class TableColumns(QObject):
         if column is Column.SOURCE:
             width = QFontMetrics(self._theme.font()).horizontalAdvance(self.widest_source) + _ROUNDING
             return min(max(width, scaled(_TEXT_WIDTHS[column])), scaled(_WIDEST_SOURCE))
-        return scaled(_WIDE_TAG if self._is_wide() else _TEXT_WIDTHS[column])
+        has_room = self._table.viewport().width() >= scaled(_WIDE_TAG_FROM)
+        return scaled(_WIDE_TAG if has_room else _TEXT_WIDTHS[column])
 
     def _heading_width(self, column: Column) -> int:
         """Return the width of a heading with its arrow."""
