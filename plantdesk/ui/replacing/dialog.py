@@ -334,7 +334,7 @@ class ReplaceDialog(Dialog):
     def _list(self) -> QWidget:
         card = QFrame()
         card.setProperty("card", "true")
-        headings = (self.tr("ID"), self.tr("In"), self.tr("Change"))
+        headings = (self.tr("ID"), self.tr("In"), self.tr("Change", "a heading"))
         self._headings = [PlainLabel(text, role="caption") for text in headings]
         self._header = QWidget()
         self._header.setFixedHeight(self._context.theme.metrics.header)

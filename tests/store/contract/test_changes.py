@@ -533,6 +533,21 @@ def test_a_plant_that_an_undo_has_changed_since_a_position_stays_as_well(store: 
     assert (done.change, done.skipped_ids) == (None, (3,))
 
 
+def test_what_others_change_while_a_rewriting_is_computed_is_not_lost(store: PlantStore) -> None:
+    count = 3000
+    entries = [(new_plant({"id": number, "name": f"Rosa {number}"}), COMMAND) for number in range(count)]
+    add_each(store, entries)
+    tagged: dict[int, str] = {}
+    rewriting = store.apply([Rewrite(Selection(), Rule(find="Rosa", replacement="Flos"))], COMMAND)
+    for number in range(0, count, 150):
+        apply(store, SetTag(Selection(ids=[number]), f"bed {number}"))
+        tagged[number] = f"bed {number}"
+        add(store, count + number, "Rosa nova")
+    assert rewriting.result(SECONDS).plants >= count
+    assert {row.id: row.tag for row in rows(store) if row.tag is not None} == tagged
+    assert all(row.name.startswith("Flos") for row in rows(store) if row.id < count)
+
+
 @pytest.mark.usefixtures("plants")
 def test_the_title_of_a_replacement_says_what_was_replaced(store: PlantStore) -> None:
     apply(store, Rewrite(Selection(), Rule(find="e", replacement="E")))
