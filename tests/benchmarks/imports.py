@@ -78,7 +78,7 @@ def _wait(folder: Path, plants: int, on_conflict: OnConflict, suffix: str) -> No
                 plants_import.add(ImportBatch(1, ids, ids, names, tags, [None] * len(ids)))
             plants_import.compare(on_conflict, ("id", "name", "tag", "note"))
             plants_import.apply("plants.csv")
-        print(f"longest wait of a plant: {adding.longest:.2f} s ({on_conflict})")
+        print(f"longest wait of a plant: {max(adding.waits):.2f} s ({on_conflict})")
 
 
 def main() -> None:
