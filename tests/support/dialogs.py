@@ -17,6 +17,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.history.dialog import HistoryDialog
+from plantdesk.ui.known_names.dialog import NamesDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -26,6 +27,9 @@ from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.updating import StoreUpdate, UpdateDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.tag_dialog import TagDialog
+from plantdesk.ui.tidying.duplicate_list import DuplicateList
+from plantdesk.ui.tidying.duplicates_dialog import DuplicatesDialog
+from plantdesk.ui.tidying.tags_dialog import TagGroup, TagsDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
@@ -94,6 +98,9 @@ class Dialogs:
             "labels": self._labels,
             "paste": self._paste,
             "tag": self._tag,
+            "duplicates": self._duplicates,
+            "tidy-tags": self._tidy_tags,
+            "known-names": self._known_names,
             "merge": self._merge,
             "failure": self._failure,
         }
@@ -207,6 +214,20 @@ class Dialogs:
         table.selectAll()
         next(each for each in self.desk.window.findChildren(QAction) if "Change tag" in plain(each.text())).trigger()
         return self._visible(TagDialog)
+
+    def _duplicates(self) -> QDialog:
+        dialog = self._shown("Find duplicates…", DuplicatesDialog)
+        self.desk.until(lambda: Desk(self.desk.qtbot, dialog).the(DuplicateList).isVisible())
+        return dialog
+
+    def _tidy_tags(self) -> QDialog:
+        self._store.apply([SetTag(Selection(ids=[3]), "Kitchen")], FORM).result()
+        dialog = self._shown("Tidy up tags…", TagsDialog)
+        self.desk.until(lambda: bool(dialog.findChildren(TagGroup)))
+        return dialog
+
+    def _known_names(self) -> QDialog:
+        return self._shown("Known names…", NamesDialog)
 
     def _merge(self) -> QDialog:
         commands = self.desk.window.findChild(TagCommands)
