@@ -6,7 +6,6 @@ interrupts. Where there is a `ViewIndex`, it narrows a search down, or gives the
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 from array import array
@@ -74,7 +73,6 @@ _NEWEST = 20_000
 _PAGE = 5_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
-_VERSIONS = f"SELECT {VERSION} FROM json_each(?) AS listed JOIN plant ON plant.id = listed.value ORDER BY listed.key"
 _LISTED = "plant_id IN (SELECT value FROM json_each(:ids))"
 
 
@@ -213,17 +211,17 @@ class Reader(PlantReader, LinePages, FindsRows):
         from plantdesk.domain.duplicates import PlantGroups  # not of commands
 
         # The key alone is sorted: a condition on it, such as that there is a name, would add its columns.
-        statement = f"""SELECT group_concat(id), count(*) AS size, {alike_key(by_tag=by_tag)} AS alike FROM plant
-                        GROUP BY alike HAVING size > 1 ORDER BY alike"""
+        statement = f"""SELECT group_concat(id), group_concat({VERSION}), count(*) AS size,
+                               {alike_key(by_tag=by_tag)} AS alike
+                        FROM plant GROUP BY alike HAVING size > 1 ORDER BY alike"""
         found = PlantGroups(array("q"), array("q"), array("q"))
-        with self._query(), snapshot(self._connection):
-            for ids, size, alike in self._connection.execute(statement):
+        with self._query():
+            for ids, versions, size, alike in self._connection.execute(statement):
                 if alike and not alike.startswith(SEPARATOR):
-                    found.ids.extend(sorted(map(int, ids.split(","))))
+                    members = sorted(zip(map(int, ids.split(",")), map(int, versions.split(",")), strict=True))
+                    found.ids.extend([plant_id for plant_id, _ in members])
+                    found.versions.extend([version for _, version in members])
                     found.sizes.append(size)
-            for start in range(0, len(found.ids), _CHUNK):
-                values = (json.dumps(found.ids[start : start + _CHUNK].tolist()),)
-                found.versions.extend(self._column(Sql(_VERSIONS, values)))
         return found
 
     @override
