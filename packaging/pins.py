@@ -23,6 +23,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from bundle.contents import OLDEST_MACOS
+
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "packaging" / "constraints.txt"
 HASHES = ROOT / "packaging" / "hashes"
@@ -76,8 +78,9 @@ def resolve(uv: str, *, keep: bool) -> None:
     CONSTRAINTS.write_text(header + pins, encoding="utf-8", newline="\n")
     extras = _document()["project"]["optional-dependencies"]
     run: list[str] = []
+    refused = refused_hashes(_compile(uv, pins.splitlines(), [], "--format", "pylock.toml"))
     for place in sorted(required, key=lambda place: place != "run"):
-        found = _blocks(_compile(uv, required[place], pins.splitlines(), "--generate-hashes"))
+        found = blocks_of(_compile(uv, required[place], pins.splitlines(), "--generate-hashes"), refused)
         run = run or found
         # Extras are installed beside the program's requirements, groups alone.
         own = found if place not in extras else [block for block in found if block not in run]
@@ -92,17 +95,40 @@ def _compile(uv: str, requested: list[str], chosen: list[str], *options: str) ->
     command += ["--only-binary", ":all:", "--strip-extras", "--no-header", "--no-annotate"]
     command += ["--no-emit-index-url", "--no-emit-find-links"]
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "chosen.txt"
-        file.write_text("\n".join(chosen), encoding="utf-8")
+        file = Path(folder) / ("pylock.toml" if "pylock.toml" in options else "chosen.txt")
+        if chosen:
+            file.write_text("\n".join(chosen), encoding="utf-8")
         # uv prefers the versions in an existing output file, if they still fit.
         command += ["--output-file", str(file), *options]
         subprocess.run(command, input="\n".join(requested), cwd=ROOT, check=True, text=True, capture_output=True)
         return file.read_text(encoding="utf-8")
 
 
-def _blocks(text: str) -> list[str]:
-    """Return each requirement with its hashes."""
-    return re.findall(r"^\S.*\n(?:[ ]+.*\n)*", text, re.MULTILINE)
+def refused_hashes(lock: str) -> set[str]:
+    """Return the hashes of wheels for a macOS newer than the oldest one that is supported.
+
+    A build on a newer macOS would take them, and the frozen program not start on the older one.
+    """
+    oldest = int(OLDEST_MACOS.partition(".")[0])
+    wheels = [wheel for package in tomllib.loads(lock)["packages"] for wheel in package.get("wheels", ())]
+    newer = {wheel["hashes"]["sha256"] for wheel in wheels if _macos(wheel["url"]) > oldest}
+    return {f"--hash=sha256:{each}" for each in newer}
+
+
+def _macos(url: str) -> int:
+    """Return the macOS that a wheel needs, 0 where it is for another system, or for several."""
+    found = re.findall(r"macosx_(\d+)_", url)
+    return min(map(int, found), default=0)
+
+
+def blocks_of(text: str, refused: set[str]) -> list[str]:
+    """Return each requirement with its hashes but the `refused` ones."""
+    blocks = []
+    for block in re.findall(r"^\S.*\n(?:[ ]+.*\n)*", text, re.MULTILINE):
+        first, *hashes = block.replace(" \\\n", "\n").splitlines()
+        kept = [line for line in hashes if line.strip() not in refused]
+        blocks.append(" \\\n".join([first, *kept]) + "\n")
+    return blocks
 
 
 def main() -> int:

@@ -113,3 +113,13 @@ def test_the_fingerprint_follows_the_requirements(monkeypatch: pytest.MonkeyPatc
     (tmp_path / "pyproject.toml").write_text(text.replace("platformdirs>=", "platformdirs>"), encoding="utf-8")
     assert pins.fingerprint() != before
     assert json.dumps(pins.requirements())
+
+
+def test_wheels_for_a_macos_newer_than_the_oldest_one_are_refused() -> None:
+    tags = ("macosx_15_0_arm64", "macosx_14_0_arm64", "macosx_10_9_universal2.macosx_15_0_arm64", "win_amd64")
+    wheels = ", ".join(f'{{ url = "x-{tag}.whl", hashes = {{ sha256 = "{at}" }} }}' for at, tag in enumerate(tags))
+    lock = f'[[packages]]\nname = "x"\nwheels = [{wheels}]\n\n[[packages]]\nname = "no wheels"\n'
+    refused = pins.refused_hashes(lock)
+    assert refused == {"--hash=sha256:0"}
+    (block,) = pins.blocks_of("x==1 \\\n    --hash=sha256:0 \\\n    --hash=sha256:1\n", refused)
+    assert block == "x==1 \\\n    --hash=sha256:1\n"
