@@ -17,6 +17,7 @@ from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
 from plantdesk.ui.questions import ask_if_of_other_desk
 from plantdesk.ui.texts import error_text
+from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -124,7 +125,10 @@ class Card(Feature):
     @Slot()
     def add_date(self) -> None:
         """Begin a line with today's date in the note of the selected plant, and show the card for it."""
-        if self._opened is None or self._count != 1:
+        if self._opened is None or not self._count:
+            return
+        if self._count > 1:
+            self.context.message.show_message(Tone.WARNING, self.tr("Select one plant: a dated line is for one note."))
             return
         if (error := self._opened.store.change_error) is not None and prevents_changes(error):
             self.context.page.toast.show_error(error)
@@ -147,7 +151,7 @@ class Card(Feature):
         self._count = count
         if count != 1 or self._rows.selected_ids()[0] != self._date_due_for:
             self._forget_date()
-        self._date_command.setEnabled(count == 1)
+        self._date_command.setEnabled(count > 0)
         had_focus = self._has_focus()
         if not count and had_focus and self._draft is not None and self._draft.is_dirty:
             self.context.page.window().setFocus()  # what is typed next must not act on another plant

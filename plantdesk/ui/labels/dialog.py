@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.domain.errors import Text
-from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
+from plantdesk.ui.labels.painting import FIELDS, UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.labels.sheets import SheetChoice
-from plantdesk.ui.qt import STRETCH, fill, override
+from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
@@ -231,6 +231,12 @@ class LabelDialog(Dialog):
         plants = Text("{count:,} plants", one="1 plant", count=len(self._plants))
         sheets = shown(Text("{plants} on {count:,} sheets", one="{plants} on 1 sheet", count=job.pages, plants=plants))
         self._message.show_message(Tone.HINT, sheets)
+        unknown = job.content.unknown_field
+        set_properties(self._line, invalid=str(bool(unknown)).lower())
+        if unknown:
+            text = self.tr("{field} is not known. The line may have {name}, {tag}, {id} and {note}.")
+            names = {each: f"{{{each}}}" for each in FIELDS}
+            self._message.show_message(Tone.WARNING, text.format(field=unknown, **names))
         if not job.sheet.fits:
             self._message.show_message(Tone.WARNING, self.tr("These labels do not fit on the page."))
 

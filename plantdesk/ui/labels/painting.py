@@ -44,7 +44,10 @@ class PrintError(PlantDeskError):
     text = Text("The printer or its file cannot be used. Choose another one.")
 
 
-_FIELDS = re.compile(r"\{(name|tag|id|note)\}")
+#: What the line of the user may have, in braces.
+FIELDS = ("name", "tag", "id", "note")
+_FIELDS = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
+_BRACES = re.compile(r"\{[^{}]*\}")
 
 
 class Content(NamedTuple):
@@ -56,6 +59,11 @@ class Content(NamedTuple):
     qr: bool = True
     note: bool = False
     line: str = ""
+
+    @property
+    def unknown_field(self) -> str:
+        """The first field of the line that is none, with its braces; empty where there is none."""
+        return next((each for each in _BRACES.findall(self.line) if not _FIELDS.fullmatch(each)), "")
 
     def line_of(self, plant: PlantRow) -> str:
         """Return the line of the user for a plant."""
@@ -119,10 +127,12 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Conten
         _paint_code(painter, QRect(inner.right() - side, inner.center().y() - side // 2, side, side), plant.id)
         inner.setRight(inner.right() - side - padding)
     lines = [content.line_of(plant)] + [plant.tag or ""] * content.tag + [str(plant.id)] * content.id
-    bottom = _paint_lines(painter, inner, [one_line(line) for line in lines if line])
-    inner.setBottom(bottom)
     text = [plant.name] * content.name + [plant.note or ""] * content.note
-    _paint_texts(painter, inner, [one_line(each[:_LONGEST]) for each in text if each])
+    texts = [one_line(each[:_LONGEST]) for each in text if each]
+    reserved = sum(_used(_set_font(painter, _NAME_SIZES[3], bold=True), inner, each).height() for each in texts[:1])
+    bottom = _paint_lines(painter, inner, [one_line(line) for line in lines if line], reserved)
+    inner.setBottom(bottom)
+    _paint_texts(painter, inner, texts)
     painter.restore()
 
 
@@ -147,18 +157,21 @@ def _paint_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
     painter.restore()
 
 
-def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str]) -> int:
-    """Paint short lines at the bottom, and return where they begin."""
+def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved: int) -> int:
+    """Paint short lines at the bottom, wrapped where more than `reserved` is left, and return where they begin."""
     bottom = rect.bottom()
-    for line in reversed(lines):
+    for number, line in reversed(list(enumerate(lines))):
         size = next((each for each in _LINE_SIZES if each * 6 <= rect.height()), _LINE_SIZES[-1])
         metrics = _set_font(painter, size)
-        top = bottom - metrics.height()
-        if top < rect.top() - UNIT:
+        used, room = _used(metrics, rect, line), bottom - rect.top() - reserved - number * metrics.height()
+        has_room = used.width() <= rect.width() and used.height() <= room
+        height = used.height() if has_room else metrics.height()
+        if bottom - height < rect.top() - UNIT:
             break
-        text = metrics.elidedText(line, Qt.TextElideMode.ElideRight, rect.width())
-        painter.drawText(QRect(rect.x(), top, rect.width(), metrics.height()), Qt.AlignmentFlag.AlignLeading, text)
-        bottom = top
+        text = line if has_room else metrics.elidedText(line, Qt.TextElideMode.ElideRight, rect.width())
+        place = QRect(rect.x(), bottom - height, rect.width(), height)
+        painter.drawText(place, (_WRAPPED if has_room else 0) | Qt.AlignmentFlag.AlignLeading, text)
+        bottom = place.top()
     return bottom
 
 
@@ -186,13 +199,14 @@ def _used(metrics: QFontMetrics, rect: QRect, text: str) -> QRect:
 
 def _fitted(text: str, metrics: QFontMetrics, rect: QRect) -> str:
     """Return as much of a text as there is room for, with an ellipsis where that is not all."""
-    low, high = 0, len(text)
+    if _used(metrics, rect, text).height() <= rect.height():  # also where its last letters take less than an ellipsis
+        return text
+    low, high = 0, len(text) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        part = text if middle == len(text) else text[:middle].rstrip() + "…"
-        used = _used(metrics, rect, part)
+        used = _used(metrics, rect, text[:middle].rstrip() + "…")
         low, high = (middle, high) if used.height() <= rect.height() else (low, middle - 1)
-    return text if low == len(text) else (text[:low].rstrip() + "…" if low else "")
+    return text[:low].rstrip() + "…" if low else ""
 
 
 def _set_font(painter: QPainter, size: int, *, bold: bool = False) -> QFontMetrics:

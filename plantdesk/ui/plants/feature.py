@@ -440,7 +440,7 @@ class Plants(Feature):
 
     @cached_property
     def _scanning(self) -> Scanning:
-        return Scanning(self.context.page.toast, self)
+        return Scanning(self.context.page.toast, self.context.keys, self)
 
     @override
     def keep_unsaved(self) -> int:

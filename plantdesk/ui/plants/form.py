@@ -81,6 +81,7 @@ class PlantForm(QFrame):
         self.name_field.keep_requested.connect(self._on_keep_requested)
         self._add_shortcuts()
         self.name_field.textChanged.connect(self._show_quantity)
+        self._id_edit.textEdited.connect(self._show_scanned_id)
         self._id_edit.textEdited.connect(self.id_edited)
         self.tag_field.textEdited.connect(self.tag_edited)
 
@@ -108,6 +109,13 @@ class PlantForm(QFrame):
     def scanned(self) -> int | None:
         """The ID of the plant whose address is at the end of the name, as a barcode reader types it there."""
         return split_address(self.name_field.text())[1]
+
+    @Slot(str)
+    def _show_scanned_id(self, text: str) -> None:
+        """Show the number of an address alone, which a barcode reader types: it is longer than the field."""
+        before, scanned = split_address(text)
+        if scanned is not None:
+            self._id_edit.setText(f"{before}{scanned}")
 
     def forget_scanned(self) -> None:
         """Remove the address from the name; what was typed before stays."""

@@ -13,6 +13,7 @@ from plantdesk.ui.background import plant_of
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import StoreQueries
+    from plantdesk.ui.held_keys import HeldKeys
     from plantdesk.ui.widgets.messages import Toast
 
 
@@ -24,10 +25,10 @@ class Scanning(QObject):
 
     found = Signal(object, bool)
 
-    def __init__(self, toast: Toast, parent: QObject) -> None:
-        """Report in `toast` what is no address, and of no plant."""
+    def __init__(self, toast: Toast, keys: HeldKeys, parent: QObject) -> None:
+        """Report in `toast` what is no address, and of no plant; `keys` wait for a plant that takes the focus."""
         super().__init__(parent)
-        self._toast = toast
+        self._toast, self._keys = toast, keys
         self._queries: StoreQueries | None = None
         self._requested: int | None = None
 
@@ -50,10 +51,16 @@ class Scanning(QObject):
             self._requested = plant_id
         else:
             self._requested = None
+            if takes_focus:
+                self._keys.hold()
             self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, plant_id, takes_focus))
 
     def _on_read(self, plant_id: int, takes_focus: bool, row: PlantRow | None) -> None:
         if row is None:
+            if takes_focus:
+                self._keys.drop_commands()
             self._toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
             return
         self.found.emit(plant_id, takes_focus)
+        if takes_focus:
+            self._keys.release()

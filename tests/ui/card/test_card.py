@@ -567,6 +567,12 @@ def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_
     desk.shows("Log", "fed\n")
 
 
+def test_ctrl_semicolon_with_several_plants_says_what_to_do(desk: CardDesk) -> None:
+    desk.table.selectAll()
+    desk.press(Qt.Key.Key_Semicolon, CONTROL)
+    assert desk.message.text == "Select one plant: a dated line is for one note."
+
+
 def test_an_empty_dated_line_is_used_again(desk: CardDesk) -> None:
     desk.open_card()
     for _ in range(2):

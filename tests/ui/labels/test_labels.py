@@ -16,8 +16,9 @@ from plantdesk.domain.records import FORM, PlantRow, Source
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
 from plantdesk.ui.labels.feature import Labels
-from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_page, scaled
+from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.labels.sheets import SHEETS, Sheet
+from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import TIMEOUT, Desk, Table
 
@@ -221,6 +222,25 @@ def test_the_own_line_has_the_values_of_each_plant() -> None:
 
 
 @pytest.mark.usefixtures("qapp")
+def test_a_long_line_is_wrapped_where_there_is_room_and_the_name_is_whole() -> None:
+    texts: list[str] = []
+
+    class Painter(QPainter):
+        @override
+        def drawText(self, *arguments: object) -> None:  # type: ignore[override]
+            texts.append(str(arguments[-1]))
+
+    name, line = "Crocosmia × crocosmiiflora ‘Emily McKenzie’", "Bought in spring 2026 from the nursery hill"
+    for each, is_whole in ((name, True), ("Aster", True), (f"{name} " * 8, False)):
+        image = QImage(10, 10, QImage.Format.Format_RGB32)
+        texts.clear()
+        painter = Painter(image)
+        paint_label(painter, QRect(0, 0, 9000, 4500), plant(42, each), Content(line=line))
+        painter.end()
+        assert (line in texts) is is_whole, texts
+        assert each in texts or not is_whole
+
+
 def test_a_label_may_have_the_own_line_alone() -> None:
     sheet, nothing = SHEETS[0], Content(name=False, tag=False, id=False, qr=False)
     assert is_blank(painted(Job(sheet, [plant(1)], nothing)), on_image(sheet, 0))
@@ -236,6 +256,11 @@ def test_the_own_line_is_typed_and_remembered(desk: LabelDesk, add: Adder) -> No
     line = dialog.field("Own line, with {name}, {tag}, {id} or {note}")
     dialog.type(line, "Bought {note}")
     assert dialog.button("Print…").isEnabled()
+    dialog.type(line, "Bought {nam} {id}")
+    assert "{nam} is not known. The line may have {name}, {tag}, {id} and {note}." in dialog.texts()
+    assert line.property("invalid") == "true"
+    dialog.type(line, "Bought {note}")
+    assert line.property("invalid") == "false"
     dialog.button("Cancel").click()
     desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=TIMEOUT)
     desk.window.activateWindow()

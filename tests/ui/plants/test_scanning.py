@@ -14,6 +14,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.table.delegate import CellEditor
 from plantdesk.ui.plants.table.view import PlantTableView
 from tests.support.desk import TIMEOUT, Desk, rows_of
 
@@ -93,6 +94,15 @@ def test_scans_into_the_list_show_one_plant_after_the_other_and_edit_none(desk: 
         assert not desk.table.editor.isVisible()
 
 
+def test_keys_right_after_a_scan_are_for_its_plant(desk: ReaderDesk) -> None:
+    desk.table.selectRow(0)
+    desk.scan(desk.table, 1)
+    desk.press(Qt.Key.Key_F2)  # the store has not answered yet
+    editor = desk.the(CellEditor)
+    desk.until(editor.isVisible)
+    assert editor.text() == "Aloe"
+
+
 def test_what_was_typed_before_a_scan_stays(desk: ReaderDesk) -> None:
     desk.type(desk.name, "Rosa")
     desk.scan(desk.name, 2)
@@ -107,6 +117,9 @@ def test_a_scan_shows_its_plant_where_enter_goes_to_the_tag(desk: ReaderDesk) ->
 
 
 def test_a_scan_into_id_is_the_id_of_the_new_plant(desk: ReaderDesk) -> None:
+    desk.scan(desk.id, 3333)
+    assert desk.id.text() == "3333"  # and not the end of an address that is longer than the field
+    desk.id.clear()
     desk.scan(desk.id, 9)
     assert desk.name.hasFocus()
     QTest.keyClicks(desk.name, "Rosa")
