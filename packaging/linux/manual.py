@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -62,10 +63,13 @@ def _command(parser: argparse.ArgumentParser, does: str) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """Return the Markdown of the manual in man macros: paragraphs and lists."""
+    """Return the Markdown of the manual in man macros: paragraphs, lists, and tables of two columns."""
     lines = []
     for block in text.replace("`", "").split("\n\n"):
         is_list = block.startswith("- ")
+        if block.startswith("| "):
+            lines += [_entry(*row.strip("| ").split(" | ", 1)) for row in block.splitlines()[2:]]
+            continue
         for item in block.removeprefix("- ").split("\n- ") if is_list else [block]:
             lines += [r".IP \(bu 2" if is_list else ".PP", _troff(" ".join(item.split()))]
     return "\n".join(lines[1:] if lines[:1] == [".PP"] else lines)
@@ -96,6 +100,10 @@ def _epilog() -> tuple[str, str, list[str]]:
 def _described(text: str) -> str:
     """Return the first word as a term, and the others as its description."""
     term, _, description = text.partition(" ")
+    return _entry(term, description)
+
+
+def _entry(term: str, description: str) -> str:
     return f".TP\n\\fB{_troff(term)}\\fR\n{_troff(_sentence(description))}"
 
 
@@ -105,4 +113,5 @@ def _sentence(text: str) -> str:
 
 def _troff(text: str) -> str:
     escaped = text.replace("\\", r"\e").replace("-", r"\-")
+    escaped = re.sub(r"[^\x00-\x7f]", lambda found: rf"\[u{ord(found[0]):04X}]", escaped)  # which any groff reads
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
