@@ -36,7 +36,8 @@ _WIDTH, _HEIGHT = 760, 660
 _ACTION_WIDTH = 150
 #: Milliseconds after the last key.
 _DELAY = 150
-_REPLACE, _BEFORE, _AFTER, _NOTE_LINE, _TIDY = range(5)
+#: The places of actions in their combo box.
+_REPLACE, _TIDY = 0, 4
 
 
 class ReplaceDialog(Dialog):

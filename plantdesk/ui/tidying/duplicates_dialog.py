@@ -62,7 +62,7 @@ class DuplicatesDialog(Dialog):
         self._search()
 
     def _lay_out(self) -> None:
-        alike, keep = PlainLabel(self._alike_box.accessibleName()), PlainLabel(self._keep_box.accessibleName())
+        alike, keep = (PlainLabel(box.accessibleName(), buddy=box) for box in (self._alike_box, self._keep_box))
         fields = fill(QHBoxLayout(), alike, self._alike_box, L, keep, self._keep_box, STRETCH, spacing=M)
         counts = fill(QHBoxLayout(), self._count_label, STRETCH, self._all_button, spacing=M)
         self._pages = QStackedLayout()
