@@ -41,8 +41,12 @@ _MAX_ROWS = 2000
 
 
 def widget(name: str) -> Rect:
-    """Return where the visible widget of that name is: its accessible name, its text, or its label's."""
-    return next((_rect(each, each.rect()) for each in _widgets(QWidget) if name in names_of(each)), None)
+    """Return where the visible widget of that name is: its accessible name, its text, or its label's.
+
+    Only in the active window: another one may still be moved by the window manager.
+    """
+    found = (each for each in _widgets(QWidget) if each.window().isActiveWindow() and name in names_of(each))
+    return next((_rect(each, each.rect()) for each in found), None)
 
 
 def item(text: str) -> Rect:

@@ -54,6 +54,7 @@ def test_a_messy_list_is_cleaned(screen: Screen, tmp_path: Path) -> None:
             user.click("Merge")
             plants = {key: (name, right if tag == wrong else tag) for key, (name, tag) in plants.items()}
             has(user, plants)
+            user.sees_no_item(shown)  # then the tags below it are where they stay
 
         user.click_item("No tag")  # of those without a place, all of one kind move to the office, at once
         user.search("Ficus")

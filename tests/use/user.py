@@ -134,6 +134,10 @@ class User:
         """Wait until no visible text contains this."""
         until(lambda: not any(text in each for each in self.texts), f"“{text}” is gone")
 
+    def sees_no_item(self, text: str) -> None:
+        """Wait until no visible list or table has an item of this text, and no open menu a command."""
+        until(lambda: self._ask("item", text) is None, f"the item “{text}” is gone")
+
     # --- what the user does ---
 
     def _do(self, *commands: str) -> None:
