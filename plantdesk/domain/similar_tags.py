@@ -43,12 +43,14 @@ class SimilarTag(NamedTuple):
 
 
 def similar_groups(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
-    """Return groups of tags that look like their first one, the most used, with their numbers of plants.
+    """Return groups of tags that look like their first one, with their numbers of plants.
+
+    That is the most used one that has no spare blanks.
 
     Tags that differ in a number alone, as of beds, make no group, but are in one that there is.
     """
     same: dict[str, list[str]] = {}
-    for tag in sorted(tags, key=lambda tag: (-tags[tag], tag)):
+    for tag in sorted(tags, key=lambda tag: (tag != " ".join(tag.split()), -tags[tag], tag)):
         same.setdefault(likeness.key(tag), []).append(tag)
     by_part: dict[str, list[str]] = {}
     for key in same:

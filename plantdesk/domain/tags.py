@@ -23,6 +23,13 @@ def tops(tag: str) -> list[str]:
     return ["/".join(parts[:end]) for end in range(1, len(parts))]
 
 
+def entered(text: str) -> str:
+    """Return the tag that a user has typed: without blanks round it, and the slash that leads to the next level."""
+    tag = text.strip()
+    above = tag.removesuffix("/").rstrip()
+    return above if above and len(levels(above)) == tag.count("/") else tag
+
+
 def is_in_branch(tag: str, top: str) -> bool:
     """Whether a tag is the one at the top of a branch, or below it."""
     return tag == top or tag.startswith(f"{top}/")

@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import InvalidPlantError
+from plantdesk.domain.tags import entered
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, tag_text
@@ -67,7 +68,7 @@ class TagDialog(Dialog):
         self.buttons.addButton(text, START_ROLE).clicked.connect(self._on_removed)
 
     def _tag(self) -> str:
-        text = self._edit.text().strip()
+        text = entered(self._edit.text())
         return text if self._becomes is None else self._becomes(text)
 
     @Slot()

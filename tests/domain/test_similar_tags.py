@@ -64,3 +64,8 @@ def test_a_tag_that_is_used_on_purpose_is_told_from_a_mistake() -> None:
 def test_thousands_of_tags_are_compared_by_what_they_have_in_common() -> None:
     many = {f"{first}{second} place": 1 for first in "abcdefghijklmnopqrstuvwxyz" for second in range(200)}
     assert len(similar_groups(many, Likeness())) > 0
+
+
+def test_a_spelling_without_spare_blanks_is_kept_however_few_plants_have_it() -> None:
+    (group,) = similar_groups({"kitchen ": 281, "Kitchen": 279, "kitchen": 248}, Likeness())
+    assert [*group] == ["Kitchen", "kitchen", "kitchen "]

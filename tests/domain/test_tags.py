@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plantdesk.domain.tags import completions, levels
+from plantdesk.domain.tags import completions, entered, levels
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,11 @@ def test_a_tag_has_levels_but_not_thousands(tag: str, parts: list[str]) -> None:
 )
 def test_offers_go_up_to_the_level_that_is_typed(typed: str, offers: list[str]) -> None:
     assert completions(["garden", "garden/bed/3", "garden/path", "kitchen garden/3"], typed) == offers
+
+
+@pytest.mark.parametrize(
+    ("typed", "tag"),
+    [(" garden/ ", "garden"), ("a/b /", "a/b"), ("http://x/", "http://x/"), ("/", "/"), ("a//", "a//"), ("a/b", "a/b")],
+)
+def test_a_slash_that_leads_to_no_level_is_left_out(typed: str, tag: str) -> None:
+    assert entered(typed) == tag

@@ -59,7 +59,6 @@ class NamesDialog(Dialog):
         self.finished.connect(self._cancel)
         parts = (self._intro_label, self._about_label, self._progress, self._message, self.buttons)
         fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
-        self._choose_button.setFocus()
         self._set_reading(is_reading=False)
         self._show(None)
         context.bridge.short_tasks.ask(self, lambda _task: self._names.about(), self._show)
@@ -79,11 +78,12 @@ class NamesDialog(Dialog):
         self._about_label.setText(text)
         self._remove_button.setVisible(about is not None)
         self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
+        self._choose_button.setFocus()  # not the other one, which Qt prefers while this one is disabled
 
     def _set_reading(self, *, is_reading: bool) -> None:
         self._progress.setVisible(is_reading)
-        self._choose_button.setEnabled(not is_reading)
-        self._remove_button.setEnabled(not is_reading)
+        for button in (self._choose_button, self._remove_button):
+            button.setEnabled(not is_reading)
 
     @Slot()
     def _choose(self) -> None:
@@ -117,6 +117,7 @@ class NamesDialog(Dialog):
 
     def _on_failed(self, error: Exception) -> None:
         self._set_reading(is_reading=False)
+        self._choose_button.setFocus()
         self._message.show_message(Tone.ERROR, error_text(error))
 
     @Slot()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Slot
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM
+from plantdesk.domain.tags import entered
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.questions import ConflictQuestion, added_again
@@ -165,7 +166,8 @@ class EditController(QObject):
         if self._draft is None or self._is_saving:
             return False
         if self._editor.text() != self._opened_with:
-            self._draft = self._draft.typed(self._column, self._editor.text().strip())
+            text = self._editor.text()
+            self._draft = self._draft.typed(self._column, entered(text) if self._column is Column.TAG else text.strip())
         try:
             self._draft.edit(self._draft.row)
         except InvalidPlantError as error:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from plantdesk.domain.addresses import split_address
+from plantdesk.domain.tags import entered
 from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
@@ -129,7 +130,7 @@ class PlantForm(QFrame):
     @property
     def tag_text(self) -> str:
         """The tag as it was typed, without spaces around it; empty for none."""
-        return self.tag_field.text().strip()
+        return entered(self.tag_field.text())
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -125,8 +125,8 @@ class NameCompletion(QObject):
     def _on_found(self, start: str, offers: list[KnownName]) -> None:
         if start != self._name.typed_name or not self._name.hasFocus():
             return
-        same = next((offer for offer in offers if offer.name == start.strip() and offer.plants), None)
-        self.known.emit(same)
+        same = next((offer for offer in offers if offer.name == start.strip()), None)
+        self.known.emit(same if same is not None and same.plants else None)
         self._show([offer for offer in offers if offer.name != start], len(start))
         if not offers:
             self._pause.start()
@@ -220,12 +220,15 @@ def listed(context: WindowContext) -> Callable[[], KnownNames | None]:
 
 
 def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
-    """Return names that begin with a text: first those that plants have."""
-    own = reader.known_names(start, MAX_OFFERS)
-    found = names() if len(own) < MAX_OFFERS else None
+    """Return names that begin with a text: first the text, if it is one, then those that plants have."""
+    own, found = reader.known_names(start, MAX_OFFERS), names()
     taken = {each.name for each in own}
     others = [] if found is None else found.beginning(start, MAX_OFFERS)
-    return (own + [KnownName(name, None, _LISTED) for name in others if name not in taken])[:MAX_OFFERS]
+    offers = own + [KnownName(name, None, _LISTED) for name in others if name not in taken]
+    typed = start.strip()
+    if typed not in {each.name for each in offers} and reader.names_in_use([typed]):  # many others are more frequent
+        offers.append(KnownName(typed, None, _LISTED))
+    return sorted(offers, key=lambda offer: offer.name != typed)[:MAX_OFFERS]
 
 
 def _near(_reader: PlantReader, _task: Task, name: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:

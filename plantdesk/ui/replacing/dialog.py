@@ -111,7 +111,9 @@ class ReplaceDialog(Dialog):
         self._names, self._notes, self._case, self._words, self._pattern = self._checks
         self._names.setChecked(True)
         self._notes.setChecked(True)
-        hint = self.tr("A pattern by the rules of RE2, such as (\\w+) x (\\w+); \\1 is a group")
+        hint = self.tr(
+            "A pattern by the rules of RE2, such as (\\pL+) x (\\pL+): \\pL is any letter, \\1 the first group"
+        )
         set_tool_tip(self._pattern, hint)
 
     @property
@@ -263,7 +265,7 @@ class ReplaceDialog(Dialog):
                 if not self._has_field
                 else (*nothing, "")[self._action.currentIndex()]
             )
-        if self._action.currentIndex() == _REPLACE:
+        if self._action.currentIndex() == _REPLACE and self._find.text() != self._new.text():
             return self.tr("Nothing contains {text}.").format(text=quoted(self._find.text()))
         return self.tr("There is nothing to change.")
 
@@ -316,12 +318,13 @@ class ReplaceDialog(Dialog):
         self._quotes_part, _ = self._labelled(self.tr("Quotes"), self._quotes)
         parts = ((self._find_part, 1), (self._new_part, 1), (self._quotes_part, 1))
         fields = fill(QHBoxLayout(), action_part, *parts, spacing=S + 2)
-        options = fill(QHBoxLayout(), self._scope, S, *self._checks[:2], S, *self._checks[2:], STRETCH, spacing=M)
+        where = fill(QHBoxLayout(), self._scope, S, *self._checks[:2], STRETCH, spacing=M)
+        how = fill(QHBoxLayout(), *self._checks[2:], STRETCH, spacing=M)
         caption = PlainLabel(self.tr("What will change"), role="caption", buddy=self._view)
         captions = fill(QHBoxLayout(), caption, STRETCH, self._count_label)
         hint = PlainLabel(self.tr("One change. Ctrl+Z takes it back."), role="detail", wrapped=True)
         bottom = fill(QHBoxLayout(), (hint, 1), self.buttons, spacing=S)
-        top = fill(QVBoxLayout(), fields, self._message, options, spacing=XS)
+        top = fill(QVBoxLayout(), fields, self._message, where, how, spacing=XS)
         fill(QVBoxLayout(self), top, captions, (self._list(), 1), bottom, margins=(XL, L, XL, M), spacing=S)
         self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))
 

@@ -78,6 +78,14 @@ def test_a_listed_name_is_never_filled_in_and_enter_adds_what_is_typed(listed: L
     listed.has(("Salv", None))
 
 
+def test_a_listed_name_that_is_typed_whole_is_not_filled_up(listed: ListDesk) -> None:
+    plant = new_plant({"id": 2, "name": "Salvia nemorosa 'Caradonna'", "tag": "bed"})
+    listed.store.add(plant, FORM).result()
+    listed.types("Salvia nemorosa")
+    listed.until(lambda: listed.offered() == ["Salvia nemorosa 'Caradonna'"])
+    assert (listed.name.text(), listed.tag.text()) == ("Salvia nemorosa", "")
+
+
 def test_a_listed_name_is_chosen_by_a_key(listed: ListDesk) -> None:
     listed.types("salv")
     listed.until(lambda: len(listed.offered()) == 3)
@@ -129,6 +137,7 @@ def test_a_list_is_made_of_a_file_and_removed(desk: ListDesk, monkeypatch: pytes
     desk.button("Choose a file…").click()
     desk.until(lambda: any(text.startswith("5 names from “names.txt”") for text in desk.texts()))
     assert desk.names.beginning("salvia n", 9) == ["Salvia nemorosa"]
+    assert desk.button("Choose a file…").hasFocus(), "another Enter removes nothing"
     desk.button("Remove the list").click()
     desk.until(lambda: "There is no list yet." in desk.texts())
     assert desk.names.about() is None

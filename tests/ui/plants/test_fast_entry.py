@@ -17,7 +17,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.plants.form_fields import NameField
-from plantdesk.ui.plants.name_completion import NameOffers
+from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameOffers
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -210,6 +210,23 @@ def test_a_known_name_is_hinted_and_not_refused(desk: EntryDesk) -> None:
     assert desk.name.text() == "Monarda"
     desk.press(Qt.Key.Key_Return)
     desk.has(("Monarda", None))
+
+
+def test_a_name_that_plants_have_is_not_filled_up_however_many_others_begin_so(desk: EntryDesk) -> None:
+    names = ["Rosa", *(f"Rosa {kind}" for kind in "abcdefg" for _ in range(2))]
+    for plant_id, name in enumerate(names, 100):
+        desk.store.add(new_plant({"id": plant_id, "name": name, "tag": "bed"}), FORM).result(SECONDS)
+    desk.types("Rosa")
+    desk.qtbot.waitUntil(lambda: desk.offers.isVisible() and len(desk.offers.offers) == MAX_OFFERS - 1)
+    assert (desk.name.text(), desk.tag.text()) == ("Rosa", "")
+
+
+def test_a_slash_at_the_end_of_a_tag_leads_nowhere(desk: EntryDesk) -> None:
+    desk.types("Fern")
+    desk.tag.setFocus()
+    QTest.keyClicks(desk.tag, " office/ ")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Fern", "office"))
 
 
 def test_a_times_sign_is_completed_from_an_x(desk: EntryDesk) -> None:

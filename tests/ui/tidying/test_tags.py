@@ -69,6 +69,8 @@ def test_all_groups_are_merged_as_one_change_with_one_undo(desk: TagsDesk) -> No
 
 def test_the_focus_goes_through_the_groups(desk: TagsDesk) -> None:
     desk.open()
+    desk.the(TagsDialog).activateWindow()
+    desk.until(desk.the(TagsDialog).isActiveWindow)
     desk.button("case").setFocus()
     for _ in range(4):
         desk.press(Qt.Key.Key_Tab)
