@@ -18,7 +18,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.server_state import On
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths, settings
-from plantdesk.store import location_of
+from plantdesk.store import location_of, remembered_location
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.single_window import SingleWindow
 from plantdesk.ui.transfer.import_dialog import ImportDialog
@@ -225,3 +225,8 @@ def test_the_title_names_another_store_also_while_it_cannot_be_opened(
         desk.until_bar(shown=True)
         assert desk.window.windowTitle() == "list.db — PlantDesk"
         assert settings.load(paths.settings_file()).recent_stores == []
+
+
+def test_without_an_address_of_a_shared_store_the_own_one_is_opened() -> None:
+    own = location_of(None)
+    assert remembered_location(own, settings.Settings(opens_shared_store=True)) is own

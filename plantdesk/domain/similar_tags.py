@@ -14,6 +14,8 @@ _BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
 _DIGITS = re.compile(r"[\d\s]+")
 #: Tags that differ in a letter have so many, and are mistakes while no more plants than this have them.
 _SHORTEST, _MOST_MISTAKEN = 4, 20
+#: Longer ones are not compared letter by letter: each has as many parts as letters.
+_LONGEST = 100
 
 
 class Likeness(NamedTuple):
@@ -30,7 +32,8 @@ class Likeness(NamedTuple):
 
     def are_near(self, one: str, other: str) -> bool:
         """Whether two keys differ in one letter."""
-        return self.letter and min(len(one), len(other)) >= _SHORTEST and distance(one, other, 1) is not None
+        is_compared = self.letter and _SHORTEST <= min(len(one), len(other)) <= _LONGEST
+        return is_compared and distance(one, other, 1) is not None
 
 
 class SimilarTag(NamedTuple):
@@ -91,5 +94,5 @@ def _similar(kept: str, tag: str, plants: int) -> SimilarTag:
 def _parts(key: str, likeness: Likeness) -> Iterator[str]:
     """Yield a key, and what is left of it without each of its letters: keys one letter apart have one in common."""
     yield key
-    if likeness.letter:
+    if likeness.letter and len(key) <= _LONGEST:
         yield from {key[:at] + key[at + 1 :] for at in range(len(key))}

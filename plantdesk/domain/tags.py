@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from plantdesk.domain.folding import searched
 
 #: A deeper tag is shown on the last of them: each level is an entry, and a tag may have thousands of slashes.
 _MAX_LEVELS = 20
+#: Tags that are offered: nobody reads more.
+_MAX_OFFERS = 100
 
 
 def levels(tag: str) -> list[str]:
@@ -43,13 +45,22 @@ def moved(tag: str, old: str, new: str | None) -> str | None:
 
 
 def completions(tags: Sequence[str], typed: str) -> list[str]:
-    """Return what is offered for a text: the tags that contain it, each up to the level in which it ends.
+    """Return what is offered for a text: the first tags that contain it, each up to the level in which it ends.
 
     Case does not matter. The levels below a tag that is typed whole are offered first.
     """
     text = re.escape(typed)
     containing, below = (re.compile(f"{text}{rest}[^/]*", re.IGNORECASE) for rest in ("", "/"))
-    offers = dict.fromkeys(tag[: found.end()] for tag in tags if (found := containing.search(tag)))
+    offers = _first(tag[: found.end()] for tag in tags if (found := containing.search(tag)))
     if any(offer.casefold() == typed.casefold() for offer in offers):
-        offers = dict.fromkeys(found[0] for tag in tags if (found := below.match(tag))) | offers
+        offers = _first(found[0] for tag in tags if (found := below.match(tag))) | offers
     return list(offers)
+
+
+def _first(offers: Iterable[str]) -> dict[str, None]:
+    found: dict[str, None] = {}
+    for offer in offers:
+        found[offer] = None
+        if len(found) == _MAX_OFFERS:
+            break
+    return found

@@ -73,8 +73,12 @@ def _is_text_scale(value: object) -> bool:
     return isinstance(value, int | float) and type(value) is not bool and SMALLEST_TEXT <= value <= LARGEST_TEXT
 
 
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+def _is_list_of_paths(value: object) -> bool:
+    return isinstance(value, list) and all(_is_path(each) for each in value)
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and "\0" not in value
 
 
 def _is_object(value: object) -> bool:
@@ -114,17 +118,17 @@ class Settings(_Checked):
     updates_asked_at: int = _integer(0, 0, 2**53)  # seconds since 1970
     seen_version: str = _setting("", lambda value: isinstance(value, str))  # the last one that was started
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
-    shared_store: str = _setting("", lambda value: isinstance(value, str))
+    shared_store: str = _setting("", _is_path)
     opens_shared_store: bool = _flag(default=False)
     #: What the histories of shared stores call this computer; empty: as the system does.
     computer_name: str = _setting("", lambda value: isinstance(value, str))
-    recent_stores: Sequence[str] = _setting([], _is_list_of_texts)  # files and addresses, the newest first
+    recent_stores: Sequence[str] = _setting([], _is_list_of_paths)  # files and addresses, the newest first
     keep_in_tray: bool = _flag(default=False)  # when the window is closed
     tray_answered: bool = _flag(default=False)  # whether the user has answered the question about that
     offers_known_names: bool = _flag(default=True)  # of the list that the user has imported
     enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
     #: Where automatic backups and those of the user are kept; empty: beside the database.
-    backup_folder: str = _setting("", lambda value: isinstance(value, str) and "\0" not in value)
+    backup_folder: str = _setting("", _is_path)
     backup_every: str = _setting("hour", lambda value: isinstance(value, str) and value in BACKUP_INTERVALS)
     backup_count: int = _integer(50, 1, MOST_BACKUPS)
     label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets

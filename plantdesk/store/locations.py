@@ -77,7 +77,7 @@ def location_of(database: str | Path | None) -> StoreLocation:
 
 def remembered_location(location: StoreLocation, settings: Settings) -> StoreLocation:
     """Return the shared store that was chosen last instead of the own one: what PlantDesk opens by itself."""
-    if location.is_own and settings.opens_shared_store:
+    if location.is_own and settings.opens_shared_store and settings.shared_store:
         from plantdesk.domain.errors import PlantDeskError
 
         try:

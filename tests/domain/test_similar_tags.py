@@ -69,3 +69,10 @@ def test_thousands_of_tags_are_compared_by_what_they_have_in_common() -> None:
 def test_a_spelling_without_spare_blanks_is_kept_however_few_plants_have_it() -> None:
     (group,) = similar_groups({"kitchen ": 281, "Kitchen": 279, "kitchen": 248}, Likeness())
     assert [*group] == ["Kitchen", "kitchen", "kitchen "]
+
+
+def test_very_long_tags_are_not_compared_letter_by_letter() -> None:
+    """Their parts would take as many bytes as the square of their letters."""
+    tags = {"a" * 5000 + str(number % 2) + "b" * 5000: 1 for number in range(2)}
+    assert similar_groups(tags, Likeness()) == []
+    assert len(similar_groups({**tags, "C" * 5000: 2, "c" * 5000: 1}, Likeness())) == 1

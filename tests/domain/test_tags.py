@@ -41,3 +41,8 @@ def test_offers_go_up_to_the_level_that_is_typed(typed: str, offers: list[str]) 
 )
 def test_a_slash_that_leads_to_no_level_is_left_out(typed: str, tag: str) -> None:
     assert entered(typed) == tag
+
+
+def test_a_hundred_tags_are_offered_at_most() -> None:
+    tags = [f"bed {number}/row" for number in range(1000)]
+    assert completions(tags, "bed") == [f"bed {number}" for number in range(100)]

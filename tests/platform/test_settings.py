@@ -69,7 +69,16 @@ def test_a_damaged_file_is_renamed(content: bytes, file: Path, caplog: pytest.Lo
 
 @pytest.mark.parametrize(
     "invalid",
-    [{"port": "yes"}, {"theme": None}, {"window": 3}, {"window": {"width": -1}}, {"backup_every": []}, {"layouts": 0}],
+    [
+        {"port": "yes"},
+        {"theme": None},
+        {"window": 3},
+        {"window": {"width": -1}},
+        {"backup_every": []},
+        {"layouts": 0},
+        {"shared_store": "\0"},
+        {"recent_stores": ["\0"]},
+    ],
 )
 def test_an_invalid_value_resets_nothing_else(
     invalid: dict[str, object], file: Path, caplog: pytest.LogCaptureFixture

@@ -111,7 +111,8 @@ _DEFAULTS = {
     "client_encoding": "utf8",
 }
 #: A desk that hangs in a transaction would hold up all others. A weaker synchronous_commit of server or role would lose
-#: acknowledged plants. JIT compilation costs more than it saves.
+#: acknowledged plants. JIT compilation costs more than it saves. What a killed command has begun ends soon, where the
+#: server can notice that (14 only on Linux).
 _SETTINGS = """
     SET search_path = plantdesk;
     SET default_transaction_isolation = 'read committed';
@@ -119,6 +120,7 @@ _SETTINGS = """
     SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s';
     SET jit = off;
+    SELECT set_config('client_connection_check_interval', '2s', false) WHERE version() LIKE '%linux%';
     SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')"""
 

@@ -82,6 +82,7 @@ class NamesDialog(Dialog):
 
     def _set_reading(self, *, is_reading: bool) -> None:
         self._progress.setVisible(is_reading)
+        self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
         for button in (self._choose_button, self._remove_button):
             button.setEnabled(not is_reading)
 
