@@ -42,7 +42,8 @@ class TagsDesk(Desk):
 
     def open(self) -> None:
         self.choose("Tools", "Tidy up tags…")
-        self.until(lambda: bool(self.the(TagsDialog).findChildren(TagGroup)))
+        # Qt shows what is added to a visible window in the next turn of its loop; until then, Tab passes over it.
+        self.until(lambda: any(each.isVisible() for each in self.the(TagsDialog).findChildren(TagGroup)))
 
     def tags(self) -> dict[str, int]:
         with closing(self.store.reader()) as reader:
