@@ -128,6 +128,10 @@ class Rewrite(NamedTuple):
 Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags | MergePlants | Rewrite
 
 
+#: Ids that are named of the plants that a change has left as they are.
+_MAX_SKIPPED = 100
+
+
 class Applied(NamedTuple):
     """The change that was made; None where the edits changed nothing.
 
@@ -137,6 +141,11 @@ class Applied(NamedTuple):
     change: Change | None
     skipped: int = 0
     skipped_ids: tuple[int, ...] = ()
+
+    @classmethod
+    def without(cls, skipped: set[int], change: Change | None) -> Applied:
+        """Return the result of a change that has left plants of these ids as they are."""
+        return cls(change, len(skipped), tuple(sorted(skipped)[:_MAX_SKIPPED]))
 
     @property
     def plants(self) -> int:

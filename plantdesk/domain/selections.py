@@ -108,6 +108,10 @@ class Selection(NamedTuple):
             groups.setdefault(term if isinstance(term, (Contains, Not)) else type(term), []).append(term)
         return cls(tuple(map(tuple, groups.values())))
 
+    def among(self, ids: set[int]) -> Selection:
+        """Return those plants of the set that have one of `ids`."""
+        return self._replace(ids=sorted(ids if self.ids is None else ids.intersection(self.ids)))
+
     @property
     def is_everything(self) -> bool:
         """Whether there is no condition."""

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 #: How often all is written without the lock.
 _MAX_TRIES = 3
-_MAX_SKIPPED = 100
 
 _TABLES = """
     CREATE TEMP TABLE rewritten (id bigint PRIMARY KEY, name text COLLATE "C", tag text COLLATE "C",
@@ -141,7 +140,7 @@ class Rewriting:
             rewrite(connection, self._number, self._edit._replace(plants=self._touched(connection)))
             self._extent = extent_of(connection, self._number)
         change = finish(transaction, [self._edit], self._source, self._extent)
-        return Applied(change, len(self._skipped), tuple(sorted(self._skipped)[:_MAX_SKIPPED]))
+        return Applied.without(self._skipped, change)
 
     def _write_and_finish(self, transaction: Transaction) -> Applied:
         self._write(transaction.connection)
@@ -150,8 +149,7 @@ class Rewriting:
     def _touched(self, connection: Connection) -> Selection:
         """Return those plants of the edit that were added or changed since its computation."""
         ids = {plant_id for (plant_id,) in execute(connection, "SELECT id FROM touched")}
-        plants = self._edit.plants
-        return plants._replace(ids=sorted(ids if plants.ids is None else ids.intersection(plants.ids)))
+        return self._edit.plants.among(ids)
 
 
 def _state(connection: Connection) -> dict[str, int]:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 _PLANT = f"SELECT :number, plant.id, :after, {COLUMNS}, change FROM plant"
 
-IS_SELECTED = "id IN (SELECT id FROM temp.selected)"
+_IS_SELECTED = "id IN (SELECT id FROM temp.selected)"
 
 _TAGS = "SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"
 _REPLACE_TAGS = f"""UPDATE plant SET tag = replaced.new, change = :number,
@@ -73,7 +73,7 @@ _REPLACE_TAGS = f"""UPDATE plant SET tag = replaced.new, change = :number,
 _SELECTED = "(id INTEGER PRIMARY KEY)"
 _ADD_SELECTED = "INSERT OR IGNORE INTO temp.selected VALUES (?)"
 _REWRITTEN = "(id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, note TEXT, folded TEXT)"
-_TEXTS = f"SELECT id, name, tag, note FROM main.plant WHERE {IS_SELECTED}"
+_TEXTS = f"SELECT id, name, tag, note FROM main.plant WHERE {_IS_SELECTED}"
 _REWRITE = """UPDATE main.plant SET name = new.name, tag = new.tag, note = new.note, folded = new.folded,
                                    change = :number
              FROM {table} AS new WHERE plant.id = new.id{others}"""
@@ -192,10 +192,10 @@ def _apply(connection: sqlite3.Connection, number: int, edit: Edit, source: Sour
         case Delete():
             _delete(connection, number, edit)
         case SetTag():
-            select(connection, edit.plants)
+            _select(connection, edit.plants)
             _set_tag(connection, number, edit.tag)
         case DeleteAll():
-            select(connection, edit.plants)
+            _select(connection, edit.plants)
             _check_size(connection, edit.size)
             _delete_selected(connection, number)
         case RenameTag() | MergeTags():
@@ -256,7 +256,7 @@ def _row(connection: sqlite3.Connection, plant_id: int) -> PlantRow | None:
 # --- edits of whole sets ---
 
 
-def select(connection: sqlite3.Connection, selection: Selection) -> None:
+def _select(connection: sqlite3.Connection, selection: Selection) -> None:
     """Fill `temp.selected` with the ids of a set of plants."""
     add_functions(connection)
     _begin_set(connection, _SELECTED, "temp.selected")
@@ -298,7 +298,7 @@ def rewrite(connection: sqlite3.Connection, number: int, edit: Rewrite) -> None:
 
 def fill_rewritten(connection: sqlite3.Connection, table: str, edit: Rewrite) -> None:
     """Compute the texts of the plants that change, by one snapshot, into a table."""
-    select(connection, edit.plants)
+    _select(connection, edit.plants)
     _begin_set(connection, _REWRITTEN, table)
     with closing(connection.execute(_TEXTS)) as rows:
         _add_rewritten(connection, rewritten(edit.rule, rows, edit.leave), table)
@@ -328,10 +328,10 @@ def _add_rewritten(connection: sqlite3.Connection, texts: Iterable[Rewritten], t
 
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:
     connection.execute(
-        f"DELETE FROM temp.selected WHERE id IN (SELECT id FROM plant WHERE tag IS ? AND {IS_SELECTED})", (tag,)
+        f"DELETE FROM temp.selected WHERE id IN (SELECT id FROM plant WHERE tag IS ? AND {_IS_SELECTED})", (tag,)
     )
     store_images(connection, number, number)
-    sql = f"UPDATE plant SET tag = :tag, change = :number, folded = {folded_sql('name', ':tag')} WHERE {IS_SELECTED}"
+    sql = f"UPDATE plant SET tag = :tag, change = :number, folded = {folded_sql('name', ':tag')} WHERE {_IS_SELECTED}"
     connection.execute(sql, {"tag": tag, "number": number})
 
 
@@ -340,11 +340,11 @@ def _delete_selected(connection: sqlite3.Connection, number: int) -> None:
     sql = "SELECT (SELECT count(*) FROM temp.selected) = (SELECT count(*) FROM plant)"
     (is_all,) = connection.execute(sql).fetchone()
     # Without a condition SQLite frees whole pages instead of deleting rows.
-    connection.execute("DELETE FROM plant" if is_all else f"DELETE FROM plant WHERE {IS_SELECTED}")
+    connection.execute("DELETE FROM plant" if is_all else f"DELETE FROM plant WHERE {_IS_SELECTED}")
 
 
 def store_images(
-    connection: sqlite3.Connection, number: int, after: int | None, condition: str = IS_SELECTED, **values: int
+    connection: sqlite3.Connection, number: int, after: int | None, condition: str = _IS_SELECTED, **values: int
 ) -> None:
     """Store the before-images of a change of the plants that an SQL condition, with its `values`, selects."""
     sql = f"{IMAGE} {_PLANT} WHERE {condition} {KEEP_FIRST}"

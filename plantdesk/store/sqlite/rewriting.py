@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import sqlite3
 
     from plantdesk.domain.edits import Rewrite
-    from plantdesk.domain.history import Change
     from plantdesk.domain.records import Source
     from plantdesk.domain.selections import Selection
     from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -46,7 +45,6 @@ _SKIPPED = """SELECT id FROM other.rewritten WHERE id IN (SELECT id FROM temp.to
               AND id IN (SELECT plant_id FROM main.before_image WHERE change > :change) ORDER BY id"""
 _EXTENT = f"""SELECT count(*), total({FULL_IMAGE_SIZE}) FROM main.plant
               WHERE id IN (SELECT id FROM other.rewritten)"""
-_MAX_SKIPPED = 100
 
 
 class Rewriting:
@@ -64,7 +62,7 @@ class Rewriting:
             with translate_errors(), closing(connection), transaction(connection, mode="DEFERRED"):
                 self._compute(connection)
             if not self._extent.plants:
-                return self._applied(None)
+                return Applied.without(self._skipped, None)
             return self._writer.submit(self._change, attached=file).result()
 
     def _compute(self, connection: sqlite3.Connection) -> None:
@@ -93,16 +91,12 @@ class Rewriting:
             rewrite(connection, number, self._edit._replace(plants=self._touched(connection)))
         extent = extent_of(connection, number) if is_touched else self._extent
         change = finish(connection, [self._edit], self._source, number, extent)
-        return self._applied(change), Changes(history=change is not None)
+        return Applied.without(self._skipped, change), Changes(history=change is not None)
 
     def _touched(self, connection: sqlite3.Connection) -> Selection:
         """Return those plants of the edit that somebody else has touched."""
         ids = {plant_id for (plant_id,) in connection.execute("SELECT id FROM temp.touched")}
-        plants = self._edit.plants
-        return plants._replace(ids=sorted(ids if plants.ids is None else ids.intersection(plants.ids)))
-
-    def _applied(self, change: Change | None) -> Applied:
-        return Applied(change, len(self._skipped), tuple(sorted(self._skipped)[:_MAX_SKIPPED]))
+        return self._edit.plants.among(ids)
 
 
 def _numbers(position: str) -> dict[str, int]:

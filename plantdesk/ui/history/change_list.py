@@ -21,7 +21,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
 
 from plantdesk.domain.errors import Text, shortened
@@ -31,6 +31,7 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.texts import clock_time, long_time, one_line, short_time, shown, source_text, tag_text, translate
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.painting import draw_line, paint_row
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 
 if TYPE_CHECKING:
@@ -280,8 +281,6 @@ _ICONS = {
     ChangeKind.MERGE: "merge",
     ChangeKind.NOTE: "sticky-note",
 }
-_LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RADIUS, _RING = 6, 2
 #: Border and padding of the style sheet.
 _FRAME = 6
 #: For text of 13 px.
@@ -411,7 +410,7 @@ class _ChangeDelegate(QStyledItemDelegate):
 
     def link_rect(self, rect: QRect, text: str) -> QRect:
         """Return the place of the action in a row, whose text ends where the lines do."""
-        width = QFontMetrics(self._strong_font()).horizontalAdvance(text) + 2 * S
+        width = QFontMetrics(self._theme.font(weight=QFont.Weight.DemiBold)).horizontalAdvance(text) + 2 * S
         link = QRect(rect.right() + 1 - M + S - width, rect.top() + XS, width, rect.height() - 2 * XS)
         return QStyle.visualRect(self._view.layoutDirection(), rect, link)
 
@@ -431,23 +430,10 @@ class _ChangeDelegate(QStyledItemDelegate):
             painter.setFont(self._theme.font(FontRole.CAPTION))
             self._text(painter, option, inner, inner.adjusted(0, S, 0, 0), str(index.data()), "text_2")
         else:
-            self._paint_background(painter, option, index)
+            has_line = index.sibling(index.row() + 1, 0).data(ENTRY_ROLE) is not None
+            paint_row(painter, self._theme, option, has_line=has_line)
             self._paint_change(painter, option, inner, entry)
         painter.restore()
-
-    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        colors, rect = self._theme.colors, option.rect.adjusted(XS, 0, -XS, 0)
-        selected = option.state & QStyle.StateFlag.State_Selected
-        if selected or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.color("selection") if selected else colors.hover())
-            painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
-        elif index.sibling(index.row() + 1, 0).data(ENTRY_ROLE) is not None:
-            painter.fillRect(rect.adjusted(S, rect.height() - 1, -S, 0), colors.color("row_line"))
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(colors.color("focus"), _RING))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
     def _paint_change(self, painter: QPainter, option: QStyleOptionViewItem, inner: QRect, entry: HistoryEntry) -> None:
         clock = QFontMetrics(tabular(option.font)).horizontalAdvance(widest_clock()) + L
@@ -463,7 +449,7 @@ class _ChangeDelegate(QStyledItemDelegate):
         link, action = QRect(), action_text(entry)
         if action:
             link = self.link_rect(option.rect, action)
-            painter.setFont(self._strong_font())
+            painter.setFont(self._theme.font(weight=QFont.Weight.DemiBold))
             selected = option.state & QStyle.StateFlag.State_Selected
             painter.setPen(self._theme.colors.color("text" if selected else "accent"))
             painter.drawText(link, Qt.AlignmentFlag.AlignCenter, action)
@@ -471,24 +457,11 @@ class _ChangeDelegate(QStyledItemDelegate):
         texts = QRect(left, inner.top() + S, inner.right() - left - (link.width() + M if action else 0), line)
         painter.setFont(option.font)
         self._text(painter, option, inner, texts, title_text(entry), "text_2" if entry.change.is_undone else "text")
-        painter.setFont(self._small_font())
+        painter.setFont(self._theme.font(FontRole.CAPTION, QFont.Weight.Normal))
         self._text(painter, option, inner, texts.translated(0, line), detail_text(entry), "text_2")
 
     def _text(
         self, painter: QPainter, option: QStyleOptionViewItem, within: QRect, rect: QRect, text: str, color: str
     ) -> None:
         painter.setPen(self._theme.colors.color(color))
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-        place = QStyle.visualRect(option.direction, within, rect)
-        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        painter.drawText(place, QStyle.visualAlignment(option.direction, _LEADING), shown)
-
-    def _small_font(self) -> QFont:
-        font = self._theme.font(FontRole.CAPTION)
-        font.setWeight(QFont.Weight.Normal)
-        return font
-
-    def _strong_font(self) -> QFont:
-        font = self._theme.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        return font
+        draw_line(painter, QStyle.visualRect(option.direction, within, rect), text, option.direction)

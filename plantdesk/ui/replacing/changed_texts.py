@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line, translate
 from plantdesk.ui.theme.metrics import XS, L, M, S, tabular
-from plantdesk.ui.widgets.painting import draw_line
+from plantdesk.ui.widgets.painting import draw_line, paint_row
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -219,7 +219,6 @@ class ChangedTextView(QListView):
         return index.row() if index.isValid() and area.contains(position) else -1
 
 
-_RADIUS, _RING = 6, 2
 _BOX = 20
 
 
@@ -255,7 +254,7 @@ class _TextDelegate(QStyledItemDelegate):
         row: ChangedText = index.data(ROW_ROLE)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_background(painter, option, index)
+        paint_row(painter, self._theme, option, has_line=index.row() + 1 < self._texts.rowCount())
         check, number, field, text = self.starts()
         self._paint_check(painter, option, check, row)
         painter.setFont(tabular(self._theme.font()))
@@ -270,20 +269,6 @@ class _TextDelegate(QStyledItemDelegate):
         rect = option.rect
         part = QRect(rect.left() + start, rect.top(), end - start, rect.height())
         return QStyle.visualRect(option.direction, rect, part)
-
-    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        colors, rect = self._theme.colors, option.rect.adjusted(XS, 0, -XS, 0)
-        selected = option.state & QStyle.StateFlag.State_Selected
-        if selected or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.color("selection") if selected else colors.hover())
-            painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
-        elif index.row() + 1 < self._texts.rowCount():
-            painter.fillRect(rect.adjusted(S, rect.height() - 1, -S, 0), colors.color("row_line"))
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(colors.color("focus"), _RING))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
     def _paint_check(self, painter: QPainter, option: QStyleOptionViewItem, start: int, row: ChangedText) -> None:
         box, ticked = self._theme.metrics.scaled(_BOX), self._texts.is_ticked(row)

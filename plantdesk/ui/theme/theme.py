@@ -185,9 +185,12 @@ class Theme(QObject):
         preference = getattr(self._accessibility, "motionPreference", None)  # from Qt 6.12 on
         return preference is None or preference().name != "ReducedMotion"
 
-    def font(self, role: FontRole = FontRole.BODY) -> QFont:
-        """Return the font of a role, for text in paint code."""
-        return self.metrics.font(role)
+    def font(self, role: FontRole = FontRole.BODY, weight: QFont.Weight | None = None) -> QFont:
+        """Return the font of a role, for text in paint code, in its usual weight or another one."""
+        font = self.metrics.font(role)
+        if weight is not None:
+            font.setWeight(weight)
+        return font
 
     def set_mode(self, mode: ThemeMode) -> None:
         """Follow the system, or stay light or dark."""

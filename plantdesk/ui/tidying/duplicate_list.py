@@ -149,12 +149,12 @@ class _Delegate(QStyledItemDelegate):
         box = QRect(rect.left(), rect.center().y() - size // 2, size, size)
         self._paint_check(painter, QStyle.visualRect(option.direction, rect, box), is_checked=is_checked)
         text = rect.adjusted(size + S + 2, 0, 0, 0)
-        painter.setFont(self._strong_font())
+        painter.setFont(self._theme.font(weight=QFont.Weight.DemiBold))
         name, remark = str(index.data()), self._groups.remark(group)
         width = min(painter.fontMetrics().horizontalAdvance(name) + 2, text.width() * 2 // 3)
         name_rect = QRect(text.left(), text.top(), width, text.height())
         self._line(painter, option, rect, name_rect, name, "text" if is_checked else "text_2")
-        painter.setFont(self._small_font())
+        painter.setFont(self._theme.font(FontRole.CAPTION, QFont.Weight.Normal))
         self._line(painter, option, rect, text.adjusted(width + M, 0, 0, 0), remark, "text_2")
 
     def _paint_check(self, painter: QPainter, box: QRect, *, is_checked: bool) -> None:
@@ -180,7 +180,7 @@ class _Delegate(QStyledItemDelegate):
         name, added = self._groups.lines(row)
         painter.setFont(self._theme.font())
         self._line(painter, option, rect, rows[1], name, color)
-        painter.setFont(self._small_font())
+        painter.setFont(self._theme.font(FontRole.CAPTION, QFont.Weight.Normal))
         self._line(painter, option, rect, rows[2], added, "text_2")
         left = rows[3]
         if row.tag is not None:
@@ -190,7 +190,7 @@ class _Delegate(QStyledItemDelegate):
             paint_pill(painter, self._theme, QStyle.visualRect(option.direction, rect, pill), row.tag)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             left = left.adjusted(width + S, 0, 0, 0)
-        painter.setFont(self._small_font())
+        painter.setFont(self._theme.font(FontRole.CAPTION, QFont.Weight.Normal))
         self._line(painter, option, rect, left, note_text(row), color if row.note else "text_2")
 
     def _paint_title(
@@ -211,7 +211,7 @@ class _Delegate(QStyledItemDelegate):
         text = rect.adjusted(size + S, 0, 0, 0)
         if is_kept:
             keep = translate("Duplicates", "Keep")
-            painter.setFont(self._strong_font())
+            painter.setFont(self._theme.font(weight=QFont.Weight.DemiBold))
             width = painter.fontMetrics().horizontalAdvance(keep)
             self._line(painter, option, rect, QRect(text.left(), text.top(), width + 1, text.height()), keep, "accent")
             text.setLeft(text.left() + width + XL)
@@ -226,13 +226,3 @@ class _Delegate(QStyledItemDelegate):
     ) -> None:
         painter.setPen(self._theme.colors.color(color))
         draw_line(painter, QStyle.visualRect(option.direction, within, rect), text, option.direction)
-
-    def _small_font(self) -> QFont:
-        font = self._theme.font(FontRole.CAPTION)
-        font.setWeight(QFont.Weight.Normal)
-        return font
-
-    def _strong_font(self) -> QFont:
-        font = self._theme.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        return font

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QListWidget, QPlainTextEdit, QScrollArea, QTextBrowser, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QListWidget, QPlainTextEdit, QScrollArea, QTextBrowser, QWidget
 
 from plantdesk import __version__
 from plantdesk.platform import languages, manual
@@ -78,14 +78,21 @@ def title_of(page: str) -> str:
     return manual.page(page).partition("\n")[0].removeprefix("# ")
 
 
-def test_the_manual_is_searched_over_all_pages(qtbot: QtBot, context: WindowContext) -> None:
+def searched(
+    qtbot: QtBot, context: WindowContext, words: str
+) -> tuple[ManualDialog, QListWidget, QTextBrowser, QLineEdit]:
+    """Open the manual and search it; return the dialog, its pages, its text and the field."""
     HelpCommands(context)
     desk = Desk(qtbot, context.page)
     desk.choose("Help", "Manual")
     dialog = desk.the(ManualDialog)
-    pages, text = dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0]
     search = Desk(qtbot, dialog).field("Search the manual")
-    Desk(qtbot, dialog).type(search, "u+0000")
+    Desk(qtbot, dialog).type(search, words)
+    return dialog, dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0], search
+
+
+def test_the_manual_is_searched_over_all_pages(qtbot: QtBot, context: WindowContext) -> None:
+    dialog, pages, text, search = searched(qtbot, context, "u+0000")
     items = [pages.item(row) for row in range(pages.count())]
     hits = {item.text().rpartition("  ")[0] for item in items if item.flags()} - {"What is new"}
     assert hits == {title_of(name) for name in manual.PAGES if "U+0000" in manual.page(name)}
@@ -107,13 +114,7 @@ def test_the_manual_is_searched_over_all_pages(qtbot: QtBot, context: WindowCont
 
 
 def test_several_words_are_found_on_pages_that_have_all_of_them(qtbot: QtBot, context: WindowContext) -> None:
-    HelpCommands(context)
-    desk = Desk(qtbot, context.page)
-    desk.choose("Help", "Manual")
-    dialog = desk.the(ManualDialog)
-    pages, text = dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0]
-    search = Desk(qtbot, dialog).field("Search the manual")
-    Desk(qtbot, dialog).type(search, "reader Barcode")
+    dialog, pages, text, search = searched(qtbot, context, "reader Barcode")
     items = [pages.item(row) for row in range(pages.count())]
     hits = {item.text().rpartition("  ")[0] for item in items if item.flags()} - {"What is new"}
     texts = {name: manual.page(name).casefold() for name in manual.PAGES}
