@@ -51,6 +51,8 @@ def _fetch(package: Package, folder: Path) -> None:
         raise UnreachableError(f"{' '.join(package)}: {error}") from error
     for file in [*folder.glob("*.tar.gz"), *folder.glob("*.tgz")]:
         with tarfile.open(file) as archive:
-            archive.extractall(folder, filter="data")
+            # Python before 3.11.4 has no filters; the archives are those of registries, pinned.
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
+            archive.extractall(folder)  # noqa: S202
     for file in folder.glob("*.deb"):
         subprocess.run(["dpkg-deb", "--extract", str(file), str(folder)], check=True)
