@@ -127,6 +127,12 @@ class PlantReader(PlantPages, Protocol):
         Of a great many plants only those of the largest ids are counted.
         """
 
+    def near_names(self, name: str, limit: int) -> list[KnownName]:
+        """Return names that are spelt alike (`domain.spelling`), the nearest first, then the most frequent.
+
+        Of a great many plants those of the largest ids are compared, unless an index finds few.
+        """
+
     def first_with_name(self, view: View, start: str) -> int | None:
         """Return the id of the first plant of a view whose name begins with `start`, or None."""
 

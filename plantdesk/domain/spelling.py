@@ -1,6 +1,51 @@
-"""The edit distance of words: how many letters to insert, remove or replace."""
+"""Names that are spelt alike, by their edit distance: how many letters to insert, remove or replace."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import combinations, pairwise
+from typing import TypeVar
+
+from plantdesk.domain.folding import searched
+from plantdesk.domain.selections import Contains, Selection
+
+_Named = TypeVar("_Named")
+#: Below so many letters nothing is near, and below so many only what differs in one of them.
+_SHORT, _SHORTISH = 4, 9
+#: Letters of a piece of a name that an index of trigrams finds, and the most pieces.
+_PIECE, _MAX_PIECES = 3, 6
+#: Letters of the longest name that is compared, and the most names that a store has compared: a tenth of a second.
+_LONGEST, MAX_COMPARED = 500, 10_000
+
+
+def max_distance(key: str) -> int | None:
+    """Return how many letters of a name, as it is searched, may differ in one that is near; None: nothing is."""
+    return None if not _SHORT <= len(key) <= _LONGEST else 1 if len(key) < _SHORTISH else 2
+
+
+def maybe_near(name: str) -> tuple[Selection, range] | None:
+    """Return plants and lengths of names that have all that are near, and others; None where nothing is.
+
+    Each letter that differs changes one piece of the name at most: of any `max_distance` + 1 pieces, one is left.
+    """
+    key = searched(name).strip()
+    if (most := max_distance(key)) is None:
+        return None
+    count = max(most + 1, min(len(key) // _PIECE, _MAX_PIECES))
+    cuts = [len(key) * number // count for number in range(count + 1)]
+    pieces = [Contains(key[start:end], is_word=False) for start, end in pairwise(cuts)]
+    return Selection(tuple(combinations(pieces, most + 1))), range(len(key) - most, len(key) + most + 1)
+
+
+def nearest(name: str, others: Iterable[_Named], limit: int, text: Callable[[_Named], str]) -> list[_Named]:
+    """Return those of `others` whose texts are near a name and not the same, the nearest first, then in their order."""
+    key = searched(name).strip()
+    most = max_distance(key)
+    if most is None:
+        return []
+    compared = ((distance(key, searched(text(each)), most), each) for each in others)
+    near = [(found, each) for found, each in compared if found]
+    return [each for _, each in sorted(near, key=lambda pair: pair[0])[:limit]]
 
 
 def distance(one: str, other: str, limit: int) -> int | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from plantdesk.domain.errors import PlantDeskError, StoreError, Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import now_ms
-from plantdesk.domain.spelling import distance
+from plantdesk.domain.spelling import distance, max_distance
 from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.store.sqlite.connections import configure, connect
 from plantdesk.store.sqlite.files.open_checks import is_absent
@@ -35,8 +35,6 @@ _OF_WORD = """SELECT folded, name FROM name WHERE (folded = :word OR folded >= :
 _LONGEST, _MOST = 500, 2_000_000
 _Result = TypeVar("_Result")
 _LAST = "\U0010ffff"
-#: Below so many letters nothing is near, and below so many only what differs in one of them.
-_SHORT, _SHORTISH = 4, 8
 
 
 class NoNamesError(PlantDeskError):
@@ -76,9 +74,10 @@ class KnownNames:
         Takes up to a tenth of a second.
         """
         key = searched(name).strip()
-        most = 1 if len(key) < _SHORTISH else 2
+        if (most := max_distance(key)) is None:
+            return []
         none: list[tuple[int, str]] = []
-        found = self._ask(lambda connection: sorted(_near(connection, key, most)), none) if len(key) >= _SHORT else none
+        found = self._ask(lambda connection: sorted(_near(connection, key, most)), none)
         return [] if found and found[0][0] == 0 else [each for _, each in found[:limit]]
 
     def replace(self, names: Iterable[str], source: str) -> NamesList:

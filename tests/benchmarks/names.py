@@ -1,7 +1,7 @@
 """Offers of names while one types: `python -m tests.benchmarks.names [--plants 100000] [--names 500000] [--keys 300]`.
 
 Prints median and 90th percentile in milliseconds of what a key asks for, the names of the plants and then those of the
-list (goal: 16 each), and of what a pause asks for where nothing begins so: names of the list that are spelt alike.
+list (goal: 16 each), and of what a pause asks for where nothing begins so: names of both that are spelt alike.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -28,6 +28,12 @@ def _names(count: int, chance: random.Random) -> Iterator[str]:
         yield f"{chance.choice(genera)} {''.join(chance.choices(_SYLLABLES, k=4))}"
 
 
+def _seconds(ask: Callable[[str, int], object], text: str, limit: int) -> float:
+    begun = time.perf_counter()
+    ask(text, limit)
+    return time.perf_counter() - begun
+
+
 def main() -> None:
     """Make plants and a list, type names of it, and misspell them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -43,22 +49,17 @@ def main() -> None:
             names = KnownNames(Path(name) / "names.db")
             begun = time.perf_counter()
             print(f"{names.replace(listed, 'list').names:,} names made in {time.perf_counter() - begun:.1f} s")
-            own, keys, pauses = [], [], []
+            own, keys, own_pauses, pauses = [], [], [], []
             with closing(store.reader()) as reader:
                 for _ in range(options.keys):
                     word = chance.choice(listed)
-                    begun = time.perf_counter()
-                    start = word[: chance.randint(1, len(word))]
-                    reader.known_names(start, MAX_OFFERS)
-                    own.append(time.perf_counter() - begun)
-                    begun = time.perf_counter()
-                    names.beginning(start, MAX_OFFERS)
-                    keys.append(time.perf_counter() - begun)
-                    begun = time.perf_counter()
-                    names.near(word[:4] + word[5:], 3)
-                    pauses.append(time.perf_counter() - begun)
+                    start, misspelt = word[: chance.randint(1, len(word))], word[:4] + word[5:]
+                    own.append(_seconds(reader.known_names, start, MAX_OFFERS))
+                    keys.append(_seconds(names.beginning, start, MAX_OFFERS))
+                    own_pauses.append(_seconds(reader.near_names, misspelt, 3))
+                    pauses.append(_seconds(names.near, misspelt, 3))
     print(f"a key: names of plants {summary(own)} ms, of the list {summary(keys)} ms")
-    print(f"a misspelt name {summary(pauses)} ms")
+    print(f"a misspelt name: names of plants {summary(own_pauses)} ms, of the list {summary(pauses)} ms")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.domain.spelling import distance
+from plantdesk.domain.folding import searched
+from plantdesk.domain.selections import Contains
+from plantdesk.domain.spelling import distance, max_distance, maybe_near, nearest
 from plantdesk.store import KnownNames
 from plantdesk.store.known_names import NoNamesError
 
@@ -129,3 +131,18 @@ def test_the_distance_is_that_of_levenshtein(one: str, other: str, limit: int) -
             rows[-1].append(min(rows[-2][at] + (letter != each), rows[-2][at + 1] + 1, rows[-1][at] + 1))
     expected = rows[-1][-1]
     assert distance(one, other, limit) == (expected if expected <= limit else None)
+
+
+@given(st.text("abcé x×", min_size=4, max_size=30), st.lists(st.text("abcé x×", max_size=30), max_size=5), st.data())
+def test_what_may_be_near_has_all_that_is_near(name: str, others: list[str], data: st.DataObject) -> None:
+    changed = [*name]
+    for _ in range(2):
+        at = data.draw(st.integers(0, len(changed)))
+        changed[at : at + data.draw(st.integers(0, 1))] = data.draw(st.text("abé", max_size=1))
+    near = maybe_near(name)
+    for other in nearest(name, [*others, "".join(changed)], 9, str):
+        assert near is not None
+        assert len(searched(other)) in near[1]
+        for group in near[0].groups:
+            assert any(isinstance(term, Contains) and term.text in searched(other) for term in group)
+    assert (near is None) == (max_distance(searched(name).strip()) is None)

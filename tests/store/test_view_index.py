@@ -85,6 +85,10 @@ texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
 ids = st.integers(-2000, 2000) | st.sampled_from([0, 123, 1234, 12345, -123, -1234, 123456789012, 2**63 - 1, -(2**63)])
 
 
+#: Misspelt names; the index narrows down those of at least six letters.
+NEAR = ("Alo", "Aleo", "Fern 1x", "monstra", "Aloe vera variegatta", "Érable d'aponn")
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     store = Store(tmp_path / "plants.db")
@@ -119,6 +123,8 @@ def assert_same_as_without(store: Store, index: ViewIndex, views: Iterable[View]
         for view in views or all_views():
             assert view_ids(reader, view) == view_ids(plain, view), view
             assert reader.count_selected(view.plants) == plain.count_selected(view.plants)
+        for name in NEAR:
+            assert reader.near_names(name, 9) == plain.near_names(name, 9)
 
 
 Build = Callable[[Store], ViewIndex]

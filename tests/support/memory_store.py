@@ -12,6 +12,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -78,6 +79,7 @@ from plantdesk.domain.records import (
 )
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not, Selection
+from plantdesk.domain.spelling import nearest
 from plantdesk.domain.views import Counts, KnownName, Order, View
 
 if TYPE_CHECKING:
@@ -293,6 +295,10 @@ class MemoryReader(PlantReader):
         return [
             KnownName(name, newest[name], count) for name, count in Counter(row.name for row in rows).most_common(limit)
         ]
+
+    @override
+    def near_names(self, name: str, limit: int) -> list[KnownName]:
+        return nearest(name, self.known_names("", len(self._state.plants)), limit, attrgetter("name"))
 
     @override
     def first_with_name(self, view: View, start: str) -> int | None:

@@ -113,6 +113,12 @@ def name_begins(condition: Condition, start: str) -> Condition:
     return condition.require(f"starts_with(plant.searched, {condition.bind(text)})")
 
 
+def has_length(condition: Condition, lengths: range) -> Condition:
+    """Require that a name, as it is searched, has so many characters."""
+    first, last = condition.bind(lengths.start), condition.bind(lengths.stop - 1)
+    return condition.require(f"strpos(plant.searched, E'\\x1f') - 1 BETWEEN {first} AND {last}")
+
+
 def _term(values: Condition, term: Term) -> str:
     match term:
         case Contains():

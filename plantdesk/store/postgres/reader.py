@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -25,7 +26,15 @@ from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import KnownName, View, find_insertion_points
 from plantdesk.store.history import newest_changes
-from plantdesk.store.postgres.conditions import INDEXED, SORTED_BY_INDEX, alike_key, condition_of, name_begins, ordering
+from plantdesk.store.postgres.conditions import (
+    INDEXED,
+    SORTED_BY_INDEX,
+    alike_key,
+    condition_of,
+    has_length,
+    name_begins,
+    ordering,
+)
 from plantdesk.store.postgres.connections import READER, connect, execute, shared, storable, translate_errors
 from plantdesk.store.postgres.counts import count_plants
 from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
@@ -55,7 +64,7 @@ _FIRST_CHUNK, _CHUNK = 512, 200_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
 _KNOWN_NAMES = """SELECT name, (array_agg(tag ORDER BY seq DESC))[1], count(*) FROM (
-                      SELECT name, tag, seq FROM plant WHERE {} ORDER BY id DESC LIMIT {}) AS found
+                      SELECT name, tag, seq FROM plant WHERE {} ORDER BY {} DESC LIMIT {}) AS found
                   GROUP BY name ORDER BY count(*) DESC, max(seq) DESC LIMIT {}"""
 _DUPLICATES = f"""WITH alike AS (
         SELECT {{key}} AS key, count(*) AS size, string_agg(int8send(id), '' ORDER BY id) AS ids,
@@ -234,8 +243,21 @@ class PostgresReader(PlantReader, FindsRows):
 
     @override
     def known_names(self, start: str, limit: int) -> list[KnownName]:
-        found = name_begins(condition_of(View().plants), start)
-        sql = _KNOWN_NAMES.format(found.sql, _MAX_COUNTED, found.bind(limit))
+        return self._names(name_begins(condition_of(View().plants), start), "id", limit)
+
+    @override
+    def near_names(self, name: str, limit: int) -> list[KnownName]:
+        from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest
+
+        near = maybe_near(name) if storable(name) else None
+        if near is None:
+            return []
+        found = has_length(condition_of(near[0]), near[1])
+        # By an expression: else the server reads all plants in the order of their ids.
+        return nearest(name, self._names(found, "id + 0", MAX_COMPARED), limit, attrgetter("name"))
+
+    def _names(self, found: Condition, order: str, limit: int) -> list[KnownName]:
+        sql = _KNOWN_NAMES.format(found.sql, order, _MAX_COUNTED, found.bind(limit))
         return [*map(KnownName._make, self._all(sql, found.values))]
 
     @override

@@ -168,6 +168,12 @@ def name_begins(start: str) -> Sql:
     return _either(_like(name, pattern), _like(folded, pattern))
 
 
+def has_length(lengths: range) -> Sql:
+    """Return the condition that a name, as it is folded, has so many characters."""
+    found = _either("length(name)", f"instr(folded, '{SEPARATOR}') - 1")
+    return sql(found, Sql("BETWEEN ? AND ?", (lengths.start, lengths.stop - 1)))
+
+
 def _either(plain: Sql | str, folded: Sql | str) -> Sql:
     """Return one of two expressions: for a plant that has only ASCII, or for one with folded texts."""
     return sql("CASE WHEN folded IS NULL THEN", plain, "ELSE", folded, "END")

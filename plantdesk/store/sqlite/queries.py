@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, groupby, repeat
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.errors import StoreDamagedError
@@ -29,6 +29,7 @@ from plantdesk.store.sqlite.conditions import (
     add_functions,
     alike_key,
     conditions_of,
+    has_length,
     ids_of,
     name_begins,
     order_by,
@@ -74,6 +75,8 @@ _NEWEST = 20_000
 _PAGE = 5_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
+#: Letters up to which few names are so short that all plants are looked at: the index is of parts of longer ones.
+_SCANNED = 4
 _LISTED = "plant_id IN (SELECT value FROM json_each(:ids))"
 
 
@@ -184,8 +187,27 @@ class Reader(PlantReader, LinePages, FindsRows):
     def known_names(self, start: str, limit: int) -> list[KnownName]:
         if len(start) > MAX_PATTERN:
             return []
-        plants = sql("FROM plant", where([name_begins(start)]), f"ORDER BY id DESC LIMIT {_MAX_COUNTED}")
+        return self._names(sql("FROM plant", where([name_begins(start)]), "ORDER BY id DESC"), limit)
+
+    @override
+    def near_names(self, name: str, limit: int) -> list[KnownName]:
+        from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest  # not of commands
+
+        if (near := maybe_near(name)) is None:
+            return []
+        plants, lengths = near
+        with self._query():
+            candidates = self._indexed.candidates(plants)
+        conditions = conditions_of(plants) if candidates is None else [candidates]
+        if candidates is None and lengths.start > _SCANNED:
+            conditions.insert(0, Sql(f"id IN (SELECT id FROM plant ORDER BY id DESC LIMIT {_MAX_COUNTED})"))
+        found = sql("FROM plant", where([has_length(lengths), *conditions]))
+        return nearest(name, self._names(found, MAX_COMPARED), limit, attrgetter("name"))
+
+    def _names(self, plants: Sql, limit: int) -> list[KnownName]:
+        """Return the names of the first plants, the most frequent first."""
         # Beside max() SQLite takes the tag from the same row (https://sqlite.org/lang_select.html#bareagg).
+        plants = sql(plants, f"LIMIT {_MAX_COUNTED}")
         names = sql("SELECT name, tag, max(seq) AS latest, count(*) AS plants FROM (SELECT name, tag, seq", plants, ")")
         statement = sql(names, Sql("GROUP BY name ORDER BY plants DESC, latest DESC LIMIT ?", (limit,)))
         with self._query():

@@ -41,8 +41,8 @@ class NameCompletion(QObject):
     """Fills name and tag in while the user types; the tag only where none was typed or pinned.
 
     What was typed is never changed: a name that begins otherwise, if only in another case, is offered to be chosen.
-    After those that plants have it offers names of a list, and where there are none those that are spelt alike. These
-    are not filled in, only chosen.
+    After those that plants have it offers names of a list, and where there are none those that are spelt alike, again
+    first those that plants have. These are not filled in, only chosen.
     `known(name)`: the typed name is that of plants, None: it is not.
     """
 
@@ -231,9 +231,11 @@ def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], Kn
     return sorted(offers, key=lambda offer: offer.name != typed)[:MAX_OFFERS]
 
 
-def _near(_reader: PlantReader, _task: Task, name: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
-    found = names()
-    return [] if found is None else [KnownName(each, None, _NEAR) for each in found.near(name, _MAX_NEAR)]
+def _near(reader: PlantReader, _task: Task, name: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
+    """Return names that are spelt like one: first those that plants have, with their tags."""
+    own, found = {each.name: each.tag for each in reader.near_names(name, _MAX_NEAR)}, names()
+    listed = dict.fromkeys([] if found is None else found.near(name, _MAX_NEAR))
+    return [KnownName(each, tag, _NEAR) for each, tag in (own | {**listed, **own}).items()][:_MAX_NEAR]
 
 
 def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] | None:

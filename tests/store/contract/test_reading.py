@@ -341,3 +341,32 @@ def test_known_names_have_the_tag_of_their_newest_plant(
     with closing(store.reader()) as reader:
         assert reader.known_names(start, 6) == names
         assert reader.known_names("", 2)[:1] == [("Monstera", "hall", 2)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("Salvia nemrosa", [("Salvia nemorosa", "bed", 2), ("Salvia nemorosax", None, 1)]),
+        ("slavia NEMOROSA", [("Salvia nemorosa", "bed", 2)]),
+        ("  salvia nemorosaxy", [("Salvia nemorosax", None, 1), ("Salvia nemorosa", "bed", 2)]),
+        ("Roza", [("Rosa", "100%_", 1)]),
+        ("Erabel", []),
+        ("Erabbel", []),
+        ("Eräbblé", [("Érable", None, 1)]),
+        ("Salvia memorosum", []),
+        ("bed", []),
+        ("kitchen", []),
+        ("", []),
+        ("'%_/", []),
+        ("m" * 60_000, []),
+    ],
+)
+def test_names_that_are_spelt_alike_are_found(
+    store: PlantStore, typed: str, names: list[tuple[str, str | None, int]]
+) -> None:
+    plants = [("Salvia nemorosa", "kitchen"), ("Érable", None), ("Rosa", "100%_"), ("Salvia nemorosax", None)]
+    for plant_id, (name, tag) in enumerate([*plants, ("Salvia nemorosa", "bed"), ("Érables", None)], start=1):
+        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
+        store.add(new_plant(values), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert reader.near_names(typed, 2) == names

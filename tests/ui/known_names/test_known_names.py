@@ -107,6 +107,21 @@ def test_for_a_misspelt_name_the_one_that_may_be_meant_is_offered(listed: ListDe
     listed.has(("Salvia officinalis", None))
 
 
+def test_own_names_are_offered_for_a_misspelt_one_before_those_of_the_list(desk: ListDesk) -> None:
+    desk.types("Monstera delizioza")
+    desk.until(lambda: desk.offered() == ["Monstera deliciosa"])
+    assert (desk.name.text(), desk.tag.text()) == ("Monstera delizioza", "")
+    desk.names.replace(["Monstera delicioza", "Monstera deliciosa"], "names.txt")
+    QTest.keyClick(desk.name, Qt.Key.Key_Backspace)
+    desk.until(lambda: not desk.offered())
+    desk.types("a")
+    desk.until(lambda: desk.offered() == ["Monstera deliciosa", "Monstera delicioza"])
+    QTest.keyClick(desk.name, Qt.Key.Key_Down)
+    assert (desk.name.text(), desk.tag.text()) == ("Monstera deliciosa", "office")
+    QTest.keyClick(desk.name, Qt.Key.Key_Return)
+    desk.has(("Monstera deliciosa", "office"), ("Monstera deliciosa", "office"))
+
+
 def test_letters_after_an_offer_of_what_may_be_meant_stay(listed: ListDesk) -> None:
     listed.types("Salvia nemerosa")
     listed.until(lambda: listed.offered() == ["Salvia nemorosa"])
