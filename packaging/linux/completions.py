@@ -71,7 +71,7 @@ def completion(shell: str) -> str:
 def _describe_values(parser: argparse.ArgumentParser, path: tuple[str, ...]) -> None:
     """Set what shtab offers for each value."""
     for action in parser._actions:  # noqa: SLF001 - argparse has no public list
-        kind = None if action.option_strings else options.COMPLETIONS.get(path)
+        kind = options.COMPLETIONS.get(tuple(action.option_strings) or path)
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for name, command in action.choices.items():
                 _describe_values(command, (*path, name))

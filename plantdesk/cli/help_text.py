@@ -38,6 +38,11 @@ commands:
     edit           change name, tag or note of plants
     delete         delete plants; undo brings them back
     tag            list, rename, merge and remove tags
+    duplicates     list plants that are alike but for case, accents, quotes
+                   and blanks, or merge them
+    merge          merge plants into another one, which gets the notes of all
+    names          import or remove the list of known names, which are offered
+                   while you type
     history        list the changes of plants, newest first
     undo           undo a change; again: the change before it
     redo           take back the latest undo

@@ -55,7 +55,7 @@ PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
 2 wrong usage; 3 PlantDesk is not running (info); 130 interrupted.
 """
-#: What shells complete for the argument of a command, besides files.
+#: What shells complete for the argument of a command, or for that of an option, besides files.
 COMPLETIONS = {
     ("restore",): "backups",
     ("token", "revoke"): "tokens",
@@ -63,6 +63,8 @@ COMPLETIONS = {
     ("tag", "rename"): "tags",
     ("tag", "merge"): "tags",
     ("tag", "remove"): "tags",
+    ("--tag",): "tags",
+    ("--tagged",): "tags",
 }
 #: The hidden command by which completions get those names.
 COMPLETE = "__complete"
@@ -135,7 +137,8 @@ def parser(command: str = "help") -> Parser:
 
 def _add_add(commands: Commands) -> None:
     command = add_command(commands, "add", "add one plant and print its ID", "plants.add", "database")
-    command.add_argument("--name", required=True, help="the plant's name")
+    command.add_argument("--name", help="the plant's name")
+    command.add_argument("--like", metavar="ID", help="copy name, tag and note of this plant; other options win")
     command.add_argument("--id", help="an unused whole number (default: the next free ID)")
     command.add_argument("--tag", help="the plant's type")
 
@@ -262,7 +265,7 @@ _SEARCH = (
 def _add_filter(command: Parser) -> None:
     """Add the options that select plants."""
     command.add_argument("--search", metavar="TEXT", type=unicode_text, help=_SEARCH)
-    command.add_argument("--tag", type=unicode_text, help="only those with this tag")
+    command.add_argument("--tag", type=unicode_text, help="only those with this tag; garden/: also with those below it")
     command.add_argument("--no-tag", action="store_true", help="only those without a tag")
     _add_origin(command)
 
@@ -297,7 +300,7 @@ def _add_edit(commands: Commands) -> None:
     command.add_argument("id", metavar="ID", nargs="?", help="its ID")
     command.add_argument("--search", metavar="TEXT", type=unicode_text, help="instead of an ID: all that `list` finds")
     tags = command.add_mutually_exclusive_group()
-    tags.add_argument("--tagged", metavar="TAG", type=unicode_text, help="instead of an ID: those with this tag")
+    tags.add_argument("--tagged", metavar="TAG", type=unicode_text, help="instead of an ID: those `list --tag` finds")
     tags.add_argument("--untagged", action="store_true", help="instead of an ID: those without a tag")
     _add_origin(command)
     command.add_argument("--name", help="its new name")
@@ -350,6 +353,43 @@ def _add_tag(commands: Commands) -> None:
     remove.add_argument("--branch", action="store_true", help=branch)
 
 
+def _add_duplicates(commands: Commands) -> None:
+    does = "list plants that are alike but for case, accents, quotes and blanks, or merge them"
+    command = add_command(commands, "duplicates", does, "duplicates.duplicates", "database")
+    alike = "in what they are alike: name and tag (default), or name"
+    command.add_argument("--by", choices=["name-tag", "name"], default="name-tag", help=alike)
+    command.add_argument("--json", action="store_true", help=_JSON)
+    command.add_argument("--merge", action="store_true", help="make one plant of each group, with the notes of all")
+    command.add_argument("--keep", choices=_KEPT, help="with --merge: the plant that stays (default: lowest, by ID)")
+    _add_merge_options(command)
+
+
+def _add_merge(commands: Commands) -> None:
+    does = "merge plants into another one, which gets the notes of all"
+    command = add_command(commands, "merge", does, "duplicates.merge", "database")
+    command.add_argument("ids", metavar="ID", nargs="+", help="IDs of the plants that go")
+    command.add_argument("--into", metavar="ID", required=True, help="the ID of the plant that stays")
+    _add_merge_options(command)
+
+
+def _add_merge_options(command: Parser) -> None:
+    command.add_argument("--dry-run", action="store_true", help="change nothing; print what the first groups become")
+    command.add_argument("--yes", action="store_true", help="do not ask when several plants go")
+
+
+def _add_names(commands: Commands) -> None:
+    actions = add_group(commands, "names", "import or remove the list of known names, which are offered while you type")
+    does = "make the list of a file with one name on each line, or a table with a column of names"
+    made = add_command(actions, "import", does, "names.import_names", "database")
+    made.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input")
+    from plantdesk.transfer.formats import Format
+
+    _add_format(made, tuple(Format))
+    shown = add_command(actions, "info", "show what the list was made of", "names.info", "database")
+    shown.add_argument("--json", action="store_true", help=_JSON)
+    add_command(actions, "remove", "remove the list", "names.remove", "database")
+
+
 def _add_history(commands: Commands) -> None:
     does = "list the changes of plants, newest first"
     command = add_command(commands, "history", does, "history.list_changes", "database")
@@ -379,7 +419,8 @@ def _add_watch(commands: Commands) -> None:
     )
 
 
-#: Of `OnConflict`, which takes long to import.
+#: Of `Kept` and `OnConflict`, which take long to import.
+_KEPT = ("lowest", "newest", "longest-note")
 _ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")
 _MAX_LINES_DIGITS = 6
@@ -487,6 +528,9 @@ _COMMANDS: dict[str, Callable[[Commands], None]] = {
     "edit": _add_edit,
     "delete": _add_delete,
     "tag": _add_tag,
+    "duplicates": _add_duplicates,
+    "merge": _add_merge,
+    "names": _add_names,
     "history": _add_history,
     "undo": _add_undo,
     "redo": _add_redo,

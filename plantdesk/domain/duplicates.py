@@ -22,7 +22,7 @@ _PAGE = 5_000
 class Kept(StrEnum):
     """Which plant of a group a merge keeps; among equals that of the lowest id."""
 
-    LOWEST_ID = "lowest-id"
+    LOWEST_ID = "lowest"
     NEWEST = "newest"
     LONGEST_NOTE = "longest-note"
 

@@ -16,6 +16,7 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.spelling import distance, max_distance
 from plantdesk.platform.atomic_replace import replaced_bytes
+from plantdesk.platform.paths import create_folder
 from plantdesk.store.sqlite.connections import configure, connect
 from plantdesk.store.sqlite.files.open_checks import is_absent
 
@@ -98,6 +99,8 @@ class KnownNames:
             connection.execute("INSERT INTO list VALUES (?, ?, ?)", made)
             connection.execute(_WORDS)
             connection.execute("COMMIT")
+            if not self._file.parent.exists():  # that of the settings, which nobody has changed yet
+                create_folder(self._file.parent)
             with replaced_bytes(self._file) as stream:
                 stream.write(connection.serialize())
         return made

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from plantdesk.domain.errors import BackupUnusableError, Text
 from plantdesk.transfer.columns import Columns, NoColumnError, layout_of, plain
+from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.inputs import Reading, opened
+from plantdesk.transfer.text import FileError
 
 if TYPE_CHECKING:
     from plantdesk.transfer.files import InputFile
+    from plantdesk.transfer.formats import Format
+    from plantdesk.transfer.inputs import Input
 
 #: The header of the column that says which names are in use, and what it says of those.
 _STATUS = {"taxonomicstatus", "taxonomic status", "status"}
@@ -18,12 +25,16 @@ _ACCEPTED = {"accepted", "valid"}
 _WHOLE_NAME = ("scientificname", "scientific name", "canonicalname")
 
 
-def names_of(source: InputFile, progress: Callable[[int], None]) -> Iterator[str]:
+def names_of(source: InputFile, progress: Callable[[int], None], form: Format | None = None) -> Iterator[str]:
     """Yield the names in a file; where it says which are accepted, only those. `progress` gets the bytes read since.
 
-    Raises FileError, UnknownFormatError, NoColumnError and OSError.
+    The format is that of the file's name if it is not given. Raises FileError, UnknownFormatError, NoColumnError and
+    OSError.
     """
-    with opened(source, Reading(), progress) as file:
+    path = source.path
+    if path is not None and str(path) != PIPE and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        raise FileError(source.name, Text("It is not a regular file."))  # a pipe that nobody writes to never ends
+    with _opened(source, Reading(form), progress) as file:
         if file.table is None:
             for _, item in file.objects:
                 if isinstance(item, dict) and isinstance(name := item.get("name"), str):
@@ -36,6 +47,15 @@ def names_of(source: InputFile, progress: Callable[[int], None]) -> Iterator[str
                 reader = _Reader(rows)
                 rows = rows[reader.first :]
             yield from reader.names(rows)
+
+
+@contextmanager
+def _opened(source: InputFile, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
+    try:
+        with opened(source, reading, progress) as file:
+            yield file
+    except BackupUnusableError:
+        raise FileError(source.name, Text("It is a database, not a list of names. Save them as text or CSV.")) from None
 
 
 class _Reader:

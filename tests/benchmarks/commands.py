@@ -32,6 +32,7 @@ _COMMANDS = (
     "get 1",
     "edit 1 --name Moss",
     "tag list",
+    "duplicates",
     "history",
     "undo",
     "token list",

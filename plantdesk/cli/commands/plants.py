@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from plantdesk.cli.commands.stores import (
     Filter,
@@ -19,7 +19,7 @@ from plantdesk.cli.commands.stores import (
     typed,
 )
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
-from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
+from plantdesk.domain.errors import IdTakenError, Text, UnknownPlantError, printable, shortened
 from plantdesk.domain.records import COMMAND, parse_id
 from plantdesk.platform import output
 
@@ -33,24 +33,51 @@ if TYPE_CHECKING:
     from plantdesk.domain.rewriting import Rule
     from plantdesk.domain.selections import Selection
 
+_Item = TypeVar("_Item")
+
 
 def add(options: argparse.Namespace) -> int:
-    """Add the plant and print its id. Raises InvalidPlantError, IdTakenError, StoreError."""
-    from plantdesk.domain.validation import new_plant, plant_fields
+    """Add the plant and print its id. Raises InvalidPlantError, UnknownPlantError, IdTakenError, StoreError."""
+    if options.name is None and options.like is None:
+        options.parser.error(Text("give --name, or --like with the ID of a plant to copy"))
+    values = {field: text for field in ("name", "tag") if (text := getattr(options, field)) is not None}
+    plant_id = None if options.id is None else parse_id(options.id)
+    if options.like is not None:
+        plant_id = _add_copy(options, values, plant_id)
+    else:
+        from plantdesk.domain.validation import new_plant, plant_fields
 
-    values = {"name": options.name} if options.tag is None else {"name": options.name, "tag": options.tag}
-    with closing(open_store(options.database)) as store:
-        if options.id is None:
-            added = store.add_as_next(plant_fields(values), COMMAND)
-        else:
-            added = store.add(new_plant({**values, "id": parse_id(options.id)}), COMMAND)
-        plant_id = added.result().id
+        with closing(open_store(options.database)) as store:
+            if plant_id is None:
+                added = store.add_as_next(plant_fields(values), COMMAND)
+            else:
+                added = store.add(new_plant({**values, "id": plant_id}), COMMAND)
+            plant_id = added.result().id
     try:
         output.write(str(plant_id))
     except output.OutputError as error:
         # Not a failure: a script that retries would add the plant a second time.
         print(f"plantdesk: The plant was added with ID {plant_id}. {error}", file=sys.stderr)
     return 0
+
+
+def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int | None) -> int:
+    """Add a copy of a plant with other `values`, as one change; return its id, which is the next free one for None."""
+    from plantdesk.domain.edits import Insert
+    from plantdesk.domain.validation import new_plant
+
+    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
+        row = plant_of(store, parse_id(options.like))
+        texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
+        while True:
+            plant = new_plant({**texts, "id": reader.next_free_id() if plant_id is None else plant_id})
+            try:
+                store.apply([Insert(plant, row.note)], COMMAND).result()
+            except IdTakenError:
+                if plant_id is not None:
+                    raise
+            else:
+                return plant.id
 
 
 #: Plants that are printed together.
@@ -77,9 +104,9 @@ def list_plants(options: argparse.Namespace) -> int:
 def get(options: argparse.Namespace) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
     with closing(open_read_only(options.database)) as store:
-        row = _plant(store, parse_id(options.id))
+        row = plant_of(store, parse_id(options.id))
     if options.json:
-        print_json(_facts(row))
+        print_json(facts(row))
         return 0
     source = f"{row.source.kind} {_printable(row.source.label)}".rstrip()
     lines = [f"ID:    {row.id}", f"Name:  {printable(row.name)}"]
@@ -107,7 +134,7 @@ def edit(options: argparse.Namespace) -> int:
     with closing(open_existing_store(options.database)) as store:
         change: Edit
         if options.id is not None:
-            row = _plant(store, parse_id(options.id))
+            row = plant_of(store, parse_id(options.id))
             change = edited(row, **rule.rewritten(Texts(row.name, row.tag, row.note))._asdict())
         else:
             change = Rewrite(_selection(store, options), rule)
@@ -122,6 +149,8 @@ def _rule(options: argparse.Namespace) -> Rule:
 
     if options.no_tag and options.tag is not None:
         options.parser.error(Text("--no-tag has no effect with --tag"))
+    if options.replace and not options.replace[0]:
+        options.parser.error(Text("OLD of --replace is empty: give the text that is to be replaced"))
     if (options.id is None) is (_filter(options) == Filter()):
         options.parser.error(Text("give either an ID, or --search, --tagged, --untagged, --from or --since"))
     _refuse_everything(options)
@@ -167,7 +196,7 @@ def _selection(store: PlantStore | ReadOnlyPlants, options: argparse.Namespace) 
 
     if options.id is None:
         return selection_of(store, _filter(options))
-    return Selection(ids=[_plant(store, parse_id(options.id)).id])
+    return Selection(ids=[plant_of(store, parse_id(options.id)).id])
 
 
 def _confirm_edit(store: PlantStore, selection: Selection) -> None:
@@ -188,12 +217,13 @@ def _print_changes(store: PlantStore | ReadOnlyPlants, selection: Selection, rul
                 count += 1
                 if count <= _MAX_SHOWN:
                     texts = ((row.name, name), (row.tag, tag), (row.note, note))
-                    changes = [f"{_quoted(old)} -> {_quoted(new)}" for old, new in texts if old != new]
+                    changes = [f"{quoted(old)} -> {quoted(new)}" for old, new in texts if old != new]
                     output.write(f"{row.id:>8}  {', '.join(changes)}")
     output.report(f"{count:,} plants would change." if count != 1 else "1 plant would change.")
 
 
-def _quoted(text: str | None) -> str:
+def quoted(text: str | None) -> str:
+    """Return a text, or that there is none, as a dry run prints it."""
     return "nothing" if text is None else f"“{_printable(text)}”"
 
 
@@ -212,7 +242,7 @@ def delete(options: argparse.Namespace) -> int:
     with closing(open_existing_store(options.database)) as store:
         edits: list[Edit]
         if options.ids:
-            rows = [_plant(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, options.ids))]
+            rows = [plant_of(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, options.ids))]
             edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
         else:
             selection = selection_of(store, requested)
@@ -234,7 +264,8 @@ def report(applied: Applied, database: StoreLocation) -> None:
         output.report(f"{title}. To undo it, type: {typed(database, f'undo {applied.change.number}')}")
 
 
-def _plant(store: PlantStore | ReadOnlyPlants, plant_id: int) -> PlantRow:
+def plant_of(store: PlantStore | ReadOnlyPlants, plant_id: int) -> PlantRow:
+    """Return the plant of an id. Raises UnknownPlantError and StoreError."""
     with closing(store.reader()) as reader:
         row = reader.plant(plant_id)
     if row is None:
@@ -243,19 +274,20 @@ def _plant(store: PlantStore | ReadOnlyPlants, plant_id: int) -> PlantRow:
 
 
 def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:
-    for batch in _batches(rows):
-        yield "\n".join(_line(row) for row in batch)
+    for batch in batches(rows):
+        yield "\n".join(line(row) for row in batch)
 
 
-def _line(row: PlantRow) -> str:
+def line(row: PlantRow) -> str:
+    """Return a plant as a line of a list."""
     tag = "" if row.tag is None else f"  [{_printable(row.tag)}]"
     return f"{row.id:>8}  {_printable(row.name)}{tag}"
 
 
 def _as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
     first = True
-    for batch in _batches(rows):
-        lines = ",\n".join(json.dumps(_facts(row)) for row in batch)
+    for batch in batches(rows):
+        lines = ",\n".join(json.dumps(facts(row)) for row in batch)
         yield f"[\n{lines}" if first else f",\n{lines}"
         first = False
     yield "[]" if first else "]"
@@ -266,11 +298,11 @@ def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
 
     yield ",".join(_FIELDS)
     is_on_terminal = _is_on_terminal()
-    for batch in _batches(rows):
+    for batch in batches(rows):
         lines = _Lines()
         for row in batch:
-            facts = _facts(row)
-            values = [facts[field] for field in _FIELDS]
+            found = facts(row)
+            values = [found[field] for field in _FIELDS]
             csv.writer(lines).writerow(
                 [printable(value) if is_on_terminal and isinstance(value, str) else value for value in values]
             )
@@ -288,12 +320,14 @@ def _is_on_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _batches(rows: Iterator[PlantRow]) -> Iterator[list[PlantRow]]:
+def batches(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
+    """Yield what is printed together."""
     while batch := list(itertools.islice(rows, _BATCH)):
         yield batch
 
 
-def _facts(row: PlantRow) -> dict[str, object]:
+def facts(row: PlantRow) -> dict[str, object]:
+    """Return a plant as JSON has it."""
     kind, label = str(row.source.kind), row.source.label or None
     values = (row.id, row.name, row.tag, row.note, iso_time(row.added_at), kind, label)
     return dict(zip((*_FIELDS, "source_kind"), (*values, kind), strict=True))

@@ -1,0 +1,143 @@
+"""`plantdesk duplicates` and `merge`: find plants that are alike, and make one of several plants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import chain, islice, repeat
+from typing import TYPE_CHECKING
+
+from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report
+from plantdesk.cli.commands.stores import open_existing_store, open_read_only
+from plantdesk.cli.commands.terminal import confirm
+from plantdesk.domain.duplicates import Kept, PlantGroups, merged
+from plantdesk.domain.edits import MergePlants
+from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.records import COMMAND, parse_id
+from plantdesk.domain.validation import MAX_NOTE_BYTES
+from plantdesk.platform import output
+
+if TYPE_CHECKING:
+    import argparse
+
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.records import PlantRow
+
+    #: A plant, and the number of its group.
+    Member = tuple[int, PlantRow]
+
+#: Plants that are read together; groups that a dry run prints, and ids of each.
+_PAGE, _MAX_SHOWN, _MAX_IDS = 500, 20, 10
+
+
+class NotesTooLongError(PlantDeskError):
+    """The notes of plants that are to be merged do not fit into one."""
+
+    text = Text(
+        "The notes of these plants are too long together. A note may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES
+    )
+
+
+def duplicates(options: argparse.Namespace) -> int:
+    """Print the groups of plants that are alike, or merge each. Raises NotConfirmedError, StoreError."""
+    if not options.merge and (options.keep or options.yes or options.dry_run):
+        options.parser.error(Text("--keep, --yes and --dry-run have no effect without --merge"))
+    if options.merge and options.json:
+        options.parser.error(Text("--json has no effect with --merge"))
+    with closing(open_read_only(options.database)) as store, closing(store.reader()) as reader:
+        groups = reader.duplicates(by_tag=options.by == "name-tag")
+        if not options.merge:
+            for batch in batches((_as_json if options.json else _as_text)(_members(reader, groups))):
+                output.write("\n".join(batch))
+    if options.merge and groups.sizes:
+        _merge(MergePlants(groups, Kept(options.keep or Kept.LOWEST_ID)), options)
+    elif not options.json:
+        count = len(groups.sizes)
+        found = f"{len(groups.ids):,} plants in {count:,} group{'s' if count > 1 else ''}."
+        output.report(found if count else "No two plants are alike.")
+    return 0
+
+
+def merge(options: argparse.Namespace) -> int:
+    """Merge plants into another one. Raises InvalidPlantError, UnknownPlantError, NotesTooLongError, StoreError."""
+    into, ids = parse_id(options.into), set(map(parse_id, options.ids))
+    if into in ids:
+        options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
+    with closing(open_read_only(options.database)) as store:
+        rows = [plant_of(store, each) for each in sorted({*ids, into})]
+    edit = MergePlants(PlantGroups.of([rows]), Kept.LOWEST_ID, frozenset({into}))
+    if not any(page.deleted for page in merged(*edit, lambda _ids: {row.id: row for row in rows})):
+        raise NotesTooLongError
+    _merge(edit, options)
+    return 0
+
+
+def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
+    """Make the change, after a question if several plants go, or print what it would do."""
+    groups = len(edit.groups.sizes)
+    going = len(edit.groups.ids) - groups
+    if options.dry_run:
+        with closing(open_read_only(options.database)) as plants, closing(plants.reader()) as reader:
+            _report_left(going - _print_merges(reader, edit))
+        return
+    if going > 1 and not options.yes:
+        others = "one" if groups == 1 else f"{groups:,} others"
+        confirm(f"Merge {going:,} plants into {others}?", Text("None of the {count:,} plants was merged", count=going))
+    with closing(open_existing_store(options.database)) as store:
+        applied = store.apply([edit], COMMAND).result()
+    report(applied, options.database)
+    _report_left(going - (applied.change.parameters["merged"] if applied.change else 0))
+
+
+def _report_left(count: int) -> None:
+    if count:
+        stay = "1 plant stays: it" if count == 1 else f"{count:,} plants stay: they"
+        has = "has" if count == 1 else "have"
+        output.report(f"{stay} {has} changed meanwhile, or the notes are too long together.")
+
+
+def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
+    """Print what the first groups would become, and on standard error how many plants would go; return that."""
+    first = edit._replace(groups=edit.groups.without(range(_MAX_SHOWN, len(edit.groups.sizes))))
+    going, notes = set[int](), dict[int, str | None]()
+    for page in merged(*first, reader.rows):
+        going.update(page.deleted)
+        notes.update((plant_id, note) for plant_id, _, _, note, _ in page.changed)
+    ids = iter(first.groups.ids)
+    for size in first.groups.sizes:
+        group = [*islice(ids, size)]
+        for row in reader.rows([each for each in group if each not in going]).values() if going & {*group} else ():
+            others = [str(each) for each in group if each != row.id]
+            listed = ", ".join(others[:_MAX_IDS]) + (", …" if len(others) > _MAX_IDS else "")
+            note = f"; note {quoted(row.note)} -> {quoted(notes[row.id])}" if row.id in notes else ""
+            output.write(f"{line(row)}  takes in {listed}{note}")
+    count = sum(len(page.deleted) for page in merged(*edit, reader.rows))
+    output.report(f"{count:,} plants would be merged into others." if count != 1 else "1 plant would be merged.")
+    return count
+
+
+def _members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
+    """Yield the plants of all groups as they are read: one group may have a million."""
+    numbers = chain.from_iterable(repeat(number, size) for number, size in enumerate(groups.sizes))
+    for start in range(0, len(groups.ids), _PAGE):
+        ids = groups.ids[start : start + _PAGE].tolist()
+        found = reader.rows(ids)
+        yield from ((number, found[each]) for number, each in zip(numbers, ids, strict=False) if each in found)
+
+
+def _as_text(members: Iterator[Member]) -> Iterator[str]:
+    last = 0
+    for number, row in members:
+        yield line(row) if number == last else f"\n{line(row)}"
+        last = number
+
+
+def _as_json(members: Iterator[Member]) -> Iterator[str]:
+    pending, last = "", -1
+    for number, row in members:
+        if pending:
+            yield pending + ("," if number == last else "\n]},")
+        begins = "" if number == last else '{"plants": [\n' if pending else '[\n{"plants": [\n'
+        pending, last = f"{begins}{json.dumps(facts(row))}", number
+    yield f"{pending}\n]}}\n]" if pending else "[]"

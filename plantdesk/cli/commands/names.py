@@ -1,0 +1,96 @@
+"""`plantdesk names`: makes the list of known names of a file, shows what it was made of, and removes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plantdesk.cli.commands.export import requested_format
+from plantdesk.cli.commands.stores import shown_progress
+from plantdesk.cli.commands.terminal import (
+    cleaned_up_when_terminated,
+    iso_time,
+    local_time,
+    print_json,
+    reported_when_interrupted,
+)
+from plantdesk.domain.errors import NoStoreError, PlantDeskError, Text, shortened
+from plantdesk.platform import output
+from plantdesk.store import KnownNames
+from plantdesk.transfer.files import file_source
+from plantdesk.transfer.name_lists import names_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.store import NamesList
+
+_MAX_SOURCE = 100
+
+
+class NoListError(PlantDeskError):
+    """There is no list of known names."""
+
+    text = Text("There is no list of known names. `plantdesk names import FILE` makes one.")
+
+
+def import_names(options: argparse.Namespace) -> int:
+    """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
+    source, known = file_source(options.file), _known(options.database)
+    with (
+        cleaned_up_when_terminated(),
+        reported_when_interrupted("The list stays as it was."),
+        shown_progress("Reading the names") as show,
+    ):
+        names = names_of(source, _progress(source.size, show), requested_format(options))
+        made = known.replace(names, source.name)
+    output.report(f"Offered while a name is typed: {_title(made)}.")
+    return 0
+
+
+def info(options: argparse.Namespace) -> int:
+    """Print what the list was made of. Raises StoreError, and NoListError but for JSON."""
+    about = _known(options.database).about()
+    if options.json:
+        names, source, made_at = (0, None, None) if about is None else (about.names, about.source, about.made_at)
+        print_json({"names": names, "source": source, "made_at": iso_time(made_at)})
+    elif about is None:
+        raise NoListError
+    else:
+        output.write(f"{_title(about)}, {local_time(about.made_at)}")
+    return 0
+
+
+def remove(options: argparse.Namespace) -> int:
+    """Remove the list. Raises StoreError, NoListError and OSError."""
+    known = _known(options.database)
+    if (about := known.about()) is None:
+        raise NoListError
+    known.remove()
+    output.report(f"No longer offered: {_title(about)}.")
+    return 0
+
+
+def _known(database: StoreLocation) -> KnownNames:
+    if not database.check():
+        raise NoStoreError(database.name)
+    return KnownNames(database.names_file)
+
+
+def _title(about: NamesList) -> str:
+    names = "1 name" if about.names == 1 else f"{about.names:,} names"
+    return f"{names} from “{shortened(about.source, _MAX_SOURCE)}”"
+
+
+def _progress(size: int, show: Callable[[float], None] | None) -> Callable[[int], None]:
+    """Return what shows how much of a file was read; it gets the bytes read since."""
+    read = 0
+
+    def add(count: int) -> None:
+        nonlocal read
+        read += count
+        if show is not None and size:
+            show(min(read / size, 1.0))
+
+    return add
