@@ -25,6 +25,7 @@ RULES: list[Rule] = [
     rules.sqlmodel_in_the_tables_only,
     rules.wrapped_widgets,
     rules.home_by_paths,
+    rules.possessive_groups,
     rules.file_operations,
     rules.texts_are_literals,
     rules.translations_are_found,
@@ -197,6 +198,12 @@ def test_a_home_folder_asked_elsewhere_is_found() -> None:
     source = "def f(): return Path.home()"
     assert violations(rules.home_by_paths, ui__page=source)
     assert not violations(rules.home_by_paths, platform__paths=source)
+
+
+@pytest.mark.parametrize("pattern", ["(?:ab?c)*+", "(ab?c)++", "(ab?c){{1,3}}+", "(?>ab?c)"])
+def test_a_possessive_group_is_found(pattern: str) -> None:
+    assert violations(rules.possessive_groups, domain__texts=f"A = rf'{{b}}{pattern}'")
+    assert not violations(rules.possessive_groups, domain__texts="A = r'[^(]++(?:ab?c)*'")
 
 
 @pytest.mark.parametrize(

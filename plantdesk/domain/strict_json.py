@@ -311,12 +311,12 @@ def _after_items(text: str, at: int, closing: str) -> int:
 def _items_of_step(closing: str) -> re.Pattern[str]:
     """Return the pattern of items before a closing bracket. Only large texts need it: compiling it takes 20 ms."""
     blanks = r"[ \t\r\n]*+"
-    text = r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
-    value = scalar = rf"(?:{text}|-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+|true|false|null)"
+    text = r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
+    value = scalar = rf"(?:{text}|-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?+[0-9]++)?|true|false|null)"
 
     def items(closing: str) -> str:
         item = value if closing == "]" else f"{text}{blanks}:{blanks}{value}"
-        return rf"(?:{item}{blanks}(?:,{blanks}(?=[^]}}])|(?=\{closing})))*+"
+        return rf"(?:{item}{blanks}(?:,{blanks}(?=[^]}}])|(?=\{closing})))*"
 
     for _ in range(_STEP_DEPTH):
         value = rf"(?:{scalar}|\[{blanks}{items(']')}\]|\{{{blanks}{items('}')}\}})"

@@ -211,7 +211,7 @@ class _SlowReader:
         cell = rf"{blanks}{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}|[^{delimiter}]*"
         self._cell = re.compile(rf"({cell})(?:{delimiter}|\Z)")
         #: The same with blanks behind the closing quote, which spreadsheets read as well.
-        quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+){quote} *+"
+        quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
         self._loose_cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
 
     def batches(self, first: int, lines: list[str]) -> Iterator[Batch]:

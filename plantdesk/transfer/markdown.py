@@ -33,7 +33,7 @@ _MARKS = (
     (re.compile(r"`(?=\S)([^`]+)(?<=\S)`"), r"\1"),
     (re.compile(r"(?<![\w*])([*_])(?=\S)([^*_]+)(?<=\S)\1(?![\w*])"), r"\2"),
     *(
-        (re.compile(rf"{2 * each}(?=\S)((?:[^{each}]|{each}(?!{each}))++)(?<=\S){2 * each}"), r"\1")
+        (re.compile(rf"{2 * each}(?=\S)((?:[^{each}]|{each}(?!{each}))+)(?<=\S){2 * each}"), r"\1")
         for each in (r"\*", "_", "~")
     ),
 )

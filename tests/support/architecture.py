@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -240,6 +241,20 @@ def home_by_paths(modules: Modules) -> list[str]:
         for module in modules.values()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Attribute) and node.attr in {"home", "expanduser"} and module.name != PATHS
+    ]
+
+
+#: A group that gives nothing back: `(…)*+`, `(?>…)`.
+_POSSESSIVE_GROUP = re.compile(r"\)(?:[*+?]|\{+[^{}]*\}+)\+|\(\?>")
+
+
+def possessive_groups(modules: Modules) -> list[str]:
+    """Python before 3.11.5 matches too much by them (gh-106052): Debian 12 has 3.11.2. Single characters are fine."""
+    return [
+        f"{module.name}, line {node.lineno}: a possessive or atomic group"
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _POSSESSIVE_GROUP.search(node.value)
     ]
 
 
