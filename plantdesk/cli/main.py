@@ -6,6 +6,7 @@ the same way it prints the version, the help of all commands, and what scripts a
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and the help of a command raise SystemExit, as in argparse."""
+    gc.disable()  # what is imported stays; `options` and the window decide when to collect
     # `desktop` passes Qt's options to Qt.
     _, given = display.split_qt_options(sys.argv[1:] if arguments is None else arguments)
     core_dumps.forbid_core_dumps()

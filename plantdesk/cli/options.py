@@ -80,6 +80,7 @@ def run(arguments: Sequence[str]) -> int:
     if arguments[0] in _COMMANDS.keys() - {"serve", "watch"} | {COMPLETE}:
         gc.set_threshold(_MIN_COLLECTED)
         atexit.register(gc.freeze)
+    gc.enable()
     if arguments[:1] == [COMPLETE] and len(arguments) > 1:
         from plantdesk.cli.commands import complete
 
