@@ -10,10 +10,12 @@ from weakref import WeakSet
 from typing_extensions import override
 
 from plantdesk.domain.edits import Rewrite
+from plantdesk.domain.errors import StoreError
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
 from plantdesk.store.postgres.changes import apply, redo, undo
+from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.imports import PostgresImport
 from plantdesk.store.postgres.listening import CommitListener
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.domain.edits import Applied, Edit, Undone
-    from plantdesk.domain.errors import StoreError
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.domain.selections import Selection
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _FIRST_BACKUP = 60.0
 
 
-#: Seconds after which closing waits no longer for the server.
+#: Seconds between two checks, while the store is closed, whether the server still answers.
 _CLOSE_TIMEOUT = 3.0
 
 
@@ -61,7 +62,8 @@ class PostgresStore(WrittenStore):
         self._transactions = Transactions(address, self._desk)
         self._of_edits: WeakSet[Transactions] = WeakSet()
         self._lock = threading.Lock()
-        self._giving_up: threading.Timer | None = None
+        self._closing: threading.Thread | None = None
+        self._closed = threading.Event()
         self._listener: CommitListener | None = None  # commands need none, and wait for no lost answer
         self._writer = Writer(
             self._transactions,
@@ -139,10 +141,9 @@ class PostgresStore(WrittenStore):
     @override
     def begin_closing(self) -> None:
         with self._lock:
-            if self._giving_up is None:
-                self._giving_up = threading.Timer(_CLOSE_TIMEOUT, self._give_up)
-                self._giving_up.daemon = True
-                self._giving_up.start()
+            if self._closing is None:
+                self._closing = threading.Thread(target=self._abandon_if_silent, name="store-closing", daemon=True)
+                self._closing.start()
 
     @override
     def close(self) -> None:
@@ -155,13 +156,18 @@ class PostgresStore(WrittenStore):
         if self._listener is not None:
             self._listener.close()
         self._reads.close()
-        if self._giving_up is not None:
-            self._giving_up.cancel()
+        self._closed.set()
 
-    def _give_up(self) -> None:
-        for each in (self._transactions, *self._of_edits):
-            each.abandon()
-        self._reads.abandon()
+    def _abandon_if_silent(self) -> None:
+        """Let fail what waits for a server that hangs; one that answers may finish what it has begun."""
+        while not self._closed.wait(_CLOSE_TIMEOUT):
+            try:
+                connect(self._address, "closing").close()
+            except StoreError:
+                for each in (self._transactions, *self._of_edits):
+                    each.abandon()
+                self._reads.abandon()
+                return
 
     def _reconnect(self) -> None:
         if self._listener is not None:

@@ -467,6 +467,24 @@ def test_closing_does_not_wait_for_a_server_that_hangs(
     assert stored(location) == [1]
 
 
+def test_closing_waits_for_a_change_that_a_server_works_on(
+    store: PlantStore, location: PostgresLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "_CLOSE_TIMEOUT", 0.1)
+    assert store.add(plant(1), COMMAND).result(SECONDS).id == 1
+    with psycopg.connect(location.url) as other:
+        other.execute("SELECT FROM plantdesk.state FOR UPDATE")
+        deleted = store.apply([DeleteAll(Selection())], FORM)
+        closes = threading.Thread(target=store.close)
+        closes.start()
+        closes.join(1)
+        assert closes.is_alive()
+        assert not deleted.done()
+    closes.join(SECONDS)
+    assert deleted.result(SECONDS).plants == 1
+    assert stored(location) == []
+
+
 def test_a_notification_before_the_next_attempt_does_not_end_the_writer(
     store: PlantStore, proxy: TcpProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
