@@ -137,7 +137,7 @@ class ServerUnreachableError(StoreUnreachableError):
     """The server does not answer, or has ended the connection."""
 
     retry_after = 2
-    text = Text("The server of the shared store does not answer. PlantDesk tries again by itself.")
+    text = Text("The server of the shared store does not answer. Wait until it does, or check the network.")
 
 
 class HostUnknownError(ServerUnreachableError):
