@@ -46,13 +46,20 @@ _UNDO_IMAGES = f"""{IMAGE}
     SELECT :number, x.plant_id, {VERSION_BEFORE}, {PLANT}, plant.change
     FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
     WHERE x.change = :undone AND coalesce({VERSION} = x.after, {VERSION} IS NULL AND x.after IS NULL)"""
-_REMOVE_PRESENT = """DELETE FROM plant WHERE id IN (
-    SELECT plant_id FROM before_image WHERE change = :number AND seq IS NOT NULL)"""
+#: Most plants are there, with the same `seq`: to give them their texts takes half as long as to exchange the rows.
+_GIVE_BACK = f"""UPDATE plant SET name = x.name, tag = x.tag, note = x.note, folded = x.folded, change = x.plant_change
+    FROM before_image AS x WHERE x.change = :undone AND plant.id = x.plant_id AND {VERSION} = x.after
+    AND plant.seq = x.seq AND plant.added_at = x.added_at AND plant.source_id = x.source_id"""
+_PRESENT = "SELECT count(seq) FROM before_image WHERE change = :number"
+_REMOVE_PRESENT = f"""DELETE FROM plant WHERE id IN (
+    SELECT x.plant_id FROM before_image AS x JOIN plant ON plant.id = x.plant_id
+    WHERE x.change = :undone AND {VERSION} = x.after)"""
 #: The before-images that an undo brings back.
 BACK = """FROM before_image AS x JOIN before_image AS u ON u.plant_id = x.plant_id AND u.change = :number
           WHERE x.change = :undone AND x.seq IS NOT NULL"""
 _BRING_BACK = f"""INSERT INTO plant (id, {COLUMNS}, change)
     SELECT x.plant_id, {", ".join(f"x.{each}" for each in EACH)}, x.plant_change {BACK}"""
+_IS_GONE = " AND NOT EXISTS (SELECT 1 FROM plant WHERE plant.id = x.plant_id)"
 _SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = :undone AND NOT EXISTS (
     SELECT 1 FROM before_image AS u WHERE u.change = :number AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
 
@@ -188,15 +195,19 @@ def bring_back(
     """Bring the plants of a change back as they were, as the change of `number`, and mark the former as undone.
 
     Return how many had been changed since and were skipped, the first ids of those, and the ids brought back unless
-    they are many. `before_return` is called when the present plants are away. Raises UndoConflictError.
+    they are many. `before_return` is called before plants that are gone return. Raises UndoConflictError.
     """
     values = {"undone": undone.number, "number": number}
     plants = execute(_UNDO_IMAGES, values).rowcount
     if plants == 0:
         raise UndoConflictError(undone.plain_title, undone.plants)
-    execute(_REMOVE_PRESENT, values)
-    before_return(values)
-    execute(_BRING_BACK, values)
+    (present,) = execute(_PRESENT, values).fetchone()
+    changed = execute(_GIVE_BACK, values).rowcount if present else 0
+    if changed < present:
+        execute(_REMOVE_PRESENT, values)
+    if changed < plants:
+        before_return(values)
+        execute(_BRING_BACK + (_IS_GONE if changed else ""), values)
     skipped = execute(_SKIPPED, values).fetchall() if plants < undone.plants else ()
     back = execute(f"SELECT x.plant_id {BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
     _mark(execute, undone.number)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.edits import DeleteAll, Rewrite, SetTag
 from plantdesk.domain.import_batches import ImportBatch, OnConflict
 from plantdesk.domain.records import COMMAND, FORM, Changes
+from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.sqlite.backups.jobs import back_up
@@ -111,6 +112,22 @@ def test_a_change_of_all_plants_stores_the_counts_for_readers(
     assert numbers(count_plants(database, before, 0)) == by_sql(database)
     store.apply([SetTag(Selection(ids=range(10, 20)), "room 2")], COMMAND).result(SECONDS)
     assert numbers(count_plants(database, before, 0)) == by_sql(database)
+
+
+def test_counts_before_a_rewriting_and_what_was_added_meanwhile_are_stored(
+    database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plantdesk.store.sqlite.counts._SMALL_STORE", 0)
+    fill(database)
+    for rule in (Rule(before="The "), Rule(sets_tag=True, tag="attic")):
+        before = count_plants(database, None, 0)
+        rewriting = store.apply([Rewrite(Selection(), rule)], COMMAND)
+        while not rewriting.done():
+            store.add_as_next(plant_fields({"name": "Fern", "tag": "bed"}), FORM).result(SECONDS)
+        applied = rewriting.result(SECONDS)
+        assert applied.change is not None
+        assert database.execute("SELECT change FROM counted_at").fetchone() == (applied.change.number,)
+        assert numbers(count_plants(database, before, 0)) == by_sql(database)
 
 
 def test_an_import_stores_the_counts_for_readers(

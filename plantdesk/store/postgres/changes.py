@@ -353,13 +353,11 @@ def _one(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any
 def _undo(transaction: Transaction, undone: Change, source: Source) -> Undone:
     kind, parameters = undone.taken_back()
     connection = transaction.connection
-
-    def join_by_hash(_values: object) -> None:
-        """The server knows nothing of the rows of this transaction yet, and would compare each with each."""
+    if undone.plants > PAGE:
+        # The server knows nothing of the rows of this transaction yet, and would compare each with each.
         connection.execute("SET LOCAL enable_nestloop = off")
-
     try:
-        outcome = bring_back(shared(connection), undone, transaction.last_change + 1, join_by_hash)
+        outcome = bring_back(shared(connection), undone, transaction.last_change + 1)
     except errors.IntegrityError as error:
         raise no_state_before(undone) from error
     connection.execute("SET LOCAL enable_nestloop TO DEFAULT")

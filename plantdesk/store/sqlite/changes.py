@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change, ChangeKind
     from plantdesk.domain.rewriting import Rewritten
     from plantdesk.domain.selections import Selection
+    from plantdesk.domain.views import Counts
 
 _PLANT = f"SELECT :number, plant.id, :after, {COLUMNS}, change FROM plant"
 
@@ -74,10 +75,11 @@ _SELECTED = "(id INTEGER PRIMARY KEY)"
 _ADD_SELECTED = "INSERT OR IGNORE INTO temp.selected VALUES (?)"
 _REWRITTEN = "(id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, note TEXT, folded TEXT)"
 _TEXTS = f"SELECT id, name, tag, note FROM main.plant WHERE {_IS_SELECTED}"
-_REWRITE = """UPDATE main.plant SET name = new.name, tag = new.tag, note = new.note, folded = new.folded,
-                                   change = :number
-             FROM {table} AS new WHERE plant.id = new.id{others}"""
-_IS_TAKEN = "EXISTS (SELECT 1 FROM plant WHERE plant.seq = x.seq)"
+#: In one pass: UPDATE FROM would collect the new rows first.
+_REWRITE = """UPDATE main.plant SET change = :number, (name, tag, note, folded) = (
+                  SELECT name, tag, note, folded FROM {schema}.rewritten AS new WHERE new.id = plant.id)
+              WHERE id IN (SELECT id FROM {schema}.rewritten){others}"""
+_IS_TAKEN = "EXISTS (SELECT 1 FROM plant WHERE plant.seq = x.seq AND plant.id <> x.plant_id)"
 _MOVE_TO_END = f"""UPDATE before_image SET seq = :last + moved.place FROM (
         SELECT x.plant_id AS id, row_number() OVER (ORDER BY x.seq) AS place {BACK} AND {_IS_TAKEN}
     ) AS moved WHERE change = :undone AND plant_id = moved.id"""
@@ -92,11 +94,12 @@ _EXTENT = f"SELECT count(*), total({FULL_IMAGE_SIZE}), count(*) - count(after) F
 
 
 class Extent(NamedTuple):
-    """The plants of a change, the bytes of their before-images, and how many it deletes."""
+    """The plants of a change, the bytes of their before-images, how many it deletes, and `next_counts` if known."""
 
     plants: int
     size: float
     deleted: int = 0
+    counts: Counts | None = None
 
 
 class ChangeEntry(NamedTuple):
@@ -170,13 +173,13 @@ def extent_of(connection: sqlite3.Connection, number: int) -> Extent:
 def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
     """Add the entry of a change that is complete; without an extent its before-images are counted. Return it."""
     number, source, kind, parameters, undoes, extent = entry
-    plants, size, _ = extent or extent_of(connection, number)
+    plants, size, _, counts = extent or extent_of(connection, number)
     sql = """INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, size)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
     stored = json.dumps(parameters | {LAST_SEQ: last_seq(connection)})
     values = (number, now_ms(), source.id, kind, stored, plants, undoes, round(size))
     connection.execute(sql, values)
-    store_counts(connection, plants)
+    store_counts(connection, plants, counts)
     return read_change(connection.execute, number)
 
 
@@ -190,20 +193,19 @@ def _apply(connection: sqlite3.Connection, number: int, edit: Edit, source: Sour
         case Update():
             _update(connection, number, edit)
         case Delete():
-            _delete(connection, number, edit)
+            _delete_plant(connection, number, edit)
         case SetTag():
             _select(connection, edit.plants)
             _set_tag(connection, number, edit.tag)
         case DeleteAll():
             _select(connection, edit.plants)
             _check_size(connection, edit.size)
-            _delete_selected(connection, number)
+            _delete(connection, number, "temp.selected")
         case RenameTag() | MergeTags():
             _replace_tags(connection, number, edit)
-        case MergePlants():
-            _merge_plants(connection, number, edit)
-        case Rewrite():
-            rewrite(connection, number, edit)
+        case MergePlants() | Rewrite():
+            compute(connection, "temp", edit)
+            write_computed(connection, "temp", number)
 
 
 def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: Source) -> None:
@@ -236,7 +238,7 @@ def _update(connection: sqlite3.Connection, number: int, edit: Update) -> None:
     connection.execute("UPDATE plant SET name = ?, tag = ?, note = ?, folded = ?, change = ? WHERE id = ?", values)
 
 
-def _delete(connection: sqlite3.Connection, number: int, edit: Delete) -> None:
+def _delete_plant(connection: sqlite3.Connection, number: int, edit: Delete) -> None:
     _current(connection, edit.id, edit.version, edit.name)
     store_images(connection, number, None, "plant.id = :id", id=edit.id)
     connection.execute("DELETE FROM plant WHERE id = ?", (edit.id,))
@@ -264,7 +266,7 @@ def _select(connection: sqlite3.Connection, selection: Selection) -> None:
         connection.execute(*sql("INSERT INTO temp.selected", ids_of(selection)))
         return
     connection.executemany(_ADD_SELECTED, ((plant_id,) for plant_id in selection.ids))
-    others = ids_of(selection._replace(ids=None))
+    others = ids_of(selection._replace(ids=None), _IS_SELECTED)
     connection.execute(*sql("DELETE FROM temp.selected WHERE id NOT IN (", others, ")"))
 
 
@@ -290,40 +292,35 @@ def _replace_tags(connection: sqlite3.Connection, number: int, edit: RenameTag |
     connection.execute(_REPLACE_TAGS, {"number": number})
 
 
-def rewrite(connection: sqlite3.Connection, number: int, edit: Rewrite) -> None:
-    """Rewrite a set of plants within a change, in the caller's write transaction."""
-    fill_rewritten(connection, "temp.rewritten", edit)
-    write_rewritten(connection, "temp.rewritten", number)
-
-
-def fill_rewritten(connection: sqlite3.Connection, table: str, edit: Rewrite) -> None:
-    """Compute the texts of the plants that change, by one snapshot, into a table."""
-    _select(connection, edit.plants)
-    _begin_set(connection, _REWRITTEN, table)
-    with closing(connection.execute(_TEXTS)) as rows:
-        _add_rewritten(connection, rewritten(edit.rule, rows, edit.leave), table)
-
-
-def write_rewritten(connection: sqlite3.Connection, table: str, number: int, others: str = "") -> None:
-    """Write the texts in a table, and the images before; `others` is one more condition of `{id}`."""
-    store_images(connection, number, number, f"id IN (SELECT id FROM {table}){others.format(id='plant.id')}")
-    connection.execute(_REWRITE.format(table=table, others=others.format(id="new.id")), {"number": number})
-
-
-def _merge_plants(connection: sqlite3.Connection, number: int, edit: MergePlants) -> None:
+def compute(connection: sqlite3.Connection, schema: str, edit: Rewrite | MergePlants) -> None:
+    """Compute by one snapshot which plants get other texts and which are deleted, into tables of a schema."""
+    _begin_set(connection, _REWRITTEN, f"{schema}.rewritten")
+    _begin_set(connection, _SELECTED, f"{schema}.deleted")
+    if isinstance(edit, Rewrite):
+        _select(connection, edit.plants)
+        with closing(connection.execute(_TEXTS)) as rows:
+            _add_rewritten(connection, schema, rewritten(edit.rule, rows, edit.leave))
+        return
     from plantdesk.domain.duplicates import merged
 
-    _begin_set(connection, _SELECTED, "temp.selected")
-    _begin_set(connection, _REWRITTEN, "temp.rewritten")
     for deleted, kept in merged(*edit, partial(rows_by_id, connection)):
-        connection.executemany(_ADD_SELECTED, ((plant_id,) for plant_id in deleted))
-        _add_rewritten(connection, kept, "temp.rewritten")
-    write_rewritten(connection, "temp.rewritten", number)
-    _delete_selected(connection, number)
+        ids = ((plant_id,) for plant_id in deleted)
+        connection.executemany(f"INSERT INTO {schema}.deleted VALUES (?)", ids)
+        _add_rewritten(connection, schema, kept)
 
 
-def _add_rewritten(connection: sqlite3.Connection, texts: Iterable[Rewritten], table: str) -> None:
-    connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)", texts)
+def write_computed(connection: sqlite3.Connection, schema: str, number: int, others: str = "") -> int:
+    """Write what `compute` has found, and the images before, but for plants for which the condition `others` is false.
+
+    Return the number of plants.
+    """
+    store_images(connection, number, number, f"id IN (SELECT id FROM {schema}.rewritten){others}")
+    plants = connection.execute(_REWRITE.format(schema=schema, others=others), {"number": number}).rowcount
+    return plants + _delete(connection, number, f"{schema}.deleted")
+
+
+def _add_rewritten(connection: sqlite3.Connection, schema: str, texts: Iterable[Rewritten]) -> None:
+    connection.executemany(f"INSERT INTO {schema}.rewritten VALUES (?, ?, ?, ?, ?)", texts)
 
 
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:
@@ -335,12 +332,14 @@ def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> No
     connection.execute(sql, {"tag": tag, "number": number})
 
 
-def _delete_selected(connection: sqlite3.Connection, number: int) -> None:
-    store_images(connection, number, None)
-    sql = "SELECT (SELECT count(*) FROM temp.selected) = (SELECT count(*) FROM plant)"
+def _delete(connection: sqlite3.Connection, number: int, table: str) -> int:
+    """Delete the plants whose ids are in a table; return their number."""
+    condition = f"id IN (SELECT id FROM {table})"
+    store_images(connection, number, None, condition)
+    sql = f"SELECT (SELECT count(*) FROM {table}) = (SELECT count(*) FROM plant)"
     (is_all,) = connection.execute(sql).fetchone()
     # Without a condition SQLite frees whole pages instead of deleting rows.
-    connection.execute("DELETE FROM plant" if is_all else f"DELETE FROM plant WHERE {_IS_SELECTED}")
+    return connection.execute(f"DELETE FROM plant{'' if is_all else f' WHERE {condition}'}").rowcount
 
 
 def store_images(

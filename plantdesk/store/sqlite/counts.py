@@ -98,25 +98,48 @@ def restored_counts(found: list[Any], epoch: int) -> Counts:
     return Counts(dict(tags), of_sources, today, CountedAt(seq, change, range(start, stop), epoch))
 
 
-def store_counts(connection: sqlite3.Connection, plants: int) -> None:
+def next_counts(connection: sqlite3.Connection, plants: int) -> Counts | None:
+    """Return what `store_counts` is to know of the next change, of so many plants, which alters no tag or source.
+
+    Raises StoreDamagedError and sqlite3.Error.
+    """
+    if not _is_worth_storing(connection, plants) or _has_too_many_tags(connection):
+        return None
+    now = _now(connection)
+    return _all(connection, _sources(connection), now._replace(change=now.change + 1))
+
+
+def store_counts(connection: sqlite3.Connection, plants: int, known: Counts | None) -> None:
     """Store the counts, within the transaction of a change of so many `plants` that readers would count all again.
 
-    Here nothing else is busy with what the change has written. Raises StoreDamagedError and sqlite3.Error.
+    `known` are those of `next_counts`, before plants were added. Raises StoreDamagedError and sqlite3.Error.
     """
-    cost = plants * (_DIFFERENCE_COST + 1)  # one more, as so many plants may have been added
-    if cost <= _SMALL_STORE or cost <= _single(connection, "SELECT count(*) FROM plant"):
+    if not _is_worth_storing(connection, plants):
         return
     connection.execute("DELETE FROM counted_at")
     connection.execute("DELETE FROM plant_count")
-    if _single(connection, _SAMPLED_TAGS) > _MAX_TAGS:
+    if _has_too_many_tags(connection):
         return
     now = _now(connection)
-    tags, sources, today, _ = _all(connection, _sources(connection), now)
+    named = _sources(connection)
+    if known is not None and _at(known).change == now.change:
+        tags, sources, today, _ = _changed(connection, named, known, now)
+    else:
+        tags, sources, today, _ = _all(connection, named, now)
     values = (now.seq, now.change, now.day.start, now.day.stop, today)
     connection.execute("INSERT INTO counted_at VALUES (1, ?, ?, ?, ?, ?)", values)
     connection.executemany("INSERT INTO plant_count (tag, plants) VALUES (?, ?)", tags.items())
     rows = ((source.id, count) for source, count in sources.items())
     connection.executemany("INSERT INTO plant_count (source_id, plants) VALUES (?, ?)", rows)
+
+
+def _is_worth_storing(connection: sqlite3.Connection, plants: int) -> bool:
+    cost = plants * (_DIFFERENCE_COST + 1)  # one more, as so many plants may have been added
+    return cost > _SMALL_STORE and cost > _single(connection, "SELECT count(*) FROM plant")
+
+
+def _has_too_many_tags(connection: sqlite3.Connection) -> bool:
+    return _single(connection, _SAMPLED_TAGS) > _MAX_TAGS
 
 
 def _quickest(

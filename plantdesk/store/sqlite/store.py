@@ -81,11 +81,11 @@ class Store(WrittenStore):
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
-        from plantdesk.domain.edits import Rewrite
+        from plantdesk.domain.edits import MergePlants, Rewrite
         from plantdesk.store.sqlite.changes import apply
 
         match edits:
-            case [Rewrite() as edit]:
+            case [Rewrite() | MergePlants() as edit]:
                 from plantdesk.store.sqlite.rewriting import Rewriting
 
                 return self._compute(Rewriting(self.file, self._writer, edit, source).run)
