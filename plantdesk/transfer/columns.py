@@ -82,10 +82,10 @@ class NoColumnError(PlantDeskError):
 
 
 def plain(header: str) -> str:
-    """Return a header without case, accents, punctuation, a leading #, and blanks around it."""
+    """Return a header without case, accents, punctuation, a leading # or dwc: (Darwin Core), and blanks around it."""
     letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
     kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").split())
+    return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
 
 
 def field_of(header: str) -> str | None:

@@ -87,8 +87,8 @@ def without_html(text: str | None) -> str | None:
 DELIMITERS = (",", ";", "\t", "|")
 #: Of a file whose header has none of them: the ASCII character for the purpose, which no text has.
 ONE_COLUMN = "\x1f"
-#: Columns of Darwin Core, as GBIF exports it: separated by tabs, and quotes are text.
-_DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID"))
+#: Columns of Darwin Core as GBIF exports it, of the Catalogue of Life and of Kew's WCVP: quotes are text there.
+_DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "taxonid", "plant_name_id"))
 #: Rows of a batch, where they are read one by one.
 _MAX_ROWS = 5000
 #: Columns of a block that is split at once.
@@ -306,8 +306,9 @@ def _reason(error: csv.Error, column: int) -> Text:
 
 def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
     lines = [*islice((part for line in lines for part in StringIO(line, newline="")), SAMPLED)]
-    if quote is None and lines and not _DARWIN_CORE.isdisjoint(lines[0].rstrip("\r").split("\t")):
-        delimiter, quote = "\t", ""
+    if quote is None and lines:
+        plain = (each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].rstrip("\r").split(each)))
+        delimiter, quote = next(((each, "") for each in plain), (delimiter, None))
     if quote is None:
         quote = "'" if lines and lines[0].lstrip().startswith("'") else '"'
 

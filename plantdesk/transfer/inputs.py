@@ -68,10 +68,11 @@ def opened(source: InputFile, reading: Reading, progress: Callable[[int], None] 
             return
         skipped = reading.skipped_lines
         text = TextFile(stream, source.name, progress, reading.encoding, skipped_lines=skipped)
-        yield _text_input(form, text, reading)
+        yield text_input(form, text, reading)
 
 
-def _text_input(form: Format, text: TextFile, reading: Reading) -> Input:
+def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
+    """Return the reader of an open text file. Raises FileError and OSError."""
     match form:
         case Format.JSON:
             items = strict_json.array_items(text.pieces(), LONGEST)

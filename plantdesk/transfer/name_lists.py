@@ -1,40 +1,69 @@
-"""Reads a list of names: text with one on each line, or a table with a column of them, as of World Flora Online."""
+"""Reads a list of names: text with one on each line, or a table with a column of them, as of World Flora Online.
+
+The tables of others also have names that are not in use, and some have the authors in the names: both are left out.
+"""
 
 from __future__ import annotations
 
 import stat
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import PurePath
+from typing import TYPE_CHECKING, cast
 
 from plantdesk.domain.errors import BackupUnusableError, Text
 from plantdesk.transfer.columns import Columns, NoColumnError, layout_of, plain
-from plantdesk.transfer.formats import PIPE
-from plantdesk.transfer.inputs import Reading, opened
-from plantdesk.transfer.text import FileError
+from plantdesk.transfer.formats import PIPE, SUFFIXES, Format
+from plantdesk.transfer.inputs import Reading, opened, text_input
+from plantdesk.transfer.text import GUESSED, FileError, TextFile, UnknownEncodingError
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
+    from zipfile import ZipFile, ZipInfo
+
     from plantdesk.transfer.files import InputFile
-    from plantdesk.transfer.formats import Format
     from plantdesk.transfer.inputs import Input
 
-#: The header of the column that says which names are in use, and what it says of those.
-_STATUS = {"taxonomicstatus", "taxonomic status", "status"}
-_ACCEPTED = {"accepted", "valid"}
-#: The headers of a whole name, where others are of its parts.
-_WHOLE_NAME = ("scientificname", "scientific name", "canonicalname")
+#: The headers of the column that says which names are in use, and what it says of those and of others.
+_STATUS = {"taxonomicstatus", "taxonomic status", "taxon status", "status"}
+_ACCEPTED = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
+_OTHERS = {"synonym", "unchecked", "unplaced", "doubtful", "ambiguous", "homotypic synonym", "heterotypic synonym"}
+#: The headers of a whole name, where others are of its parts, and of the authors that it may end with.
+_WHOLE_NAME = ("scientificname", "scientific name", "taxon name", "canonicalname")
+_AUTHORS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
+#: The tables of names in the archives of World Flora Online, Darwin Core and Kew, without their suffixes.
+_TABLES = {"classification", "taxon", "taxa", "wcvp_names", "wcvp_taxon"}
 
 
-def names_of(source: InputFile, progress: Callable[[int], None], form: Format | None = None) -> Iterator[str]:
-    """Yield the names in a file; where it says which are accepted, only those. `progress` gets the bytes read since.
+def names_of(
+    source: InputFile,
+    progress: Callable[[int], None],
+    form: Format | None = None,
+    left_out: Callable[[int], None] = lambda _count: None,
+) -> Iterator[str]:
+    """Yield the names in a file, or in the table of a ZIP file; where it says which are accepted, only those.
 
-    The format is that of the file's name if it is not given. Raises FileError, UnknownFormatError, NoColumnError and
-    OSError.
+    `progress` gets the bytes read since, `left_out` the number of names so far that are not accepted. The format is
+    that of the file's name if it is not given. Where a text turns out late not to be UTF-8, its names come once more.
+    Raises FileError, UnknownFormatError, NoColumnError and OSError.
     """
     path = source.path
-    if path is not None and str(path) != PIPE and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+    is_pipe = str(path) == PIPE
+    if path is not None and not is_pipe and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
         raise FileError(source.name, Text("It is not a regular file."))  # a pipe that nobody writes to never ends
-    with _opened(source, Reading(form), progress) as file:
+    try:
+        yield from _names(source, Reading(form), progress, left_out)
+    except UnknownEncodingError as error:
+        if error.likely or is_pipe:
+            raise
+        yield from _names(source, Reading(form, GUESSED), lambda _count: progress(0), left_out)
+
+
+def _names(
+    source: InputFile, reading: Reading, progress: Callable[[int], None], left_out: Callable[[int], None]
+) -> Iterator[str]:
+    with _opened(source, reading, progress) as file:
         if file.table is None:
             for _, item in file.objects:
                 if isinstance(item, dict) and isinstance(name := item.get("name"), str):
@@ -47,15 +76,48 @@ def names_of(source: InputFile, progress: Callable[[int], None], form: Format | 
                 reader = _Reader(rows)
                 rows = rows[reader.first :]
             yield from reader.names(rows)
+            left_out(reader.left_out)
 
 
 @contextmanager
 def _opened(source: InputFile, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
+    path = source.path
+    if path is not None and path.suffix.lower() == ".zip" and path.is_file():
+        with _unpacked(source, reading, progress) as file:
+            yield file
+        return
     try:
         with opened(source, reading, progress) as file:
             yield file
     except BackupUnusableError:
         raise FileError(source.name, Text("It is a database, not a list of names. Save them as text or CSV.")) from None
+
+
+@contextmanager
+def _unpacked(source: InputFile, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
+    from zipfile import BadZipFile, ZipFile
+
+    try:
+        with source.opened() as packed, ZipFile(packed) as archive, archive.open(table := _table(archive)) as stream:
+            share = source.size / max(table.file_size, 1)
+            name, binary = PurePath(table.filename).name, cast("BinaryIO", stream)
+            text = TextFile(binary, name, lambda count: progress(round(share * count)), reading.encoding)
+            yield text_input(reading.form or Format.CSV, text, reading)
+    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, LookupError) as error:
+        reason = Text("It is a ZIP file without a table that can be read. Unpack it, and choose the table in it.")
+        raise FileError(source.name, reason) from error
+
+
+def _table(archive: ZipFile) -> ZipInfo:
+    """Return the table of names, else the largest one. Raises LookupError where there is none."""
+    tables = [each for each in archive.infolist() if _is_table(PurePath(each.filename))]
+    if not tables:
+        raise LookupError
+    return max(tables, key=lambda each: (PurePath(each.filename).stem.lower() in _TABLES, each.file_size))
+
+
+def _is_table(path: PurePath) -> bool:
+    return SUFFIXES.get(path.suffix.lower()) in {Format.CSV, Format.TSV} and not path.name.startswith(".")
 
 
 class _Reader:
@@ -64,20 +126,30 @@ class _Reader:
     def __init__(self, rows: Sequence[Sequence[str | None]]) -> None:
         layout = layout_of(rows, Columns(has_header=None))
         headers = [plain(each) for each in layout.names] if layout.has_header else []
-        whole = (headers.index(each) for each in _WHOLE_NAME if each in headers)
-        name = next(whole, layout.fields.get("name"))
+        name = next((headers.index(each) for each in _WHOLE_NAME if each in headers), layout.fields.get("name"))
         if name is None:
             raise NoColumnError(layout.names)
         self._name = name
-        self._status = next((at for at, each in enumerate(headers) if each in _STATUS), None)
+        self._authors = next((headers.index(each) for each in _AUTHORS if each in headers), None)
+        status = next((at for at, each in enumerate(headers) if each in _STATUS), None)
+        known = {(_cell(row, status) or "").casefold() for row in rows[1:]} & (_ACCEPTED | _OTHERS)
+        #: None also where it is another status, such as of the plants of a garden.
+        self._status = status if known else None
         #: The number of the row with the first name.
         self.first = int(layout.has_header)
+        #: The number of names that are not accepted.
+        self.left_out = 0
 
     def names(self, rows: Sequence[Sequence[str | None]]) -> Iterator[str]:
-        """Yield the names of rows."""
-        name, status = self._name, self._status
+        """Yield the names of rows, without their authors."""
         for row in rows:
-            if name < len(row) and (
-                status is None or (status < len(row) and (row[status] or "").casefold() in _ACCEPTED)
-            ):
-                yield row[name] or ""
+            name = _cell(row, self._name)
+            if name and self._status is not None and (_cell(row, self._status) or "").casefold() not in _ACCEPTED:
+                self.left_out += 1
+            elif name:
+                authors = _cell(row, self._authors)
+                yield name.removesuffix(f" {authors}") if authors else name
+
+
+def _cell(row: Sequence[str | None], at: int | None) -> str | None:
+    return row[at] if at is not None and at < len(row) else None

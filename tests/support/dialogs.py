@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QDialog, QPushButton, QTableView
+from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QTableView
 
 from plantdesk.domain.desks import Desk as ComputerOfStore
 from plantdesk.domain.desks import TablesUpdate
@@ -21,6 +21,7 @@ from plantdesk.ui.known_names.dialog import NamesDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.replacing.dialog import ReplaceDialog
 from plantdesk.ui.settings.dialog import SettingsDialog
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
@@ -98,6 +99,8 @@ class Dialogs:
             "labels": self._labels,
             "paste": self._paste,
             "tag": self._tag,
+            "replace": self._replace,
+            "replace-tidy": self._replace_tidy,
             "duplicates": self._duplicates,
             "tidy-tags": self._tidy_tags,
             "known-names": self._known_names,
@@ -214,6 +217,21 @@ class Dialogs:
         table.selectAll()
         next(each for each in self.desk.window.findChildren(QAction) if "Change tag" in plain(each.text())).trigger()
         return self._visible(TagDialog)
+
+    def _replace(self) -> QDialog:
+        dialog = self._shown("Find and replace…", ReplaceDialog)
+        inside = Desk(self.desk.qtbot, dialog)
+        inside.field("Find").setText("Salvia")
+        inside.field("Replace with").setText("Sage")
+        button = inside.the(QPushButton)
+        self.desk.until(lambda: english(button.text()) == "Replace in 4 plants")
+        return dialog
+
+    def _replace_tidy(self) -> QDialog:
+        dialog = self._replace()
+        Desk(self.desk.qtbot, dialog).the(QComboBox, "Do").setCurrentIndex(4)
+        self._until_text(dialog, "There is nothing to change.")
+        return dialog
 
     def _duplicates(self) -> QDialog:
         dialog = self._shown("Find duplicates…", DuplicatesDialog)

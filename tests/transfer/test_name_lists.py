@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -10,6 +12,7 @@ from plantdesk.transfer.columns import NoColumnError
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.formats import UnknownFormatError
 from plantdesk.transfer.name_lists import names_of
+from plantdesk.transfer.text import FileError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +22,29 @@ WFO = (
     '"wfo-1"\t""\t"Salvia nemorosa"\t"species"\t"L."\t"Salvia"\t"Accepted"\n'
     '"wfo-2"\t""\t"Salvia sylvestris"\t"species"\t"Auct."\t"Salvia"\t"Synonym"\n'
     '"wfo-3"\t""\t"Érica"\t"genus"\t"Tourn. ex L."\t"Érica"\t"Accepted"\n'
+)
+#: As R writes it, and older releases: without quotes; a quote is text.
+PLAIN_WFO = WFO.replace('"', "").replace("Auct.", '"Auct.')
+#: GBIF and the Catalogue of Life: authors in the names.
+GBIF = (
+    "taxonID\tacceptedNameUsageID\tscientificName\tscientificNameAuthorship\tcanonicalName\ttaxonomicStatus\n"
+    "1\t\tSalvia nemorosa L.\tL.\tSalvia nemorosa\taccepted\n"
+    '2\t1\tSalvia sylvestris "auct.\t"auct.\tSalvia sylvestris\tsynonym\n'
+    "3\t\tMentha × piperita L.\tL.\tMentha piperita\taccepted\n"
+    "4\t\tRosa x\t\t\tdoubtful\n"
+)
+COL = (
+    "dwc:taxonID\tdwc:taxonomicStatus\tdwc:taxonRank\tdwc:scientificName\tdwc:scientificNameAuthorship\n"
+    "A\taccepted\tspecies\tRosa canina L.\tL.\n"
+    "B\tprovisionally accepted\tspecies\tRosa dubia Wibel\tWibel\n"
+    "C\tambiguous synonym\tspecies\tRosa mala Mill.\tMill.\n"
+)
+WCVP = (
+    "plant_name_id|taxon_rank|taxon_status|family|genus|primary_author|place_of_publication|taxon_name|taxon_authors\n"
+    '1|Species|Accepted|Lamiaceae|Salvia|L.|"Sp. Pl.|Salvia nemorosa|L.\n'
+    "2|Species|Synonym|Lamiaceae|Salvia|L.|Sp. Pl.|Salvia sylvestris|L.\n"
+    "3|Species|Artificial Hybrid|Lamiaceae|Mentha|L.|Sp. Pl.|Mentha × piperita|L.\n"
+    "4|Species|Unplaced|Lamiaceae|Mentha|L.||Mentha odd|\n"
 )
 
 
@@ -40,6 +66,11 @@ def read(folder: Path, name: str, text: str) -> list[str]:
         ("names.csv", "name\nAloe vera\nFern\n", ["Aloe vera", "Fern"]),
         ("classification.csv", WFO, ["Salvia nemorosa", "Érica"]),
         ("classification.txt", WFO, ["Salvia nemorosa", "Érica"]),
+        ("classification.csv", PLAIN_WFO, ["Salvia nemorosa", "Érica"]),
+        ("Taxon.tsv", GBIF, ["Salvia nemorosa", "Mentha × piperita"]),
+        ("taxon.txt", COL, ["Rosa canina", "Rosa dubia"]),
+        ("wcvp_names.csv", WCVP, ["Salvia nemorosa", "Mentha × piperita"]),
+        ("garden.csv", "name,status\nAloe vera,alive\nFern,dead\n", ["Aloe vera", "Fern"]),
         ("names.tsv", "species\tfamily\nAloe vera\tAsphodelaceae\n", ["Aloe vera"]),
         ("names.json", '[{"name": "Aloe vera"}, {"name": "Fern"}]', ["Aloe vera", "Fern"]),
     ],
@@ -55,4 +86,41 @@ def test_a_table_needs_a_column_of_names(tmp_path: Path) -> None:
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownFormatError):
-        read(tmp_path, "names.zip", "x")
+        read(tmp_path, "names.gz", "x")
+    for content in (b"x", zipped({"readme.md": b"x"}), zipped({"taxon.txt": WFO.encode()})[:-90]):
+        (tmp_path / "names.zip").write_bytes(content)
+        with pytest.raises(FileError, match="Unpack it"):
+            list(names_of(file_source(tmp_path / "names.zip"), lambda _count: None))
+
+
+@pytest.mark.parametrize("name", ["classification.csv", "Taxon.tsv", "wfo/taxon.txt", "list.csv"])
+def test_the_table_in_an_archive_is_read(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "WFO_Backbone.ZIP"
+    others = {"meta.xml": b"<x/>", "wfo/": b"", "__MACOSX/._x.csv": b"x", "references.csv": b"x"}
+    if name != "list.csv":
+        others["distribution.csv"] = 2 * WFO.encode()
+    file.write_bytes(zipped({**others, name: WFO.encode()}))
+    sizes: list[int] = []
+    left_out: list[int] = []
+    names = list(names_of(file_source(file), sizes.append, left_out=left_out.append))
+    assert (names, left_out[-1]) == (["Salvia nemorosa", "Érica"], 1)
+    assert 0 < sum(sizes) <= file.stat().st_size
+
+
+def test_a_list_in_latin_1_is_read_also_where_it_begins_in_ascii(tmp_path: Path) -> None:
+    file = tmp_path / "classification.csv"
+    plain = "".join(f"wfo-{number}\t\tRosa {number}\tspecies\tL.\tRosa\tSynonym\n" for number in range(3000))
+    for text in (PLAIN_WFO, PLAIN_WFO.replace("Érica", "Erica") + plain + "x\t\tRosa é\tspecies\tL.\tRosa\tAccepted\n"):
+        file.write_bytes(text.encode("latin-1"))
+        left_out: list[int] = []
+        names = list(names_of(file_source(file), lambda _count: None, left_out=left_out.append))
+        assert names[-1] in {"Érica", "Rosa é"}
+        assert left_out[-1] == text.count("Synonym")
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    stream = BytesIO()
+    with ZipFile(stream, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return stream.getvalue()

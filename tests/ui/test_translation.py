@@ -147,6 +147,9 @@ def repeated(letters: list[str]) -> list[str]:
 #: “failure” is written by the tests themselves.
 DIALOGS = [each for each in NAMES if each != "failure"]
 ALL = ["pseudo", *LANGUAGES]
+TOOLS = ("replace", "replace-tidy", "duplicates", "tidy-tags", "known-names", "tag")
+#: Pixels of the narrowest screen.
+_SMALL_WIDTH = 800
 
 
 @pytest.mark.parametrize("name", DIALOGS)
@@ -165,6 +168,22 @@ def test_the_texts_of_a_dialog_fit_and_no_letter_chooses_two(language: str, wind
     found: list[QLabel | QAbstractButton] = [*dialog.findChildren(QLabel), *dialog.findChildren(QAbstractButton)]
     texts = [each.text() for each in found if each.isVisibleTo(dialog) and each.window() is dialog]
     assert not repeated(mnemonics(texts)), language
+
+
+@pytest.mark.parametrize("language", LANGUAGES, indirect=True)
+@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.usefixtures("language")
+def test_the_dialogs_of_tools_fit_a_small_screen_in_large_text(window: Dialogs, theme: Theme, name: str) -> None:
+    before = theme.text_scale
+    theme.set_text_scale(1.5)
+    try:
+        dialog = window.open(name)
+        QApplication.processEvents()
+        assert dialog.minimumSizeHint().width() <= _SMALL_WIDTH
+        dialog.resize(_SMALL_WIDTH, 560)
+        window.desk.until(lambda: not cut(dialog))
+    finally:
+        theme.set_text_scale(before)
 
 
 def test_every_text_of_the_window_is_translated(window: Dialogs) -> None:

@@ -38,14 +38,18 @@ class NoListError(PlantDeskError):
 def import_names(options: argparse.Namespace) -> int:
     """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
     source, known = file_source(options.file), _known(options.database)
+    left_out = [0]
     with (
         cleaned_up_when_terminated(),
         reported_when_interrupted("The list stays as it was."),
         shown_progress("Reading the names") as show,
     ):
-        names = names_of(source, _progress(source.size, show), requested_format(options))
+        form = requested_format(options)
+        names = names_of(source, _progress(source.size, show), form, left_out.append)
         made = known.replace(names, source.name)
     output.report(f"Offered while a name is typed: {_title(made)}.")
+    if left_out[-1]:
+        output.report(f"Left out, as not accepted: {_counted(left_out[-1])}.")
     return 0
 
 
@@ -79,8 +83,11 @@ def _known(database: StoreLocation) -> KnownNames:
 
 
 def _title(about: NamesList) -> str:
-    names = "1 name" if about.names == 1 else f"{about.names:,} names"
-    return f"{names} from “{shortened(about.source, _MAX_SOURCE)}”"
+    return f"{_counted(about.names)} from “{shortened(about.source, _MAX_SOURCE)}”"
+
+
+def _counted(names: int) -> str:
+    return "1 name" if names == 1 else f"{names:,} names"
 
 
 def _progress(size: int, show: Callable[[float], None] | None) -> Callable[[int], None]:

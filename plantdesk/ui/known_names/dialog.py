@@ -18,8 +18,6 @@ from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from plantdesk.store import NamesList
     from plantdesk.transfer.files import InputFile
     from plantdesk.ui.background import Task
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _WIDTH = 560
-#: Names between two looks at whether the dialog was closed.
-_STEP = 1000
 
 
 class NamesDialog(Dialog):
@@ -42,7 +38,7 @@ class NamesDialog(Dialog):
         intro = self.tr(
             "While a name is typed, names of a list are offered after those of your plants, and after a misspelt name "
             "what may be meant. The list is a text with one name on each line, or a table with a column of names, such "
-            "as the classification of World Flora Online."
+            "as that of World Flora Online, also in the ZIP file as it is downloaded."
         )
         self._intro_label = PlainLabel(intro, wrapped=True)
         self._about_label = PlainLabel(role="strong", wrapped=True)
@@ -77,12 +73,12 @@ class NamesDialog(Dialog):
             )
         self._about_label.setText(text)
         self._remove_button.setVisible(about is not None)
-        self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
+        self._fit()
         self._choose_button.setFocus()  # not the other one, which Qt prefers while this one is disabled
 
     def _set_reading(self, *, is_reading: bool) -> None:
         self._progress.setVisible(is_reading)
-        self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
+        self._fit()
         for button in (self._choose_button, self._remove_button):
             button.setEnabled(not is_reading)
 
@@ -102,7 +98,7 @@ class NamesDialog(Dialog):
         self._progress.setRange(0, 0)
         self._task = self._context.bridge.long_tasks.ask(
             self,
-            lambda task: self._names.replace(_names(source, task), source.name),
+            lambda task: _replaced(self._names, source, task),
             self._on_read,
             self._on_failed,
             progress=self._progress_to,
@@ -112,14 +108,27 @@ class NamesDialog(Dialog):
         self._progress.setRange(0, 1000)
         self._progress.setValue(round(1000 * fraction))
 
-    def _on_read(self, made: NamesList) -> None:
+    def _on_read(self, result: tuple[NamesList, int]) -> None:
+        made, left_out = result
         self._set_reading(is_reading=False)
         self._show(made)
+        if left_out:
+            text = Text(
+                "{count:,} names are left out, as they are not accepted.",
+                one="1 name is left out, as it is not accepted.",
+                count=left_out,
+            )
+            self._message.show_message(Tone.HINT, shown(text))
+            self._fit()
 
     def _on_failed(self, error: Exception) -> None:
         self._set_reading(is_reading=False)
         self._choose_button.setFocus()
         self._message.show_message(Tone.ERROR, error_text(error))
+        self._fit()
+
+    def _fit(self) -> None:
+        self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
 
     @Slot()
     def _remove(self) -> None:
@@ -133,18 +142,21 @@ class NamesDialog(Dialog):
             self._task.cancel()
 
 
-def _names(source: InputFile, task: Task) -> Iterator[str]:
-    """Yield the names of a file until the task is cancelled."""
+def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesList, int]:
+    """Make the list of a file until the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import names_of
 
-    read, size = 0, max(source.size, 1)
+    read, left_out, size = 0, 0, max(source.size, 1)
 
     def add(count: int) -> None:
         nonlocal read
         read += count
+        if task.cancelled:
+            raise InterruptedError
         task.report(min(read / size, 1.0))
 
-    for number, name in enumerate(names_of(source, add)):
-        if number % _STEP == 0 and task.cancelled:
-            raise InterruptedError
-        yield name
+    def leave_out(count: int) -> None:
+        nonlocal left_out
+        left_out = count
+
+    return known.replace(names_of(source, add, left_out=leave_out), source.name), left_out

@@ -324,6 +324,7 @@ class ReplaceDialog(Dialog):
         captions = fill(QHBoxLayout(), caption, STRETCH, self._count_label)
         hint = PlainLabel(self.tr("One change. Ctrl+Z takes it back."), role="detail", wrapped=True)
         bottom = fill(QHBoxLayout(), (hint, 1), self.buttons, spacing=S)
+        self.break_rows(fields, where, how, bottom)
         top = fill(QVBoxLayout(), fields, self._message, where, how, spacing=XS)
         fill(QVBoxLayout(self), top, captions, (self._list(), 1), bottom, margins=(XL, L, XL, M), spacing=S)
         self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))

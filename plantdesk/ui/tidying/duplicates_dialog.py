@@ -63,12 +63,15 @@ class DuplicatesDialog(Dialog):
 
     def _lay_out(self) -> None:
         alike, keep = (PlainLabel(box.accessibleName(), buddy=box) for box in (self._alike_box, self._keep_box))
-        fields = fill(QHBoxLayout(), alike, self._alike_box, L, keep, self._keep_box, STRETCH, spacing=M)
+        first = fill(QHBoxLayout(), alike, self._alike_box, STRETCH, spacing=M)
+        second = fill(QHBoxLayout(), keep, self._keep_box, STRETCH, spacing=M)
+        fields = fill(QHBoxLayout(), first, (second, 1), spacing=L + M)
         counts = fill(QHBoxLayout(), self._count_label, STRETCH, self._all_button, spacing=M)
         self._pages = QStackedLayout()
         for page in (self._empty_label, self._list):
             self._pages.addWidget(page)
         foot = fill(QHBoxLayout(), (self._foot_label, 1), self.buttons, spacing=M)
+        self.break_rows(fields, foot)
         fill(QVBoxLayout(self), fields, counts, (self._pages, 1), foot, margins=(EDGE, L, EDGE, L), spacing=S)
 
     def _connect(self) -> None:

@@ -132,10 +132,10 @@ class TagsDialog(Dialog):
         self._merge_button: QPushButton = self.buttons.addButton("", ButtonRole.AcceptRole)
         self._merge_button.setProperty("variant", "primary")
         self._merge_button.clicked.connect(self._on_merge)
-        fields = fill(
-            QHBoxLayout(), PlainLabel(self.tr("Alike in")), *self._boxes, STRETCH, self._count_label, spacing=M
-        )
+        boxes = fill(QHBoxLayout(), PlainLabel(self.tr("Alike in")), *self._boxes, STRETCH, spacing=M)
+        fields = fill(QHBoxLayout(), (boxes, 1), self._count_label, spacing=M)
         foot = fill(QHBoxLayout(), (self._foot_label, 1), self.buttons, spacing=M)
+        self.break_rows(fields, foot)
         fill(QVBoxLayout(self), fields, (self._scroll, 1), foot, margins=(EDGE, L, EDGE, L), spacing=M)
         self.resize_to_fit(_SIZE * context.theme.metrics.scale)
         TabOrder(self, self.focus_moving, self)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -19,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk.ui.qt import STRETCH, fill, fitted, override
+from plantdesk.ui.qt import QWIDGETSIZE_MAX, STRETCH, fill, fitted, override
 from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -96,11 +97,16 @@ class Dialog(QDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._shown_at = float("-inf")
+        self._breakable: tuple[QBoxLayout, ...] = ()
         #: In the order of the platform; one of RejectRole closes the dialog like Escape.
         self.buttons = QDialogButtonBox()
         self.buttons.rejected.connect(self.reject)
         if (layout := self.buttons.layout()) is not None:
             layout.setSpacing(S)
+
+    def break_rows(self, *rows: QBoxLayout) -> None:
+        """Let each of these rows, and the buttons, be a column where the screen is too narrow for their texts."""
+        self._breakable = rows
 
     def resize_to_fit(self, size: QSize) -> None:
         """Take `size`, or what the screen has room for, and move up where the window would end below the screen.
@@ -141,8 +147,20 @@ class Dialog(QDialog):
     def _widen(self) -> None:
         """Be as wide as the texts need, whose minimum Qt ignores where the dialog has one of its own."""
         layout = self.layout()
-        if layout is not None and layout.totalMinimumSize().width() > self.minimumWidth():
-            self.setMinimumWidth(layout.totalMinimumSize().width())
+        if layout is None:
+            return
+        room = fitted(self, QSize(QWIDGETSIZE_MAX, 0)).width()
+        if layout.totalMinimumSize().width() > room:
+            inside = room - layout.contentsMargins().left() - layout.contentsMargins().right()
+            if self.buttons.minimumSizeHint().width() > inside:
+                self.buttons.setOrientation(Qt.Orientation.Vertical)
+            for row in self._breakable:
+                if row.minimumSize().width() > inside:
+                    row.setDirection(QBoxLayout.Direction.TopToBottom)
+            layout.activate()
+            self.resize(fitted(self, self.size()))
+        if layout.totalMinimumSize().width() > self.minimumWidth():
+            self.setMinimumWidth(min(layout.totalMinimumSize().width(), room))
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

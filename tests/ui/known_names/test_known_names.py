@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import pytest
 from PySide6.QtCore import Qt
@@ -156,6 +158,37 @@ def test_a_list_is_made_of_a_file_and_removed(desk: ListDesk, monkeypatch: pytes
     desk.button("Remove the list").click()
     desk.until(lambda: "There is no list yet." in desk.texts())
     assert desk.names.about() is None
+
+
+def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = "taxonID\tscientificName\ttaxonomicStatus\n1\tSalvia nemorosa\tAccepted\n2\tSalvia odd\tSynonym\n"
+    file = desk.folder / "WFO_Backbone.zip"
+    with ZipFile(file, "w") as archive:
+        archive.writestr("classification.csv", table)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    desk.open_dialog()
+    desk.button("Choose a file…").click()
+    desk.until(lambda: "1 name is left out, as it is not accepted." in desk.texts())
+    assert any(text.startswith("1 name from “WFO_Backbone.zip”") for text in desk.texts())
+    dialog = desk.the(NamesDialog)
+    layout = dialog.layout()
+    assert layout is not None
+    desk.until(lambda: dialog.height() >= layout.totalHeightForWidth(dialog.width()))
+
+
+def test_closing_while_a_list_is_read_leaves_the_one_before(listed: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = listed.file("".join(f"Rosa {number}\n" for number in range(500_000)))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    listed.open_dialog()
+    listed.until(lambda: listed.button("Remove the list").isVisible())
+    listed.button("Choose a file…").click()
+    assert not listed.button("Choose a file…").isEnabled()
+    QTest.keyClick(listed.the(NamesDialog), Qt.Key.Key_Escape)
+    listed.until(lambda: not any(each.isVisible() for each in listed.window.findChildren(NamesDialog)))
+    listed.until(lambda: not any(each.name == "window-task" and each.is_alive() for each in threading.enumerate()))
+    about = listed.names.about()
+    assert about is not None
+    assert about.names == 5
 
 
 def test_a_file_without_names_leaves_the_list_as_it_was(listed: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
