@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.tags import is_in_branch, moved
 
@@ -130,6 +131,8 @@ Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags | M
 
 #: Ids that are named of the plants that a change has left as they are.
 _MAX_SKIPPED = 100
+#: Ids that a message names.
+_MAX_SHOWN = 10
 
 
 class Applied(NamedTuple):
@@ -162,6 +165,22 @@ class Undone(NamedTuple):
     skipped_ids: tuple[int, ...] = ()
     #: The plants that are there again or are as before; none where they are more than a hundred.
     ids: tuple[int, ...] = ()
+    #: The plants that came back under other ids, as another plant has theirs; the old and new ids of the first of them.
+    moved: int = 0
+    moved_ids: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def moved_text(self) -> Text | None:
+        """Which plants came back under other ids; None for none."""
+        if not self.moved_ids:
+            return None
+        shown = [f"{old} → {new}" for old, new in self.moved_ids[:_MAX_SHOWN]]
+        return Text(
+            "{count:,} plants came back under other IDs, since theirs are in use: {ids}.",
+            one="1 plant came back under another ID, since its own is in use: {ids}.",
+            count=self.moved,
+            ids=", ".join([*shown, "…"] if self.moved > len(shown) else shown),
+        )
 
 
 def edited(

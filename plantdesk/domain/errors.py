@@ -286,8 +286,8 @@ class UndoConflictError(PlantDeskError):
     """All `plants` of a change have been changed since; undoing it would lose that."""
 
     text = Text(
-        "Not undone, as all {count:,} plants have been changed since, or the ID is in use again: {title}.",
-        one="Not undone, as the plant has been changed since, or the ID is in use again: {title}.",
+        "Not undone, as all {count:,} plants have been changed since, or are there again: {title}.",
+        one="Not undone, as the plant has been changed since, or is there again: {title}.",
     )
 
     def __init__(self, title: Text, plants: int) -> None:

@@ -15,7 +15,7 @@ from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, ChangeKind, texts_of
 from plantdesk.domain.protocols import HistorySummary
-from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.records import LARGEST_ID, Source, SourceKind
 from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
@@ -60,8 +60,24 @@ BACK = """FROM before_image AS x JOIN before_image AS u ON u.plant_id = x.plant_
 _BRING_BACK = f"""INSERT INTO plant (id, {COLUMNS}, change)
     SELECT x.plant_id, {", ".join(f"x.{each}" for each in EACH)}, x.plant_change {BACK}"""
 _IS_GONE = " AND NOT EXISTS (SELECT 1 FROM plant WHERE plant.id = x.plant_id)"
-_SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = :undone AND NOT EXISTS (
-    SELECT 1 FROM before_image AS u WHERE u.change = :number AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
+_SKIPPED = """SELECT plant_id FROM before_image AS x WHERE change = :undone AND NOT EXISTS (
+    SELECT 1 FROM before_image AS u WHERE u.change = :number AND u.plant_id = x.plant_id)"""
+#: Deleted plants whose ids others have now; not those that are there again with the same texts.
+_DISPLACED = """FROM before_image AS x JOIN plant AS other ON other.id = x.plant_id
+    WHERE x.change = :undone AND x.after IS NULL AND x.seq IS NOT NULL
+    AND NOT (other.name = x.name AND coalesce(other.tag, '') = coalesce(x.tag, '')
+             AND coalesce(other.note, '') = coalesce(x.note, ''))"""
+_MOVE = f"""INSERT INTO plant (id, {COLUMNS}, change)
+    SELECT :last_id + row_number() OVER (ORDER BY x.plant_id), x.name, x.tag, x.note,
+           :last_seq + row_number() OVER (ORDER BY x.plant_id), x.added_at, x.source_id, x.folded, :number
+    {_DISPLACED}"""
+_MOVED_IMAGES = """INSERT INTO before_image (change, plant_id, after)
+    SELECT :number, id, :number FROM plant WHERE id BETWEEN :last_id + 1 AND :last_id + :count"""
+#: The id before the first gap of free ids that is large enough.
+_GAP = f"""SELECT min(id) FROM (
+    SELECT id, coalesce(lead(id) OVER (ORDER BY id) - 1, {LARGEST_ID}) AS last FROM (
+        SELECT 0 AS id UNION SELECT id FROM plant WHERE id > 0) AS taken
+    ) AS gap WHERE last - id >= :count"""
 
 
 # --- entries ---
@@ -190,17 +206,16 @@ def bring_back(
     execute: Execute,
     undone: Change,
     number: int,
+    last_seq: Callable[[int], int],
     before_return: Callable[[dict[str, int]], None] = lambda _values: None,
-) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+) -> tuple[int, tuple[int, ...], tuple[int, ...], int, tuple[tuple[int, int], ...]]:
     """Bring the plants of a change back as they were, as the change of `number`, and mark the former as undone.
 
-    Return how many had been changed since and were skipped, the first ids of those, and the ids brought back unless
-    they are many. `before_return` is called before plants that are gone return. Raises UndoConflictError.
+    Return what `Undone` has. `last_seq` returns the last sequence number before so many new ones, `before_return` is
+    called before plants that are gone return. Raises UndoConflictError.
     """
     values = {"undone": undone.number, "number": number}
     plants = execute(_UNDO_IMAGES, values).rowcount
-    if plants == 0:
-        raise UndoConflictError(undone.plain_title, undone.plants)
     (present,) = execute(_PRESENT, values).fetchone()
     changed = execute(_GIVE_BACK, values).rowcount if present else 0
     if changed < present:
@@ -208,11 +223,35 @@ def bring_back(
     if changed < plants:
         before_return(values)
         execute(_BRING_BACK + (_IS_GONE if changed else ""), values)
-    skipped = execute(_SKIPPED, values).fetchall() if plants < undone.plants else ()
-    back = execute(f"SELECT x.plant_id {BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
+    moved = _move(execute, values, last_seq) if plants < undone.plants else 0
+    if plants + moved == 0:
+        raise UndoConflictError(undone.plain_title, undone.plants)
+    listed = f"LIMIT {_MAX_LISTED}"
+    others = f"AND x.plant_id NOT IN (SELECT x.plant_id {_DISPLACED})" if moved else ""
+    skipped = _column(execute, f"{_SKIPPED} {others} {listed}", values) if plants + moved < undone.plants else ()
+    back = _column(execute, f"SELECT x.plant_id {BACK} LIMIT {_MAX_LISTED + 1}", values)
+    old = _column(execute, f"SELECT x.plant_id {_DISPLACED} ORDER BY x.plant_id {listed}", values) if moved else ()
+    moved_ids = tuple((each, values["last_id"] + place) for place, each in enumerate(old, 1))
     _mark(execute, undone.number)
-    ids = (tuple(plant_id for (plant_id,) in rows) for rows in (skipped, back if len(back) <= _MAX_LISTED else ()))
-    return max(0, undone.plants - plants), *ids
+    back = (*back, *(new for _, new in moved_ids)) if len(back) + moved <= _MAX_LISTED else ()
+    return max(0, undone.plants - plants - moved), skipped, back, moved, moved_ids
+
+
+def _move(execute: Execute, values: dict[str, int], last_seq: Callable[[int], int]) -> int:
+    """Bring deleted plants whose ids are in use back under the next free ids; return their number."""
+    (count,) = _column(execute, f"SELECT count(*) {_DISPLACED}", values)
+    if count:
+        values["count"], values["last_seq"] = count, last_seq(count)
+        (values["last_id"],) = _column(execute, "SELECT coalesce(max(id), 0) FROM plant WHERE id > 0", {})
+        if values["last_id"] > LARGEST_ID - count:
+            (values["last_id"],) = _column(execute, _GAP, values)
+        execute(_MOVE, values)
+        execute(_MOVED_IMAGES, values)
+    return count
+
+
+def _column(execute: Execute, sql: str, values: dict[str, int]) -> tuple[int, ...]:
+    return tuple(value for (value,) in execute(sql, values).fetchall())
 
 
 def no_state_before(change: Change) -> NothingToUndoError:

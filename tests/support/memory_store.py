@@ -106,6 +106,11 @@ class _Plant(NamedTuple):
     row: PlantRow
 
 
+def _content(row: PlantRow) -> tuple[str, str, str]:
+    """Return what an undo compares: plants that are there again do not come back under another id."""
+    return row.name, row.tag or "", row.note or ""
+
+
 class _Image(NamedTuple):
     """A plant before a change, and its version after it; None: there was none."""
 
@@ -706,15 +711,30 @@ class MemoryStore(PlantStore):
                 state.plants.pop(plant_id, None)
                 if before is not None:
                     state.plants[plant_id] = before
+        moved = self._move(images, state.images[number - 1])
         if not images:
             raise UndoConflictError(undone.plain_title, undone.plants)
         _, changes = self.recorded(images, source, *undone.taken_back())
         state.changes[-1] = state.changes[-1]._replace(undoes=number)
         self._mark(number, is_undone=True)
-        skipped = tuple(each for each in state.images[number - 1] if each not in images)
+        skipped = tuple(each for each in state.images[number - 1] if each not in images and each not in dict(moved))
         back = tuple(each for each, image in images.items() if image.after is not None)
         listed = back if len(back) <= _MAX_NAMED else ()
-        return Undone(state.changes[-1], len(skipped), skipped[:_MAX_NAMED], listed), changes
+        outcome = (len(skipped), skipped[:_MAX_NAMED], listed, len(moved), moved[:_MAX_NAMED])
+        return Undone(state.changes[-1], *outcome), changes
+
+    def _move(self, images: dict[int, _Image], undone: dict[int, _Image]) -> tuple[tuple[int, int], ...]:
+        """Bring deleted plants whose ids are in use back under the next ones; return the old and new ids."""
+        plants = self._state.plants
+        gone = {each: before for each, (before, after) in undone.items() if before is not None and after is None}
+        taken = sorted(
+            each for each in gone.keys() - images.keys() if _content(gone[each].row) != _content(plants[each].row)
+        )
+        next_id = self._state.next_free_ids(len(taken))
+        for new, each in enumerate(taken, next_id):
+            self.put(images, gone[each].row._replace(id=new), new)
+            plants[new] = _Plant(plants[new].seq, plants[new].row._replace(added_at=gone[each].row.added_at))
+        return tuple(zip(taken, range(next_id, next_id + len(taken)), strict=True))
 
     def _mark(self, number: int | None, *, is_undone: bool) -> None:
         while number is not None:

@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import strategies as st
@@ -35,6 +36,7 @@ from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from concurrent.futures import Future
 
     from plantdesk.domain.edits import Edit, Undone
@@ -66,6 +68,11 @@ class Entry(NamedTuple):
         return self.change or -self.seq
 
     @property
+    def texts(self) -> tuple[str, str, str]:
+        """What an undo compares with the plant that has the id now."""
+        return self.name, self.tag or "", self.note or ""
+
+    @property
     def plain(self) -> bool:
         """Whether ASCII's rules do for it, as the store decides."""
         return (self.name + (self.tag or "")).isascii() and "\0" not in self.name + (self.tag or "")
@@ -79,6 +86,15 @@ class Made:
     undoes: int | None = None
     is_undone: bool = False
     is_stored: bool = True
+
+
+def free_ids(taken: Collection[int], count: int) -> int:
+    """Return the first of `count` free ids after all others, else of the first that are free together."""
+    last = max({0, *taken})
+    if last + count <= LARGEST_ID:
+        return last + 1
+    positive = sorted({0, *(each for each in taken if each > 0)})
+    return next(start for start, end in pairwise(positive) if end - start > count) + 1
 
 
 class StoreBesideDict(RuleBasedStateMachine):
@@ -354,14 +370,27 @@ class StoreBesideDict(RuleBasedStateMachine):
             for key, (before, after) in made.images.items()
             if (now := self.plants.get(key)) is after or (now and after and now.version == after.version)
         }
-        if not possible:
+        plants = {key: entry for key, entry in self.plants.items() if key not in possible}
+        plants |= {key: before for key, before in possible.items() if before is not None}
+        moved = [
+            key
+            for key, (before, after) in sorted(made.images.items())
+            if before and after is None and key not in possible and before.texts != plants[key].texts
+        ]
+        if not possible and not moved:
             assert isinstance(future.exception(SECONDS), UndoConflictError)
             return
         undone = future.result(SECONDS)
-        assert (undone.change.plants, undone.skipped) == (len(possible), len(made.images) - len(possible))
-        assert set(undone.skipped_ids) == made.images.keys() - possible.keys()
-        plants = {key: entry for key, entry in self.plants.items() if key not in possible}
-        plants |= {key: before for key, before in possible.items() if before is not None}
+        assert undone.change.plants == len(possible) + len(moved)
+        assert set(undone.skipped_ids) == made.images.keys() - possible.keys() - {*moved}
+        assert undone.skipped == len(undone.skipped_ids)
+        first = free_ids(plants, len(moved))
+        assert undone.moved_ids == tuple((key, first + place) for place, key in enumerate(moved))
+        for key, new in undone.moved_ids:
+            self.last_seq += 1
+            before, _ = made.images[key]
+            assert before is not None
+            plants[new] = before._replace(seq=self.last_seq, change=undone.change.number)
         self.changed(undone.change.number, plants, number)
         self.mark(number, is_undone=True)
 

@@ -58,6 +58,8 @@ def _report(undone: Undone) -> None:
     change = undone.change
     plants = "1 plant" if change.plants == 1 else f"{change.plants:,} plants"
     output.report(f"{shortened(str(change.title), 100)} ({plants}).")
+    if undone.moved_text is not None:
+        output.report(str(undone.moved_text))
     if undone.skipped:
         ids = ", ".join(map(str, undone.skipped_ids[:_MAX_IDS])) + (", …" if undone.skipped > _MAX_IDS else "")
         have = (

@@ -353,11 +353,15 @@ def _one(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any
 def _undo(transaction: Transaction, undone: Change, source: Source) -> Undone:
     kind, parameters = undone.taken_back()
     connection = transaction.connection
+
+    def last_seq(count: int) -> int:
+        return transaction.next_seq(count) - 1
+
     if undone.plants > PAGE:
         # The server knows nothing of the rows of this transaction yet, and would compare each with each.
         connection.execute("SET LOCAL enable_nestloop = off")
     try:
-        outcome = bring_back(shared(connection), undone, transaction.last_change + 1)
+        outcome = bring_back(shared(connection), undone, transaction.last_change + 1, last_seq)
     except errors.IntegrityError as error:
         raise no_state_before(undone) from error
     connection.execute("SET LOCAL enable_nestloop TO DEFAULT")

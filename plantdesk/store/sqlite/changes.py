@@ -357,7 +357,9 @@ def _undo(connection: sqlite3.Connection, undone: Change, source: Source) -> Und
     kind, parameters = undone.taken_back()
     own = begin(connection)
     try:
-        outcome = bring_back(connection.execute, undone, own, partial(_move_to_end, connection))
+        outcome = bring_back(
+            connection.execute, undone, own, lambda _count: last_seq(connection), partial(_move_to_end, connection)
+        )
     except sqlite3.IntegrityError as error:
         raise no_state_before(undone) from error
     return Undone(record(connection, ChangeEntry(own, source, kind, parameters, undone.number)), *outcome)

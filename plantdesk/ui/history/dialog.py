@@ -161,12 +161,14 @@ class HistoryDialog(Dialog):
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
-        if undone.skipped:
-            template = Text(
-                "{count:,} plants have been changed since and were left as they are.",
-                one="1 plant has been changed since and was left as it is.",
-            )
-            self._message.show_message(Tone.WARNING, shown(template.filled(count=undone.skipped)))
+        skipped = Text(
+            "{count:,} plants have been changed since and were left as they are.",
+            one="1 plant has been changed since and was left as it is.",
+            count=undone.skipped,
+        )
+        texts = [*([skipped] if undone.skipped else []), *filter(None, [undone.moved_text])]
+        if texts:
+            self._message.show_message(Tone.WARNING, " ".join(map(shown, texts)))
         else:
             self._message.clear()
 

@@ -252,20 +252,20 @@ class EditCommands(Feature):
         is_redone = undone.change.kind is ChangeKind.REDO or step == stack.next_undo
         text = self.tr("Redone: {title}") if is_redone else self.tr("Undone: {title}")
         title = text.format(title=one_line(shown(step.plain_title)))
+        moved = "" if undone.moved_text is None else f" {shown(undone.moved_text)}"
         if not undone.skipped:
             if step == stack.next_redo:
-                toast.show_message(f"{title}.", (self.tr("Redo"), stack.redo), key=key_text(Key.Redo))
+                toast.show_message(f"{title}.{moved}", (self.tr("Redo"), stack.redo), key=key_text(Key.Redo))
             else:
-                toast.show_message(f"{title}.", stack.undo_action(step), key=key_text(Key.Undo))
+                toast.show_message(f"{title}.{moved}", stack.undo_action(step), key=key_text(Key.Undo))
             return
         show = self.tr("Show"), partial(self.plants_requested.emit, undone.skipped_ids)
         template = Text(
             "{title}. {count:,} plants have been changed since and were left as they are.",
             one="{title}. 1 plant has been changed since and was left as it is.",
         )
-        toast.show_problem(
-            shown(template.filled(count=undone.skipped, title=title)), *([show] if undone.skipped_ids else [])
-        )
+        problem = f"{shown(template.filled(count=undone.skipped, title=title))}{moved}"
+        toast.show_problem(problem, *([show] if undone.skipped_ids else []))
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:

@@ -210,12 +210,52 @@ def test_an_undo_leaves_what_changed_since(store: PlantStore) -> None:
     assert [(row.name, row.tag) for row in rows(store)] == [("Mine", "garden"), ("Aloe", "kitchen"), ("Röschen", None)]
 
 
-def test_an_undo_overwrites_no_plant_that_took_the_id(store: PlantStore, plants: list[PlantRow]) -> None:
-    number = apply(store, DeleteAll(parse_search("fern")))
+@pytest.mark.parametrize(("highest", "new"), [(3, [4]), (2**63 - 1, [4]), (2**63 - 2, [2**63 - 1])])
+def test_a_plant_whose_id_is_in_use_comes_back_under_the_next_one(
+    store: PlantStore, plants: list[PlantRow], highest: int, new: list[int]
+) -> None:
+    if highest > 3:
+        add(store, highest, "Highest")
+    apply(store, edited(plants[0], note="by the door"))
+    number = apply(store, DeleteAll(Selection(ids=[3])))
     add(store, 3, "Another")
+    present = rows(store)
+    undone = undo(store, number)
+    assert (undone.change.plants, undone.skipped, undone.moved) == (1, 0, 1)
+    assert (undone.ids, undone.moved_ids) == ((*new,), ((3, new[0]),))
+    assert rows(store)[:-1] == present
+    back = rows(store)[-1]
+    expected = plants[0]._replace(id=new[0], note="by the door", version=undone.change.number)
+    assert back == expected
+    assert history_of(store, new[0]) == [None]
+    store.redo(FORM).result(SECONDS)
+    assert rows(store) == present
+    assert undo(store, number).moved_ids == ((3, new[0]),)
+
+
+def test_plants_come_back_under_their_own_ids_and_under_others_by_one_undo(
+    open_store: Open, store: PlantStore, plants: list[PlantRow]
+) -> None:
+    number = apply(store, DeleteAll(Selection()))
+    add(store, 3, "Another")
+    add(store, 2, plants[2].name)  # is there again
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
+    with closing(open_store()) as other:
+        undone = undo(other, number)
+    assert (undone.change.plants, undone.skipped_ids, undone.moved_ids) == (2, (2,), ((3, 4),))
+    assert str(undone.moved_text) == "1 plant came back under another ID, since its own is in use: 3 → 4."
+    assert {row.id: row.name for row in rows(store)} == {1: "Aloe", 2: "Röschen", 3: "Another", 4: "Fern"}
+    assert rows(store)[-1].id == 4
+    ids = {row.id for row in received.get(timeout=SECONDS).added}
+    assert 4 in ids
+
+
+def test_an_undo_that_finds_all_as_it_was_is_refused(store: PlantStore, plants: list[PlantRow]) -> None:
+    number = apply(store, DeleteAll(Selection(ids=[1])))
+    add(store, 1, plants[1].name, plants[1].tag)
     assert isinstance(store.undo(number, FORM).exception(SECONDS), UndoConflictError)
-    assert [row.name for row in rows(store)] == ["Aloe", "Röschen", "Another"]
-    assert plants[0] not in rows(store)
+    assert len(rows(store)) == 3
 
 
 def test_what_is_undone_or_unknown_cannot_be_undone(store: PlantStore, plants: list[PlantRow]) -> None:

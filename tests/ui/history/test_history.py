@@ -11,10 +11,11 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
-from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, Insert, SetTag, edited
 from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import NewPlant
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, detail_text
@@ -281,6 +282,15 @@ def test_what_cannot_be_undone_is_reported_in_the_window(desk: HistoryDesk) -> N
     desk.until(lambda: len(desk.rows()) == 3)
     desk.enter(2)
     desk.until(lambda: any("changed since" in text for text in desk.dialog_texts()))
+
+
+def test_an_undo_says_under_which_ids_plants_are_back(desk: HistoryDesk) -> None:
+    desk.change(DeleteAll(Selection(ids=[3])))
+    desk.change(Insert(NewPlant(3, "Another")))
+    desk.open()
+    desk.until(lambda: len(desk.rows()) == 3)
+    desk.enter(2)
+    desk.until(lambda: any("in use: 3 → 4." in text for text in desk.dialog_texts()))
 
 
 def test_ctrl_h_opens_one_window_and_closing_the_store_closes_it(desk: HistoryDesk) -> None:

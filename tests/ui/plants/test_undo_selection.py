@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -168,13 +169,29 @@ def test_what_an_undo_has_left_is_shown(desk: UndoDesk, store: Store) -> None:
     desk.go_to(42, 41)
     desk.press(Qt.Key.Key_Delete)
     desk.until_rows(198)
-    store.add(new_plant({"id": 42, "name": "Another"}), FORM).result()
+    store.add(new_plant({"id": 42, "name": "Plant 042"}), FORM).result()  # is there again
     desk.until_rows(199)
     desk.go_to(7)
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until(lambda: "Show" in desk.buttons())
     desk.button("Show").click()
     desk.until_selected(42)
+
+
+def test_a_plant_whose_id_is_in_use_is_back_under_the_next_one_and_selected(desk: UndoDesk, store: Store) -> None:
+    desk.go_to(200)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(199)
+    store.add(new_plant({"id": 200, "name": "Another"}), FORM).result()
+    desk.until_rows(200)
+    desk.go_to(7)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until_selected(201)
+    desk.until(lambda: "since its own is in use: 200 → 201." in desk.toast.text)
+    desk.press(Qt.Key.Key_Y, CONTROL)
+    desk.until_rows(200)
+    with closing(store.reader()) as reader:
+        assert {each: row.name for each, row in reader.rows([200, 201]).items()} == {200: "Another"}
 
 
 def test_many_plants_leave_the_selection_as_it_is(desk: UndoDesk) -> None:
