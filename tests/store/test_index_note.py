@@ -105,8 +105,8 @@ def test_indexes_are_kept_over_recorded_changes(path: Path) -> None:
     with closing(Store(path)) as store:  # of a command, which uses no index
         store.add(plant(100, "Late"), COMMAND).result(SECONDS)
         store.apply([SetTag(parse_search("aloe 1"), "aloe")], COMMAND).result(SECONDS)
-    with closing(ReadOnlyStore(path)) as reading:
-        assert reading.reader().count() == 51
+    with closing(ReadOnlyStore(path)) as reading, closing(reading.reader()) as reader:
+        assert reader.count() == 51
     with closing(Store(path)) as store:
         store.apply([DeleteAll(Selection(ids=[3]))], COMMAND).result(SECONDS)
     check_kept(path, is_kept=True)

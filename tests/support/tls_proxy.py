@@ -32,7 +32,9 @@ def make_certificate(folder: Path, name: str, authority: Path | None = None) -> 
     command = [program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-days", "9"]
     command += ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]
     command += ["-keyout", str(certificate.with_suffix(".key")), "-out", str(certificate)]
-    if authority is not None:
+    if authority is None:
+        command += ["-addext", "keyUsage=critical,digitalSignature,keyCertSign"]  # Python 3.13 asks for it
+    else:
         command += ["-CA", str(authority), "-CAkey", str(authority.with_suffix(".key"))]
         command += ["-addext", "basicConstraints=critical,CA:FALSE"]
     subprocess.run(command, check=True, capture_output=True)

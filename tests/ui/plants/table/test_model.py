@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -340,5 +341,6 @@ def test_a_plant_added_and_deleted_between_two_signals_is_not_counted_away(
     changed(store, Delete(row.id, row.version, row.name))
     [last] = add("Last")
     qtbot.waitUntil(lambda: live.total == 3)
-    assert last.id in store.reader().rows([last.id])
+    with closing(store.reader()) as reader:
+        assert last.id in reader.rows([last.id])
     qtbot.waitUntil(lambda: live.is_current and live.total == 3)
