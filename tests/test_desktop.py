@@ -38,6 +38,7 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.api_access import server_control
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.plants.form import PlantForm
@@ -378,6 +379,25 @@ def test_a_port_in_use_is_reported_with_another_one(qtbot: QtBot, qapp: QApplica
             offered.click()
             assert str(desk.until_on().port) in offered.text()
             desk.until_bar(shown=False)
+
+
+def test_a_port_that_gets_free_is_used_by_itself(
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_control, "_RETRY", 50)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with running(qtbot, qapp, paths.database_file(), port) as desk:
+            desk.until_bar(shown=True)
+            assert "tried again by itself" in desk.bar.text
+            states: list[object] = []
+            desk.session.bridge.server_changed.connect(states.append)
+            taken.close()
+            assert desk.until_on().port == port
+            desk.until_bar(shown=False)
+            assert not [each for each in states if isinstance(each, Failed)], "attempts are not seen"
 
 
 def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(qtbot: QtBot, qapp: QApplication) -> None:

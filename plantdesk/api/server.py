@@ -103,8 +103,11 @@ class Server:
                 self._run = run
 
     def move(self, port: int) -> None:
-        """Start on another port; a server that is on stays so where that port cannot be used. Raises ServerError."""
-        if isinstance(self.state, On) and port != self.state.port:
+        """Start on another port, or after a failure; where the port cannot be used, nothing changes.
+
+        Raises ServerError.
+        """
+        if not (isinstance(self.state, On) and port == self.state.port):
             for each in listen(port):
                 each.close()
         self.start(port)

@@ -31,9 +31,15 @@ _ESCAPED = re.compile(r"\\([\\0-9])")
 
 
 class InvalidPatternError(PlantDeskError):
-    """A pattern, or the replacement for what it finds, cannot be used."""
+    """A pattern cannot be used."""
 
     text = Text("The pattern is not valid.")
+
+
+class InvalidReplacementError(InvalidPatternError):
+    """The replacement names a group that the pattern lacks."""
+
+    text = Text("The pattern has no group {group}, which the replacement names.")
 
 
 class Match(Protocol):
@@ -54,14 +60,13 @@ def finder(pattern: str, *, any_case: bool) -> Callable[[str], Iterator[Match]]:
 def template(pattern: str, replacement: str) -> Callable[[Match], str]:
     r"""Return the function that makes the replacement of a match: `\1` is its first group, `\0` all of it.
 
-    Raises InvalidPatternError.
+    Raises InvalidReplacementError, and InvalidPatternError for the pattern.
     """
     groups: int = _compiled(pattern, any_case=False).groups
     texts = _ESCAPED.split(replacement)
     for group in texts[1::2]:
         if group != "\\" and int(group) > groups:
-            reason = Text("The pattern has no group {group}, which the replacement names.", group=f"\\{group}")
-            raise InvalidPatternError(reason)
+            raise InvalidReplacementError(group=f"\\{group}")
     if len(texts) == 1:
         return lambda _match: replacement
     parts = [text if at % 2 == 0 or text == "\\" else int(text) for at, text in enumerate(texts)]

@@ -49,6 +49,7 @@ class Catalogue:
             self._translations = _Missing()
             _log.warning("The translations in %s cannot be used: %s", file, error)
         self.text = cache(self._text)
+        self._english: dict[str, str] = {}
 
     @property
     def is_english(self) -> bool:
@@ -65,6 +66,14 @@ class Catalogue:
         except Exception:  # noqa: BLE001  also here the rule of the plural forms is asked; Qt calls this
             return None
         return found if found and is_usable(found, source) else None
+
+    def sources(self, translation: str) -> str:
+        """Return the English texts that have a translation, with a space between them; empty where there is none."""
+        if not self._english:
+            for source, text in getattr(self._translations, "_catalog", {}).items():  # gettext has no other way
+                english = str(source).rpartition("\4")[2]
+                self._english[text] = f"{self._english[text]} {english}" if text in self._english else english
+        return self._english.get(translation, "")
 
     def plural(self, one: str, many: str, count: int) -> str | None:
         """Return the translation of a text for a count, of which English has two forms."""

@@ -132,6 +132,12 @@ class Workspace(Page):
         card.note_waiting.connect(plants.status.show_waiting_note)
         return card
 
+    def _make_labels(self, plants: Plants, card: Card) -> Labels:
+        labels = Labels(self._context, plants)
+        card.labels_requested.connect(labels.print_selected)
+        plants.selection_changed.connect(labels.on_selection)
+        return labels
+
     def _make_features(self, server: ApiControl) -> list[Feature]:
         """Make the features that the first paint shows. Escape asks the last one first."""
         context = self._context
@@ -156,8 +162,7 @@ class Workspace(Page):
         sidebar.counted.connect(samples.show_counts)
         stores = Stores(context)
         stores.import_requested.connect(transfer.import_files)
-        labels = Labels(context, plants)
-        card.labels_requested.connect(labels.print_selected)
+        labels = self._make_labels(plants, card)
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
         edit.plants_requested.connect(plants.show_plants)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, ServerFailedError, Starting
+from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, ServerFailedError, Starting
 
 if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.preferences import Preferences
+
+
+#: Milliseconds between two attempts to use a port that another program has.
+_RETRY = 5000
 
 
 class StoreServer(Protocol):
@@ -37,7 +41,7 @@ class StoreServer(Protocol):
         """Start to serve on `port`."""
 
     def move(self, port: int) -> None:
-        """Serve on another port, or stay on the present one and raise ServerError."""
+        """Serve on another port, or leave everything as it is and raise ServerError."""
 
     def stop(self) -> None:
         """Stop, and wait for it."""
@@ -46,7 +50,8 @@ class StoreServer(Protocol):
 class ApiControl(QObject):
     """Turns the API on and off, for one store after the other. Lives on the GUI thread.
 
-    Starting and stopping may take seconds: they run on a thread of their own, in the order of the calls.
+    Starting and stopping may take seconds: they run on a thread of their own, in the order of the calls. Where another
+    program has the port, it is tried again until that has ended.
     `Bridge.server_changed` signals changes of the state.
     """
 
@@ -74,6 +79,9 @@ class ApiControl(QObject):
         self._failure: ServerError | None = None
         self._worker = bridge.worker("server-control")
         self._unsubscribe: Callable[[], None] | None = None
+        self._retry = QTimer(self, interval=_RETRY)
+        self._retry.timeout.connect(self._try_port)
+        bridge.server_changed.connect(self._on_state)
 
     @property
     def state(self) -> ServerState:
@@ -159,6 +167,20 @@ class ApiControl(QObject):
             self._worker.ask(self, lambda _task: server.start(port))
         elif self._store is not None and self._failure is not None:  # it could not be made: try again
             self.serve(self._store)
+
+    @Slot(object)
+    def _on_state(self, state: ServerState) -> None:
+        if not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
+            self._retry.stop()
+        elif not self._retry.isActive():
+            self._retry.start()
+
+    @Slot()
+    def _try_port(self) -> None:
+        """Start where the port is free now; the state does not change before."""
+        server, port = self._server, self.port
+        if server is not None and self._preferences.settings.api_enabled:
+            self._worker.ask(self, lambda _task: server.move(port), lambda _none: None, lambda _error: None)
 
     def _on_made(self, server: StoreServer) -> None:
         self._server = server

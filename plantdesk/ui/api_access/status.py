@@ -237,7 +237,9 @@ class ServerNotice(QObject):
         self._bar.show_state(
             BarKind.WARNING,
             self.tr("API is off: port {port} is in use").format(port=state.port),
-            self.tr("Another program is using this port. Plants can still be added here."),
+            self.tr(
+                "Another program is using this port, which is tried again by itself. Plants can still be added here."
+            ),
             *actions,
             (self.tr("Choose…"), self.port_requested.emit),
         )

@@ -122,13 +122,17 @@ class Card(Feature):
         self._pane.toggle()
         self._return_focus(had_focus=had_focus)
 
+    @property
+    def _several_text(self) -> str:
+        return self.tr("Select one plant: a dated line is for one note.")
+
     @Slot()
     def add_date(self) -> None:
         """Begin a line with today's date in the note of the selected plant, and show the card for it."""
         if self._opened is None or not self._count:
             return
         if self._count > 1:
-            self.context.message.show_message(Tone.WARNING, self.tr("Select one plant: a dated line is for one note."))
+            self.context.message.show_message(Tone.WARNING, self._several_text)
             return
         if (error := self._opened.store.change_error) is not None and prevents_changes(error):
             self.context.page.toast.show_error(error)
@@ -149,6 +153,7 @@ class Card(Feature):
     def show_selection(self, count: int) -> None:
         """Show the plants that are selected now."""
         self._count = count
+        self.context.message.withdraw(self._several_text)
         if count != 1 or self._rows.selected_ids()[0] != self._date_due_for:
             self._forget_date()
         self._date_command.setEnabled(count > 0)

@@ -37,6 +37,7 @@ class Labels(Feature):
         self._plants = plants
         self._queries: StoreQueries | None = None
         self._dialog: LabelDialog | None = None
+        self._problem = ""
         self._command = context.menus.add(
             Section.FILE_EXPORT, self.tr("Print &labels…"), self.print_selected, "Ctrl+P", icon="printer"
         )
@@ -55,6 +56,11 @@ class Labels(Feature):
             self._dialog.reject()
 
     @Slot()
+    def on_selection(self) -> None:
+        """Remove the message that other plants have to be selected."""
+        self.context.page.toast.withdraw(self._problem)
+
+    @Slot()
     def print_selected(self) -> None:
         """Read the selected plants, and open the dialog."""
         ids = self._plants.selected_ids()
@@ -62,7 +68,8 @@ class Labels(Feature):
             return
         if not 0 < len(ids) <= _MAX_PLANTS:
             most = self.tr("Select at most {count} plants.").format(count=QLocale().toString(_MAX_PLANTS))
-            self.context.page.toast.show_problem(most if ids else self.tr("Select the plants that get a label."))
+            self._problem = most if ids else self.tr("Select the plants that get a label.")
+            self.context.page.toast.show_problem(self._problem)
             return
         self._queries.ask(self, partial(_rows, ids), self._open)
 

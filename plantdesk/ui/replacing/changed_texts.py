@@ -9,12 +9,13 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate
 
 from plantdesk.ui.qt import override
+from plantdesk.ui.replacing.preview import MAX_BEFORE
 from plantdesk.ui.texts import one_line, translate
 from plantdesk.ui.theme.metrics import XS, L, M, S, tabular
 from plantdesk.ui.widgets.painting import draw_line, paint_row
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QKeyEvent, QMouseEvent
@@ -43,6 +44,8 @@ class ChangedTexts(QAbstractListModel):
         super().__init__(parent)
         self._rows: tuple[ChangedText, ...] = ()
         self._others = 0, 0
+        #: Whether the rows are those of an older input.
+        self.is_outdated = False
         #: Whether texts are ticked unless they are in `_marked`, also those that are not listed.
         self._ticks_all = True
         self._marked: set[tuple[int, str]] = set()
@@ -52,7 +55,7 @@ class ChangedTexts(QAbstractListModel):
         is_same = [row.key for row in preview.rows] == [row.key for row in self._rows]
         if not is_same:
             self.beginResetModel()
-        self._rows = preview.rows
+        self._rows, self.is_outdated = preview.rows, False
         shown = [row for row in preview.rows if not row.is_blank]
         self._others = (
             preview.places - sum(row.places for row in shown),
@@ -60,8 +63,14 @@ class ChangedTexts(QAbstractListModel):
         )
         if not is_same:
             self.endResetModel()
-        elif self._rows:
-            self.dataChanged.emit(self.index(0), self.index(len(self._rows) - 1))
+        else:
+            self._report_rows()
+
+    def set_outdated(self) -> None:
+        """Show the rows in grey until others are read."""
+        if not self.is_outdated:
+            self.is_outdated = True
+            self._report_rows()
 
     def tick_all(self, *, ticked: bool) -> None:
         """Tick all texts, or none, also those that are not listed."""
@@ -144,9 +153,12 @@ class ChangedTexts(QAbstractListModel):
         return text.format(**values, reason=self.end_text(row))
 
     def _report(self) -> None:
+        self._report_rows()
+        self.marks_changed.emit()
+
+    def _report_rows(self) -> None:
         if self._rows:
             self.dataChanged.emit(self.index(0), self.index(len(self._rows) - 1))
-        self.marks_changed.emit()
 
 
 class ChangedTextView(QListView):
@@ -294,9 +306,19 @@ class _TextDelegate(QStyledItemDelegate):
             text = one_line(row.text(after=False))
             draw_line(painter, self._part(option, start, end - width - L), text, option.direction)
             return
-        for segment in row.segments:
+        for segment in self._shortened(row.segments, end - start):
             if start < end:
                 start = self._paint_segment(painter, option, start, end, segment)
+
+    def _shortened(self, segments: Sequence[Segment], width: int) -> Sequence[Segment]:
+        """Return the segments from shortly before the first change, where that would be beyond the row's end."""
+        bold = QFont(self._theme.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        first, *others = segments
+        needed = sum(map(QFontMetrics(bold).horizontalAdvance, map(shown_text, segments[:3])))
+        if first.kind != "same" or len(first.text) <= MAX_BEFORE or needed <= width:
+            return segments
+        return [first._replace(text="… " + first.text[-MAX_BEFORE:]), *others]
 
     def _paint_segment(
         self, painter: QPainter, option: QStyleOptionViewItem, start: int, end: int, segment: Segment
@@ -313,13 +335,14 @@ class _TextDelegate(QStyledItemDelegate):
         painter.setFont(font)
         width = min(painter.fontMetrics().horizontalAdvance(text), end - start - 2 * gap)
         rect = self._part(option, start + gap, start + gap + width + 1)
-        if kind != "same":
+        if kind != "same" and not self._texts.is_outdated:
             height = painter.fontMetrics().height() + 2
             area = QRect(rect.left() - gap, rect.center().y() - height // 2, width + 2 * gap, height + 1)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.color("error_bg" if kind == "old" else "ok_bg"))
             painter.drawRoundedRect(area, 3, 3)
-        painter.setPen(colors.color({"same": "text", "old": "error", "new": "ok"}[kind]))
+        color = {"same": "text", "old": "error", "new": "ok"}[kind]
+        painter.setPen(colors.color("text_2" if self._texts.is_outdated else color))
         draw_line(painter, rect, text, option.direction)
         return start + width + 2 * gap
 

@@ -61,6 +61,9 @@ class ReplaceDialog(Dialog):
         self._preview = Preview()
         self._edit: Rewrite | None = None
         self._task: Task | None = None
+        #: The texts of the actions, each of which has its own.
+        self._new_texts: dict[int, str] = {}
+        self._shown_action = _REPLACE
         self._delay = QTimer(self, singleShot=True, interval=_DELAY)
         self._make_fields([text for text, _ in scopes])
         self._texts = ChangedTexts(self)
@@ -146,6 +149,8 @@ class ReplaceDialog(Dialog):
     def _show_action(self) -> None:
         """Show the fields that the chosen action has."""
         action = self._action.currentIndex()
+        self._new_texts[self._shown_action], self._shown_action = self._new.text(), action
+        self._new.setText(self._new_texts.get(action, ""))
         is_replace, is_tidy = action == _REPLACE, action == _TIDY
         self._find_part.setVisible(is_replace)
         self._new_part.setVisible(not is_tidy)
@@ -169,6 +174,7 @@ class ReplaceDialog(Dialog):
             self._task.cancel()
             self._task = None
         self._edit = None
+        self._texts.set_outdated()
         self._delay.start()
         self._show_counts()
 
@@ -208,11 +214,14 @@ class ReplaceDialog(Dialog):
 
     def _on_failed(self, error: Exception) -> None:
         self._task = None
-        self._show_problem(error_text(error))
+        from plantdesk.domain.patterns import InvalidReplacementError
+
+        self._show_problem(error_text(error), self._new if isinstance(error, InvalidReplacementError) else self._find)
         self._show_rows(Preview())
 
-    def _show_problem(self, text: str) -> None:
-        set_properties(self._find, invalid=str(bool(text) and self._action.currentIndex() == _REPLACE).lower())
+    def _show_problem(self, text: str, field: QWidget | None = None) -> None:
+        for each in (self._find, self._new):
+            set_properties(each, invalid=str(each is field and self._action.currentIndex() == _REPLACE).lower())
         if text != self._message.text:
             self._message.show_message(Tone.ERROR if text else Tone.HINT, text)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Places that are listed; the others are counted.
 MAX_LISTED = 1000
 #: Characters of a text that are shown, and how many of them are before the first place of a long one.
-_MAX_SHOWN, _BEFORE = 300, 20
+_MAX_SHOWN, MAX_BEFORE = 300, 20
 #: Seconds after which the first places are shown, though not all are counted.
 _FIRST_SECONDS = 0.3
 
@@ -101,7 +101,7 @@ def _changed_texts(rule: Rule, row: PlantRow, *, is_listed: bool) -> Iterator[Ch
 
 def _segments(text: str, places: list[Place]) -> Iterator[Segment]:
     """Yield what is shown of a text: of a long one the part around its first places."""
-    start = max(0, places[0].start - _BEFORE) if len(text) > _MAX_SHOWN or "\n" in text else 0
+    start = max(0, places[0].start - MAX_BEFORE) if len(text) > _MAX_SHOWN or "\n" in text else 0
     end = start + _MAX_SHOWN
     if start:
         yield Segment("same", "… ")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from plantdesk.domain.folding import searched
+from plantdesk.platform import languages
 from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.theme.metrics import XL, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
@@ -76,8 +77,12 @@ class SettingRow(QWidget):
             announce(self, text)
 
     def show_found(self, words: Sequence[str]) -> bool:
-        """Show the row if it has all folded words, and mark it unless there are none; return whether it has them."""
-        text = searched(" ".join(self._texts()))
+        """Show the row if it has all folded words, and mark it unless there are none; return whether it has them.
+
+        It has those of the English texts as well.
+        """
+        texts = self._texts()
+        text = searched(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
         is_found = all(word in text for word in words)
         self.setVisible(is_found)
         set_properties(self._label, hit=str(bool(words) and is_found).lower())
@@ -89,7 +94,7 @@ class SettingRow(QWidget):
             if isinstance(each, QComboBox):
                 texts += [each.itemText(place) for place in range(each.count())]
             elif isinstance(each, QAbstractButton | PlainLabel):
-                texts.append(each.text().replace("&", ""))
+                texts.append(each.text())
         return texts
 
     def _fit(self) -> None:
@@ -114,7 +119,8 @@ class SettingsSection(QWidget):
 
     def show_found(self, words: Sequence[str]) -> int:
         """Show the rows that have all words, all where the title has them; return their number."""
-        is_titled = bool(words) and all(word in searched(self.title) for word in words)
+        title = searched(f"{self.title} {languages.current().sources(self.title)}")
+        is_titled = bool(words) and all(word in title for word in words)
         found = sum([row.show_found([] if is_titled else words) for row in self.rows])
         self.setVisible(bool(found))
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QPushButton, QSystemTrayIcon
 
 from plantdesk.domain.errors import PlantDeskError
@@ -17,6 +17,8 @@ from plantdesk.ui.widgets.fields import CopyButton
 if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext
 
+#: Milliseconds between two looks for a tray.
+_WATCH = 1000
 _log = logging.getLogger(__name__)
 
 
@@ -45,6 +47,9 @@ class StartRows(QObject):
         quick = SettingRow(
             context.theme, self.tr("Quick entry"), copy, how, hint=hint, words=self.tr("shortcut hotkey keyboard")
         )
+        self._watch = QTimer(self, interval=_WATCH)  # Qt does not report it
+        self._watch.timeout.connect(self._follow_tray)
+        self._watch.start()
         #: All of them, in their order.
         self.rows = [self._login, self._tray, quick]
 
@@ -55,8 +60,13 @@ class StartRows(QObject):
         except (OSError, PlantDeskError) as error:
             _log.warning("Whether PlantDesk starts at login cannot be read: %s", error)
             self._login_box.setChecked(False)
-        has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self._tray_box.setChecked(self._preferences.settings.keep_in_tray)
+        self._follow_tray()
+
+    @Slot()
+    def _follow_tray(self) -> None:
+        """A tray may come and go while the settings are open."""
+        has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self._tray_box.setEnabled(has_tray)
         self._tray.set_hint("" if has_tray else self.tr("This desktop has no tray."))
 

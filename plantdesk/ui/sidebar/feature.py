@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QPoint, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMenu
 
 from plantdesk.domain.errors import Text, prevents_changes
+from plantdesk.domain.folding import natural_key
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import HasTag
 from plantdesk.domain.tags import is_in_branch, levels, tops
@@ -457,7 +458,7 @@ class Sidebar(Feature):
     def _add_merge_menu(self, menu: QMenu, entry: SidebarEntry) -> None:
         """Offer to merge a branch into its top, else the tags to merge this one into, or all that are filtered by.
 
-        These come first, then the others, those of most plants at the top.
+        These come first, then the others: the most used ones, all in the order of the alphabet.
         """
         counts, tag = {} if self._contents is None else self._contents.counts.tags, entry.tag or ""
         if entry.is_branch:
@@ -470,11 +471,12 @@ class Sidebar(Feature):
         filtered = [each for each in counts if each and HasTag(each, exact=True) in terms]
         merged = filtered if tag in filtered and len(filtered) > 1 else [tag]
         others = [each for each in counts if each and [each] != merged]
-        others.sort(key=lambda each: (each not in merged, -counts[each]))
+        others = sorted(others, key=lambda each: (each not in merged, -counts[each]))[:_MAX_MERGE]
+        others.sort(key=lambda each: (each not in merged, natural_key(each)))
         if others and self._store is not None:
             text = Text("Mer&ge {count:,} tags into", one="Mer&ge into", count=len(merged))
             into = menu.addMenu(shown(text))
-            for other in others[:_MAX_MERGE]:
+            for other in others:
                 tags = [each for each in merged if each != other]
                 merge = partial(self._tags.merge, self._store, tags, other, counts)
                 into.addAction(tag_text(other).replace("&", "&&"), merge)

@@ -109,6 +109,11 @@ class Message(QFrame):
         """Remove the message."""
         self.hide()
 
+    def withdraw(self, text: str) -> None:
+        """Remove the message if it is this one, whose reason is gone."""
+        if text and self.text == text and not self.isHidden():
+            self.clear()
+
     @Slot()
     def _on_expired(self) -> None:
         """Remove the message, unless the user is on it."""

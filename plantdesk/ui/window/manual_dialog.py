@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRegularExpression, QSize, Qt, QUrl, Slot
+from PySide6.QtCore import QCoreApplication, QRegularExpression, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _WIDTH, _HEIGHT, _PAGES_WIDTH, _ROW = 860, 600, 170, 32
+_SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 _FORWARD = QTextDocument.FindFlag(0)
 #: The page of the changes of this version.
 NEWS = "news"
@@ -37,7 +38,8 @@ class ManualDialog(Dialog):
     """Shows a summary in the language of the window, the pages of `resources/manual`, and what is new, in English.
 
     All are PlantDesk's own: no name of a plant is in them. A search finds the pages with all its words and marks these,
-    side by side as one hit. Enter goes to the next hit, also on another page, and Shift+Enter back.
+    side by side as one hit. Enter goes to the next hit, also on another page, and Shift+Enter back. The keys
+    that scroll do so from the search as well, which has the focus first.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -70,7 +72,7 @@ class ManualDialog(Dialog):
         fill(QVBoxLayout(self), head, (body, 1), margins=EDGE, spacing=M)
         self.resize_to_fit(QSize(theme.metrics.scaled(_WIDTH), theme.metrics.scaled(_HEIGHT)))
         self._pages.setCurrentRow(0)
-        self._pages.setFocus()
+        self._search.setFocus()
 
     def show_page(self, name: str, heading: str = "") -> None:
         """Show a page by its name, from a heading in lower case on."""
@@ -82,6 +84,8 @@ class ManualDialog(Dialog):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.focusWidget() is self._search and self._search.text() and event.key() in ENTER_KEYS:
             self._go_on(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        elif self.focusWidget() is self._search and event.key() in _SCROLLING:
+            QCoreApplication.sendEvent(self._text, event)
         else:
             super().keyPressEvent(event)
 

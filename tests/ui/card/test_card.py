@@ -571,6 +571,8 @@ def test_ctrl_semicolon_with_several_plants_says_what_to_do(desk: CardDesk) -> N
     desk.table.selectAll()
     desk.press(Qt.Key.Key_Semicolon, CONTROL)
     assert desk.message.text == "Select one plant: a dated line is for one note."
+    desk.table.selectRow(0)
+    desk.until(lambda: "Select one plant" not in desk.message.text)
 
 
 def test_an_empty_dated_line_is_used_again(desk: CardDesk) -> None:

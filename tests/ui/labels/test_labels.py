@@ -13,11 +13,13 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
 
 from plantdesk.domain.records import FORM, PlantRow, Source
+from plantdesk.domain.validation import new_plant
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
 from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.labels.sheets import SHEETS, Sheet
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import TIMEOUT, Desk, Table
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
 
 _PER_MM = 10
@@ -295,3 +298,16 @@ def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None
     printing.button("Print").click()
     desk.qtbot.waitUntil((tmp_path / "printed.pdf").exists, timeout=TIMEOUT)
     desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=TIMEOUT)
+
+
+def test_the_message_to_select_plants_goes_when_they_are(qtbot: QtBot, bare: Workspace, store: Store) -> None:
+    store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(10)
+    bare.complete()
+    bare.set_store(store)
+    desk = Desk(qtbot, bare.window())
+    table = desk.the(PlantTableView)
+    desk.until(lambda: table.model().rowCount() == 1)
+    desk.choose("File", "Print labels…")
+    desk.until(lambda: desk.toast.text == "Select the plants that get a label.")
+    table.selectRow(0)
+    desk.until(lambda: not desk.toast.isVisible())

@@ -34,7 +34,7 @@ class Replaced:
     """The dialog over the plants of the store."""
 
     def __init__(self, qtbot: QtBot, context: WindowContext, opened: OpenStore) -> None:
-        self.store = opened.store
+        self.store, self.theme = opened.store, context.theme
         self.table = Table()
         self.feature = Replacing(context, self.table)
         self.feature.set_store(opened)
@@ -302,3 +302,56 @@ def test_rows_are_check_boxes_for_screen_readers_and_f2_shows_the_plant(replaced
     assert row.state().checked
     replaced.desk.hit(Qt.Key.Key_F2)
     assert shown == [(1,)]
+
+
+def test_a_group_that_is_missing_is_a_fault_of_the_replacement(replaced: Replaced) -> None:
+    replaced.open()
+    desk = replaced.desk
+    desk.hit(*"(nemerosa)", Qt.Key.Key_Tab, *"\\2")
+    desk.button("Pattern").click()
+    replaced.sees("The pattern has no group \\2, which the replacement names.")
+    faults = [desk.field(name).property("invalid") for name in ("Find", "Replace with")]
+    assert faults == ["false", "true"]
+    desk.press(Qt.Key.Key_Backspace)
+    desk.hit("1")
+    replaced.qtbot.waitUntil(lambda: desk.field("Replace with").property("invalid") == "false")
+
+
+def test_what_is_done_has_texts_of_its_own(replaced: Replaced) -> None:
+    replaced.open()
+    replaced.desk.hit(*"nemerosa", Qt.Key.Key_Tab, *"nemorosa")
+    replaced.choose("Add a line to notes")
+    assert replaced.desk.field("Line").text() == ""
+    replaced.desk.type(replaced.desk.field("Line"), "watered")
+    replaced.choose("Replace")
+    assert replaced.desk.field("Replace with").text() == "nemorosa"
+    replaced.choose("Add a line to notes")
+    assert replaced.desk.field("Line").text() == "watered"
+
+
+def has_color(replaced: Replaced, name: str) -> bool:
+    """Whether the list shows a colour of the theme."""
+    image = replaced.view.viewport().grab().toImage()
+    color = replaced.theme.colors.color(name).rgb()
+    return any(image.pixel(x, y) == color for y in range(image.height()) for x in range(image.width()))
+
+
+def test_rows_of_an_older_input_are_grey(replaced: Replaced) -> None:
+    replaced.open()
+    replaced.desk.hit(*"nemerosa")
+    replaced.sees("Replace in 3 plants")
+    assert has_color(replaced, "error_bg")
+    replaced.desk.hit("x")
+    assert replaced.rows()
+    assert not has_color(replaced, "error_bg")
+    replaced.desk.press(Qt.Key.Key_Backspace)
+    replaced.sees("Replace in 3 plants")
+    assert has_color(replaced, "error_bg")
+
+
+def test_a_change_at_the_end_of_a_long_name_is_seen(replaced: Replaced, add: Adder) -> None:
+    add("Rosa " + "canina " * 30 + "pendulina")
+    replaced.open()
+    replaced.desk.hit(*"pendulina")
+    replaced.sees("Replace in 1 plant")
+    assert has_color(replaced, "error_bg")

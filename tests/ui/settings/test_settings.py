@@ -15,17 +15,24 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSpinBox,
+    QSystemTrayIcon,
     QWidget,
 )
 
 from plantdesk.domain.server_state import Failed, On, PortInUseError
+from plantdesk.platform import languages
+from plantdesk.platform.languages import Catalogue
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.settings.rows import SettingRow
 from plantdesk.ui.theme.colors import ThemeMode
+from plantdesk.ui.translation import Translator
 from plantdesk.ui.window.commands import AppearanceCommands
+from tests.support.other_languages import Language, english
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from PySide6.QtWidgets import QApplication
 
     from plantdesk.ui.feature import WindowContext
     from tests.ui.settings.conftest import SettingsDesk
@@ -270,3 +277,27 @@ def test_the_sections_show_that_they_have_the_focus(desk: SettingsDesk) -> None:
     without = sections.grab().toImage()
     sections.setFocus()
     assert sections.grab().toImage() != without
+
+
+@pytest.mark.parametrize("text", ["theme", "dark", "dunkel", "font", "Schrift"])
+def test_in_another_language_a_search_finds_english_words_too(
+    request: pytest.FixtureRequest, qapp: QApplication, text: str
+) -> None:
+    translator = Translator()
+    languages.use(Language("de"))
+    qapp.installTranslator(translator)
+    try:
+        desk: SettingsDesk = request.getfixturevalue("desk")
+        desk.type(desk.search, text)
+        found = {"Theme", "Text size"} & {*map(english, desk.seen())}
+        assert found == {"Text size" if text in {"font", "Schrift"} else "Theme"}
+    finally:
+        qapp.removeTranslator(translator)
+        languages.use(Catalogue())
+
+
+def test_a_tray_that_comes_later_is_noticed(desk: SettingsDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "This desktop has no tray." in desk.texts()
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
+    desk.until(lambda: "This desktop has no tray." not in desk.texts())
+    assert desk.button("Keep running when the window is closed").isEnabled()

@@ -726,6 +726,19 @@ def test_the_menu_of_a_tag_merges_it_into_another(desk: SidebarDesk) -> None:
     assert desk.view.currentIndex().data() == "hall"
 
 
+def test_the_tags_to_merge_into_are_in_the_order_of_the_alphabet(desk: SidebarDesk, store: Store) -> None:
+    for plant_id, tag in enumerate(("bed 10", "Bed 2", "zoo", "zoo", "zoo", "zoo"), start=100):
+        store.add(new_plant({"id": plant_id, "name": "Fern", "tag": tag}), FORM).result(10)
+    desk.until(lambda: desk.entries().get("zoo") == "4")
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F10, SHIFT)
+    menu = desk.popup()
+    merge = next(each.menu() for each in menu.actions() if plain(each.text()) == "Merge into")
+    assert isinstance(merge, QMenu)
+    assert [each.text() for each in merge.actions()] == ["Bed 2", "bed 10", "hall", "zoo"]
+    menu.close()
+
+
 def test_the_focus_stays_on_a_tag_that_gets_another_name(desk: SidebarDesk) -> None:
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_F2)
@@ -746,7 +759,7 @@ def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store:
     menu = desk.popup()
     merge = next(each.menu() for each in menu.actions() if plain(each.text()) == "Merge 2 tags into")
     assert isinstance(merge, QMenu)
-    assert [each.text() for each in merge.actions()] == ["kitchen", "attic", "hall"]
+    assert [each.text() for each in merge.actions()] == ["attic", "kitchen", "hall"]
     next(each for each in merge.actions() if each.text() == "hall").trigger()
     menu.close()
     desk.until(lambda: desk.widget.findChildren(MessageBox) != [])

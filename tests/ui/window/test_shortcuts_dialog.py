@@ -135,7 +135,17 @@ def test_the_manual_and_the_shortcuts_have_a_key_each(qtbot: QtBot, context: Win
     desk.window.activateWindow()
     desk.until(desk.window.isActiveWindow)
     QTest.keyClick(desk.window, Qt.Key.Key_F1)
-    desk.the(ManualDialog).close()
+    manual = desk.the(ManualDialog)
+    desk.until(manual.isActiveWindow)
+    search, text = Desk(qtbot, manual).field("Search the manual"), Desk(qtbot, manual).the(QTextBrowser)
+    assert manual.focusWidget() is search
+    Desk(qtbot, manual).the(QListWidget).setCurrentRow(1)
+    QTest.keyClick(search, Qt.Key.Key_PageDown)
+    assert text.verticalScrollBar().value() > 0
+    QTest.keyClick(search, Qt.Key.Key_Escape)
+    desk.until(lambda: not any(each.isVisible() for each in desk.window.findChildren(ManualDialog)))
+    desk.window.activateWindow()
+    desk.until(desk.window.isActiveWindow)
     QTest.keyClick(desk.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
     listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
     assert [listed[listed.index(name) - 1] for name in ("Manual", "Keyboard shortcuts")] == ["F1", "/"]
