@@ -12,7 +12,6 @@ from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted
 from plantdesk.cli.commands.stores import open_existing_store, open_read_only
 from plantdesk.cli.commands.terminal import confirm
 from plantdesk.domain.duplicates import Kept, PlantGroups, merged
-from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.records import COMMAND, parse_id
 from plantdesk.domain.validation import MAX_NOTE_BYTES
@@ -21,6 +20,7 @@ from plantdesk.platform import output
 if TYPE_CHECKING:
     import argparse
 
+    from plantdesk.domain.edits import MergePlants
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
 
@@ -51,6 +51,8 @@ def duplicates(options: argparse.Namespace) -> int:
             for batch in batches((_as_json if options.json else _as_text)(_members(reader, groups))):
                 output.write("\n".join(batch))
     if options.merge and groups.sizes:
+        from plantdesk.domain.edits import MergePlants
+
         _merge(MergePlants(groups, Kept(options.keep or Kept.LOWEST_ID)), options)
     elif not options.json:
         count = len(groups.sizes)
@@ -61,6 +63,8 @@ def duplicates(options: argparse.Namespace) -> int:
 
 def merge(options: argparse.Namespace) -> int:
     """Merge plants into another one. Raises InvalidPlantError, UnknownPlantError, NotesTooLongError, StoreError."""
+    from plantdesk.domain.edits import MergePlants
+
     into, ids = parse_id(options.into), set(map(parse_id, options.ids))
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
