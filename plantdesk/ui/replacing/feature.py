@@ -78,7 +78,8 @@ class Replacing(Feature):
         ids, count, text = self._plants.selected_ids(), self._plants.shown_count, self._plants.search_text
         plants = Text("In all {count:,} plants", one="In the only plant", count=count)
         found = Text("In all {count:,} shown", one="In the plant shown", count=count)
-        everything = shown(found if text else plants), parse_search(text)
+        all_plants = shown(found if text else plants) if count else self.tr("In all plants")  # not counted yet
+        everything = all_plants, parse_search(text)
         if not ids:
             return [everything]
         selected = Text("In {count:,} selected plants", one="In the selected plant", count=len(ids))

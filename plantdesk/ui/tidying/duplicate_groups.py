@@ -177,6 +177,11 @@ class DuplicateModel(QAbstractListModel):
                 return item if role == ITEM_ROLE else None
 
     @override
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)  # checkable, else screen readers do not say which is kept
+        return flags | Qt.ItemFlag.ItemIsUserCheckable if index.isValid() else flags
+
+    @override
     def canFetchMore(self, parent: Index) -> bool:
         return not parent.isValid() and self._task is None and self._next < self.group_count
 

@@ -355,3 +355,9 @@ def test_a_change_at_the_end_of_a_long_name_is_seen(replaced: Replaced, add: Add
     replaced.desk.hit(*"pendulina")
     replaced.sees("Replace in 1 plant")
     assert has_color(replaced, "error_bg")
+
+
+def test_where_plants_are_not_counted_yet_no_number_is_shown(replaced: Replaced) -> None:
+    replaced.window.choose("Edit", "Find and replace…")
+    box = replaced.desk.the(ComboBox, "Where")
+    assert box.currentText() == "In all plants"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
@@ -192,3 +193,11 @@ def test_a_long_list_is_read_as_one_scrolls(desk: TidyingDesk) -> None:
     desk.merge()
     with closing(desk.store.reader()) as reader:
         assert reader.count() == 304
+
+
+def test_rows_are_check_boxes_for_screen_readers(desk: TidyingDesk) -> None:
+    desk.find()
+    found = QAccessible.queryAccessibleInterface(desk.view)
+    rows = [found.child(row) for row in range(3)]
+    assert rows[0].text(QAccessible.Text.Name).startswith("Aloe vera, 2 alike")
+    assert [(row.state().checkable, row.state().checked) for row in rows] == [(1, 1), (1, 1), (1, 0)]
