@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent import futures
 from concurrent.futures import Future
-from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from plantdesk.domain.errors import PlantDeskError, StoreClosedError, StoreError
 from plantdesk.domain.listeners import Listeners
@@ -15,12 +15,14 @@ from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantStore
 
 if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.domain.validation import NewPlant
 
     Entries = Sequence[tuple[NewPlant, Source]]
     Done = Callable[[list[PlantRow | PlantDeskError]], None]
+
+
+_Result = TypeVar("_Result")
 
 
 class GroupWriter(Protocol):
@@ -44,6 +46,9 @@ class WrittenStore(PlantStore):
         self._health_listeners: Listeners[StoreError | None] = Listeners()
         self._edits_lock = threading.Lock()
         self._has_ended_edits = False
+        #: The latest one of those that `_after_edits` has started or will start.
+        self._latest_edit: Future[Any] = Future()
+        self._latest_edit.set_result(None)
 
     @property
     @override
@@ -57,17 +62,16 @@ class WrittenStore(PlantStore):
 
     @override
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
-        added: Future[PlantRow] = Future()
-        added.set_running_or_notify_cancel()  # it cannot be cancelled
+        added: Future[PlantRow] = running_future()
 
-        def pass_on(outcomes: Sequence[PlantRow | PlantDeskError]) -> None:
+        def resolve(outcomes: Sequence[PlantRow | PlantDeskError]) -> None:
             (outcome,) = outcomes
             if isinstance(outcome, PlantDeskError):
                 added.set_exception(outcome)
             else:
                 added.set_result(outcome)
 
-        self.add_each([(plant, source)], pass_on)
+        self.add_each([(plant, source)], resolve)
         return added
 
     @override
@@ -79,14 +83,22 @@ class WrittenStore(PlantStore):
         """The thread for edits that are computed before they are written."""
         return futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-edits")
 
-    def _compute(self, edit: Callable[[], Applied]) -> Future[Applied]:
-        """Run an edit on the thread of such edits, after those that wait."""
+    def _compute(self, edit: Callable[[], _Result]) -> Future[_Result]:
+        """Run an edit, or an undo, on the thread of such edits, after those that wait."""
         with self._edits_lock:
             if not self._has_ended_edits:
                 return self._edits.submit(edit)
-        closed: Future[Applied] = Future()
+        closed: Future[_Result] = Future()
         closed.set_exception(StoreClosedError())
         return closed
+
+    def _after_edits(self, start: Callable[[], Future[_Result]]) -> Future[_Result]:
+        """Start a large edit or an undo after those that have begun: it may be an undo of one of these."""
+        started: Future[_Result] = running_future()
+        with self._edits_lock:
+            latest, self._latest_edit = self._latest_edit, started
+        latest.add_done_callback(lambda _latest: start().add_done_callback(partial(pass_on, started)))
+        return started
 
     def _end_edits(self) -> None:
         """Wait for the edits that were begun, and begin no more."""
@@ -107,6 +119,21 @@ class WrittenStore(PlantStore):
             listener(error)
             known = error
         return unsubscribe
+
+
+def running_future() -> Future[Any]:
+    """Return a Future that cannot be cancelled."""
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()
+    return future
+
+
+def pass_on(to: Future[Any], done: Future[Any]) -> None:
+    """Pass the outcome of a Future on to another one."""
+    if (error := done.exception()) is not None:
+        to.set_exception(error)
+    else:
+        to.set_result(done.result())
 
 
 class UnreachedStore:

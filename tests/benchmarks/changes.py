@@ -1,9 +1,10 @@
-"""Changes of a large store: deleting all plants, undoing that, merging duplicates, renaming a tag, and single edits.
+"""Changes of a large store: tags, rewritings, merges and deletes of many plants, their undo and redo, and single edits.
 
-    python -m tests.benchmarks.changes [--plants 1000000]
+    python -m tests.benchmarks.changes [--plants 1000000] [--server]
 
 Prints seconds for the large changes with the growth of memory, and medians in milliseconds for single ones. While a
-large change runs, plants are added one after another, as scripts do: all must succeed, and their waits are printed.
+large change runs, plants are added one after another, as scripts do, to a store on a server by another desk: all must
+succeed, and their waits are printed.
 """
 
 from __future__ import annotations
@@ -16,23 +17,29 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.duplicates import Kept, PlantGroups
-from plantdesk.domain.edits import DeleteAll, MergePlants, Rewrite, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, MergePlants, RenameTag, Rewrite, SetTag, edited
+from plantdesk.domain.errors import StoreBusyError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.rewriting import Rule
-from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store import location_of
+from tests.benchmarks.shared import DURABLE
 from tests.support.adding import add_each
+from tests.support.postgres_server import running_server
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from typing import Self
+
+    from plantdesk.domain.edits import Edit
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
 
 _SECONDS = 300
 _ROUNDS = 50
@@ -43,7 +50,7 @@ _ids = itertools.count(-(10**9))
 class Adding:
     """Adds plants until the end of a block, and measures how long each waits."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: PlantStore) -> None:
         self._store = store
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -60,11 +67,17 @@ class Adding:
     def _run(self) -> None:
         while not self._ended.wait(0.02):
             start = time.perf_counter()
-            self._store.add(new_plant({"id": next(_ids), "name": "Added meanwhile"}), COMMAND).result(_SECONDS)
+            plant = new_plant({"id": next(_ids), "name": "Added meanwhile"})
+            while True:
+                try:
+                    self._store.add(plant, COMMAND).result(_SECONDS)
+                    break
+                except StoreBusyError:
+                    """The API answers 503, and a script tries again."""
             self.waits.append(time.perf_counter() - start)
 
 
-def _fill(store: Store, plants: int) -> None:
+def _fill(store: PlantStore, plants: int) -> None:
     for start in range(0, plants, 2000):
         entries = [
             (new_plant({"id": n, "name": f"Monstera deliciosa {n // 3}", "tag": f"room {n % _TAGS}"}), COMMAND)
@@ -73,7 +86,7 @@ def _fill(store: Store, plants: int) -> None:
         add_each(store, entries)
 
 
-def _large(store: Store, name: str, start: Callable[[], Future[Any]]) -> None:
+def _large(store: PlantStore, name: str, start: Callable[[], Future[Any]]) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with Adding(store) as adding:
         started = time.perf_counter()
@@ -85,7 +98,7 @@ def _large(store: Store, name: str, start: Callable[[], Future[Any]]) -> None:
     print(f"{name}: {seconds:.2f} s, memory +{grown:.0f} MiB, {most}", flush=True)
 
 
-def _single(store: Store) -> None:
+def _single(store: PlantStore) -> None:
     times: dict[str, list[float]] = {"edit": [], "delete": [], "undo": []}
     with closing(store.reader()) as reader:
         for plant_id in range(0, _ROUNDS * 100, 100):
@@ -99,16 +112,14 @@ def _single(store: Store) -> None:
         print(f"single {name}: median {statistics.median(each) * 1000:.2f} ms")
 
 
-def _merge(store: Store) -> None:
+def _groups(store: PlantStore) -> PlantGroups:
     groups = PlantGroups.of([])
     with closing(store.reader()) as reader:
         for by_tag in (True, False):
             started = time.perf_counter()
             groups = reader.duplicates(by_tag=by_tag)
             print(f"find {len(groups.sizes):,} groups of duplicates: {time.perf_counter() - started:.2f} s")
-    edit = MergePlants(groups, Kept.LOWEST_ID)
-    _large(store, f"merge {len(groups.sizes):,} groups", lambda: store.apply([edit], COMMAND))
-    _large(store, "undo it", lambda: store.undo(None, COMMAND))
+    return groups
 
 
 def _timed(start: Callable[[], Future[Any]]) -> float:
@@ -117,24 +128,42 @@ def _timed(start: Callable[[], Future[Any]]) -> float:
     return time.perf_counter() - started
 
 
+def _measure(store: PlantStore, others: PlantStore, plants: int) -> None:
+    _fill(store, plants)
+    _single(store)
+
+    def large(name: str, edit: Edit, *, redo: bool = False) -> None:
+        _large(others, name, lambda: store.apply([edit], COMMAND))
+        _large(others, "undo it", lambda: store.undo(None, COMMAND))
+        if redo:
+            _large(others, "redo it", lambda: store.redo(COMMAND))
+            _large(others, "undo it again", lambda: store.undo(None, COMMAND))
+
+    all_plants = Selection(since=0)
+    large(f"rename a tag of {plants // _TAGS:,}", RenameTag("room 1", "hall"))
+    large(f"set the tag of {plants:,}", SetTag(all_plants, "hall"))
+    rule = Rule(find="Monstera", replacement="Philodendron", note_line="2026-11-23 renamed")
+    large(f"rewrite {plants:,}", Rewrite(all_plants, rule), redo=True)
+    groups = _groups(store)
+    large(f"merge {len(groups.sizes):,} groups", MergePlants(groups, Kept.LOWEST_ID))
+    large(f"delete {plants:,}", DeleteAll(all_plants))
+
+
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plants", type=int, default=1_000_000)
-    plants = parser.parse_args().plants
-    with tempfile.TemporaryDirectory() as folder, closing(Store(Path(folder) / "plants.db")) as store:
-        _fill(store, plants)
-        _single(store)
-        tag = parse_search("tag=room 1")
-        _large(store, f"rename a tag of {plants // _TAGS:,}", lambda: store.apply([SetTag(tag, "hall")], COMMAND))
-        _large(store, "undo it", lambda: store.undo(None, COMMAND))
-        all_plants = Selection(since=0)
-        rule = Rule(find="Monstera", replacement="Philodendron", note_line="2026-11-23 renamed")
-        _large(store, f"rewrite {plants:,}", lambda: store.apply([Rewrite(all_plants, rule)], COMMAND))
-        _large(store, "undo it", lambda: store.undo(None, COMMAND))
-        _merge(store)
-        _large(store, f"delete {plants:,}", lambda: store.apply([DeleteAll(all_plants)], COMMAND))
-        _large(store, "undo it", lambda: store.undo(None, COMMAND))
+    parser.add_argument("--server", action="store_true", help="a store on a PostgreSQL server instead of a file")
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if options.server:
+            location: StoreLocation = stack.enter_context(running_server(DURABLE)).new_store()
+        else:
+            location = location_of(folder / "plants.db")
+        store = stack.enter_context(closing(location.open()))
+        others = stack.enter_context(closing(location.open())) if options.server else store
+        _measure(store, others, options.plants)
 
 
 if __name__ == "__main__":

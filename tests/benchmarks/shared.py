@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).parents[2]
 _GENERATOR = Path(__file__).with_name("generator.py")
 _PROGRAM = [sys.executable, "-m", "plantdesk"]
-_DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "512MB", "max_wal_size": "2GB"}
+#: Settings of a server that flushes each commit.
+DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "512MB", "max_wal_size": "2GB"}
 _CONNECTIONS, _SECONDS = 2, 5
 _ORDERS = {"NAME": Order.NAME, "TAG": Order.TAG, "SOURCE": Order.SOURCE}
 #: Seconds that a window needs to build its indexes, for each million plants.
@@ -134,7 +135,7 @@ def main() -> int:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         path = folder / "plants.db"
-        server = stack.enter_context(running_server(_DURABLE))
+        server = stack.enter_context(running_server(DURABLE))
         url = server.url(server.new_database())
         copy = [*_PROGRAM, "copy", str(path), url]
         environment = {**os.environ, "PLANTDESK_HOME": str(folder / "home"), "PYTHONPATH": str(_ROOT)}

@@ -7,7 +7,7 @@ Everything runs in the caller's transaction, which holds the lock on `state`. Th
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -116,13 +116,15 @@ def apply(
     """
     connection, number = transaction.connection, transaction.last_change + 1
     for edit in edits:
-        _apply(transaction, number, edit, source)
+        apply_edit(transaction, number, edit, source)
     return Applied(finish(transaction, edits, source, extent_of(connection, number), parameters))
 
 
-def extent_of(connection: Connection, number: int) -> Sequence[Any]:
-    """Return the extent of a change, by its before-images."""
-    return _one(connection, _EXTENT, {"number": number})
+def extent_of(connection: Connection, number: int, ids: Collection[int] | None = None) -> Sequence[Any]:
+    """Return the extent of a change, by its before-images; with `ids`, of these plants alone."""
+    if ids is None:
+        return _one(connection, _EXTENT, {"number": number})
+    return _one(connection, f"{_EXTENT} AND plant_id = ANY(%(ids)s)", {"number": number, "ids": list(ids)})
 
 
 def finish(
@@ -140,18 +142,18 @@ def finish(
     return record(transaction, ChangeEntry(source, kind_of(edits), parameters), extent)
 
 
-def undo(transaction: Transaction, change: Change | int | None, source: Source) -> Undone:
-    """Take back a change, or the change of this number, by default the latest that is not undone, if it is this desk's.
+def to_undo(transaction: Transaction, change: Change | int | None) -> Change:
+    """Return a change, or that of this number, by default the latest that is not undone, if it is this desk's.
 
-    Raises NothingToUndoError and UndoConflictError.
+    Raises NothingToUndoError.
     """
     found = undo_target(shared(transaction.connection), change)
-    return _undo(transaction, found if change is not None else _own(transaction, found), source)
+    return found if change is not None else _own(transaction, found)
 
 
-def redo(transaction: Transaction, source: Source) -> Undone:
-    """Take back the latest undo that is not taken back. Raises NothingToUndoError and UndoConflictError."""
-    return _undo(transaction, _own(transaction, redo_target(shared(transaction.connection))), source)
+def to_redo(transaction: Transaction) -> Change:
+    """Return the latest undo that is not taken back. Raises NothingToUndoError."""
+    return _own(transaction, redo_target(shared(transaction.connection)))
 
 
 def _own(transaction: Transaction, latest: Change) -> Change:
@@ -206,7 +208,8 @@ def folded_tag_sql(table: str) -> str:
 # --- edits ---
 
 
-def _apply(transaction: Transaction, number: int, edit: Edit, source: Source) -> None:
+def apply_edit(transaction: Transaction, number: int, edit: Edit, source: Source) -> None:
+    """Make an edit as a part of the change of this number; its entry follows. Raises as `apply` does."""
     connection = transaction.connection
     match edit:
         case Insert():
@@ -224,7 +227,7 @@ def _apply(transaction: Transaction, number: int, edit: Edit, source: Source) ->
                 _check_size(connection, condition, edit.size)
             _change_set(connection, _DELETE_SET, condition, number, None)
         case RenameTag() | MergeTags():
-            _replace_tags(connection, number, edit)
+            replace_tags(connection, number, edit)
         case MergePlants():
             _merge_plants(connection, number, edit)
         case Rewrite():
@@ -273,13 +276,15 @@ def _set_tag(connection: Connection, number: int, plants: Selection, tag: str | 
     _change_set(connection, _UPDATE_SET, condition, number, number, f"tag = %(tag)s::text, folded = {new}")
 
 
-def _replace_tags(connection: Connection, number: int, edit: RenameTag | MergeTags) -> None:
-    """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
+def replace_tags(
+    connection: Connection, number: int, edit: RenameTag | MergeTags, ids: Collection[int] | None = None
+) -> None:
+    """Give each plant, or each of `ids`, what its tag becomes, in one pass: a tag may take the place of another one."""
     tags = edit.mapping(lambda: [tag for (tag,) in execute(connection, _TAGS).fetchall()])
     tags = {tag: new for tag, new in tags.items() if storable(tag)}
     check_storable(*tags.values())
     texts = {"old": list(tags), "new": list(tags.values()), "folded": [fold(each or "") for each in tags.values()]}
-    condition = Condition().require("true", **texts)
+    condition = condition_of(Selection(ids=None if ids is None else sorted(ids))).require("true", **texts)
     new = folded_sql("plant.name", "chosen.new", folded_name_sql("plant"), "chosen.folded_new")
     _change_set(connection, _REPLACE_TAGS, condition, number, number, f"tag = chosen.new, folded = {new}")
 
@@ -350,19 +355,27 @@ def _one(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any
 # --- undo ---
 
 
-def _undo(transaction: Transaction, undone: Change, source: Source) -> Undone:
-    kind, parameters = undone.taken_back()
-    connection = transaction.connection
+def undo(transaction: Transaction, change: Change, source: Source) -> Undone:
+    """Take back a change. Raises NothingToUndoError and UndoConflictError."""
+    kind, parameters = change.taken_back()
 
     def last_seq(count: int) -> int:
         return transaction.next_seq(count) - 1
 
+    outcome = take_back(transaction.connection, change, transaction.last_change + 1, last_seq)
+    return Undone(record(transaction, ChangeEntry(source, kind, parameters, change.number)), *outcome)
+
+
+def take_back(
+    connection: Connection, undone: Change, number: int, last_seq: Callable[[int], int]
+) -> tuple[int, tuple[int, ...], tuple[int, ...], int, tuple[tuple[int, int], ...]]:
+    """Take back a change as `bring_back` does; its entry follows. Raises NothingToUndoError and UndoConflictError."""
     if undone.plants > PAGE:
         # The server knows nothing of the rows of this transaction yet, and would compare each with each.
         connection.execute("SET LOCAL enable_nestloop = off")
     try:
-        outcome = bring_back(shared(connection), undone, transaction.last_change + 1, last_seq)
+        outcome = bring_back(shared(connection), undone, number, last_seq)
     except errors.IntegrityError as error:
         raise no_state_before(undone) from error
     connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
-    return Undone(record(transaction, ChangeEntry(source, kind, parameters, undone.number)), *outcome)
+    return outcome

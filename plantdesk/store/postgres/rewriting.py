@@ -1,35 +1,28 @@
 """Other texts for a set of plants by a rule, which is computed in Python: PostgreSQL has no folding.
 
-The new texts are collected in a temporary table of a connection of their own. They are written without the lock on
-`state`, so that all desks add plants meanwhile; it is taken for the last step. Where somebody else has made a change
-by then, all is written once more, in the end under the lock.
+The new texts are collected in a temporary table of a connection of their own, and written as a large change is.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import StoreBusyError
+from plantdesk.domain.overrides import override
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.store.events import Position
 from plantdesk.store.postgres.changes import PAGE, check_storable, extent_of, finish, keep_images, rewrite
 from plantdesk.store.postgres.conditions import condition_of
-from plantdesk.store.postgres.connections import LONG, execute, translate_errors
+from plantdesk.store.postgres.connections import execute
+from plantdesk.store.postgres.large_changes import LargeChange, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from plantdesk.domain.edits import Rewrite
     from plantdesk.domain.records import Source
     from plantdesk.domain.selections import Selection
     from plantdesk.store.postgres.connections import Connection, Transaction
     from plantdesk.store.postgres.transactions import Transactions
     from plantdesk.store.postgres.writer import Writer
-
-#: How often all is written without the lock.
-_MAX_TRIES = 3
 
 _TABLES = """
     CREATE TEMP TABLE rewritten (id bigint PRIMARY KEY, name text COLLATE "C", tag text COLLATE "C",
@@ -50,41 +43,24 @@ _UPDATE = """UPDATE plant SET name = new.name, tag = new.tag, note = new.note, f
              WHERE plant.id = new.id AND NOT EXISTS (SELECT FROM touched WHERE touched.id = plant.id)"""
 
 
-class _StaleError(Exception):
-    """Somebody else has made a change meanwhile."""
-
-
-class Rewriting:
+class Rewriting(LargeChange[Applied]):
     """One Rewrite as a change of its own. Belongs to one thread, which it blocks."""
 
     def __init__(self, transactions: Transactions, writer: Writer, edit: Rewrite, source: Source) -> None:
-        """`transactions` have a connection for this edit alone."""
-        self._transactions, self._writer = transactions, writer
-        self._edit, self._source = edit, source
+        super().__init__(transactions, writer, source)
+        self._edit = edit
         self._skipped: set[int] = set()
-        self._number = 0
-        self._extent: Sequence[Any] = ()
 
-    def run(self) -> Applied:
-        """Compute and write.
-
-        Raises InvalidPlantError, InvalidPatternError, UnknownPositionError, NulRefusedError and StoreError.
-        """
-        connection = self._transactions.open()
-        try:
-            with translate_errors():
-                connection.execute("SET statement_timeout = '1h'")
-                connection.limit = LONG
-                with connection.transaction():
-                    self._compute(connection)
-            return self._written()
-        finally:
-            connection.close()
-            self._writer.poll()
-
+    @override
     def _compute(self, connection: Connection) -> None:
+        """Compute the texts. Raises InvalidPlantError, InvalidPatternError, UnknownPositionError, NulRefusedError."""
+        with connection.transaction():
+            self._fill(connection)
+
+    def _fill(self, connection: Connection) -> None:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        self._state = _state(connection)
+        seq, change = state_of(connection)
+        self._state = {"seq": seq, "change": change}
         connection.execute(_TABLES.encode())
         condition = condition_of(self._edit.plants)
         execute(connection, _CHOOSE.format(condition=condition.sql), condition.values)
@@ -111,30 +87,15 @@ class Rewriting:
             self._skipped |= {plant_id for (plant_id,) in execute(connection, _SKIPPED, state)}
         return is_touched
 
-    def _written(self) -> Applied:
-        connection = self._transactions.open()
-        # Another desk that changes these plants holds the lock on `state`: shorter than the server's deadlock_timeout,
-        # so that it is this one that gives way.
-        connection.execute("SET lock_timeout = '300ms'")
-        for _ in range(_MAX_TRIES):
-            with suppress(_StaleError, StoreBusyError):
-                return self._transactions.write(self._finish, before=self._write)
-        connection.execute("SET lock_timeout = '5s'")
-        return self._transactions.write(self._write_and_finish)
-
-    def _write(self, connection: Connection) -> None:
-        """Write before-images and plants for the change that comes next, if nobody makes another one before."""
-        state = _state(connection)
-        self._number = state["change"] + 1
-        self._is_touched = self._find_touched(connection, self._state)
+    @override
+    def _write(self, transaction: Transaction) -> None:
+        connection = transaction.connection
+        self._find_touched(connection, self._state)
         keep_images(connection, self._number, _IS_WRITTEN)
         execute(connection, _UPDATE, (self._number,))
-        self._extent = extent_of(connection, self._number)
 
+    @override
     def _finish(self, transaction: Transaction) -> Applied:
-        """Make the entry of the change, under the lock."""
-        if transaction.last_change + 1 != self._number:
-            raise _StaleError
         connection = transaction.connection
         if self._edit.since is None and self._find_touched(connection, self._state):
             rewrite(connection, self._number, self._edit._replace(plants=self._touched(connection)))
@@ -142,16 +103,12 @@ class Rewriting:
         change = finish(transaction, [self._edit], self._source, self._extent)
         return Applied.without(self._skipped, change)
 
-    def _write_and_finish(self, transaction: Transaction) -> Applied:
-        self._write(transaction.connection)
+    @override
+    def _at_once(self, transaction: Transaction) -> Applied:
+        self._write_ahead(transaction.connection)
         return self._finish(transaction)
 
     def _touched(self, connection: Connection) -> Selection:
         """Return those plants of the edit that were added or changed since its computation."""
         ids = {plant_id for (plant_id,) in execute(connection, "SELECT id FROM touched")}
         return self._edit.plants.among(ids)
-
-
-def _state(connection: Connection) -> dict[str, int]:
-    seq, change = execute(connection, "SELECT last_seq, last_change FROM state").fetchone() or (0, 0)
-    return {"seq": seq, "change": change}

@@ -88,7 +88,8 @@ class Store(WrittenStore):
             case [Rewrite() | MergePlants() as edit]:
                 from plantdesk.store.sqlite.rewriting import Rewriting
 
-                return self._compute(Rewriting(self.file, self._writer, edit, source).run)
+                run = Rewriting(self.file, self._writer, edit, source).run
+                return self._after_edits(lambda: self._compute(run))
 
         def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
             applied = apply(connection, edits, source)
@@ -112,7 +113,7 @@ class Store(WrittenStore):
         def action(connection: sqlite3.Connection) -> tuple[Undone, Changes]:
             return undone(connection), Changes(history=True)
 
-        return self._writer.submit(action)
+        return self._after_edits(lambda: self._writer.submit(action))
 
     @override
     def new_import(self) -> PlantImport:

@@ -588,6 +588,16 @@ def test_what_others_change_while_a_rewriting_is_computed_is_not_lost(store: Pla
     assert all(row.name.startswith("Flos") for row in rows(store) if row.id < count)
 
 
+def test_an_undo_waits_for_the_rewriting_before(store: PlantStore, plants: list[PlantRow]) -> None:
+    apply(store, edited(plants[0], note="dry"))
+    rewriting = store.apply([Rewrite(Selection(), Rule(before="Old "))], COMMAND)
+    undoing, redoing = store.undo(None, COMMAND), store.redo(COMMAND)
+    change = rewriting.result(SECONDS).change
+    assert change is not None
+    assert undoing.result(SECONDS).change.undoes == change.number
+    assert redoing.result(SECONDS).change.undoes == undoing.result(SECONDS).change.number
+
+
 @pytest.mark.usefixtures("plants")
 def test_the_title_of_a_replacement_says_what_was_replaced(store: PlantStore) -> None:
     apply(store, Rewrite(Selection(), Rule(find="e", replacement="E")))

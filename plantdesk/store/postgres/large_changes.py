@@ -1,0 +1,205 @@
+"""Changes of many plants: all rows are written without the lock on `state`, so that all desks add plants meanwhile.
+
+It is taken for the last step. Where somebody else has made a change by then, all is written once more, in the end under
+the lock.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from plantdesk.domain.edits import Applied, DeleteAll, MergePlants, MergeTags, RenameTag, SetTag, Undone
+from plantdesk.domain.errors import NothingToUndoError, StoreBusyError
+from plantdesk.domain.overrides import override
+from plantdesk.store.history import undo_target
+from plantdesk.store.postgres.changes import (
+    PAGE,
+    ChangeEntry,
+    apply,
+    apply_edit,
+    extent_of,
+    finish,
+    record,
+    replace_tags,
+    take_back,
+    undo,
+)
+from plantdesk.store.postgres.connections import LONG, Transaction, execute, shared, translate_errors
+
+if TYPE_CHECKING:
+    from plantdesk.domain.edits import Edit
+    from plantdesk.domain.history import Change
+    from plantdesk.domain.records import Source
+    from plantdesk.store.postgres.connections import Connection
+    from plantdesk.store.postgres.transactions import Transactions
+    from plantdesk.store.postgres.writer import Writer
+
+    SetEdit = SetTag | DeleteAll | RenameTag | MergeTags | MergePlants
+
+_Result = TypeVar("_Result")
+
+#: How often all is written without the lock.
+_MAX_TRIES = 3
+
+
+class StaleError(Exception):
+    """Somebody else has made a change meanwhile."""
+
+
+class _NeedsLockError(Exception):
+    """The change needs new sequence numbers, which only the lock gives."""
+
+
+class LargeChange(ABC, Generic[_Result]):
+    """One change on a connection of its own. Belongs to one thread, which it blocks."""
+
+    def __init__(self, transactions: Transactions, writer: Writer, source: Source) -> None:
+        """`transactions` have a connection for this change alone."""
+        self._transactions, self._writer, self._source = transactions, writer, source
+        self._number = self._seq = 0
+        self._extent: Sequence[Any] = ()
+
+    def run(self) -> _Result:
+        """Make the change. Raises what it raises under the lock, and StoreError."""
+        connection = self._transactions.open()
+        try:
+            connection.limit = LONG
+            with translate_errors():
+                # Another desk that changes these plants holds the lock on `state`: shorter than the server's
+                # deadlock_timeout, so that it is this one that gives way.
+                connection.execute("SET statement_timeout = '1h'; SET lock_timeout = '300ms'")
+                self._compute(connection)
+            with suppress(_NeedsLockError):
+                for _ in range(_MAX_TRIES):
+                    with suppress(StaleError, StoreBusyError):
+                        return self._transactions.write(self._finish_unless_stale, before=self._write_ahead)
+            with translate_errors():
+                connection.execute("SET lock_timeout = '5s'")
+            return self._transactions.write(self._at_once)
+        finally:
+            connection.close()
+            self._writer.poll()
+
+    def _compute(self, connection: Connection) -> None:
+        """Prepare, in transactions of its own."""
+
+    @abstractmethod
+    def _write(self, transaction: Transaction) -> None:
+        """Write all rows of the change of the next number, in a transaction that does not hold the lock."""
+
+    @abstractmethod
+    def _finish(self, transaction: Transaction) -> _Result:
+        """Make the entry of the change, under the lock."""
+
+    @abstractmethod
+    def _at_once(self, transaction: Transaction) -> _Result:
+        """Make the change under the lock."""
+
+    def _write_ahead(self, connection: Connection) -> None:
+        self._seq, change = state_of(connection)
+        self._number = change + 1
+        self._write(Transaction(connection, self._seq, change, ""))
+        self._extent = extent_of(connection, self._number)
+
+    def _finish_unless_stale(self, transaction: Transaction) -> _Result:
+        if transaction.last_change + 1 != self._number:
+            raise StaleError
+        return self._finish(transaction)
+
+
+class LargeEdit(LargeChange[Applied]):
+    """An edit of a set of plants."""
+
+    def __init__(self, transactions: Transactions, writer: Writer, edit: SetEdit, source: Source) -> None:
+        super().__init__(transactions, writer, source)
+        self._edit = edit
+
+    @override
+    def _write(self, transaction: Transaction) -> None:
+        apply_edit(transaction, self._number, self._edit, self._source)
+
+    @override
+    def _finish(self, transaction: Transaction) -> Applied:
+        if transaction.last_seq != self._seq:
+            self._extend(transaction)
+        return Applied(finish(transaction, [self._edit], self._source, self._extent))
+
+    @override
+    def _at_once(self, transaction: Transaction) -> Applied:
+        return apply(transaction, [self._edit], self._source)
+
+    def _extend(self, transaction: Transaction) -> None:
+        """Change the plants as well that were added meanwhile."""
+        connection, edit = transaction.connection, self._edit
+        rows = execute(connection, "SELECT id FROM plant WHERE seq > %s AND change <> %s", (self._seq, self._number))
+        added = {plant_id for (plant_id,) in rows}
+        match edit:
+            case SetTag():
+                apply_edit(transaction, self._number, edit._replace(plants=edit.plants.among(added)), self._source)
+            case DeleteAll():
+                others = DeleteAll(edit.plants.among(added))
+                apply_edit(transaction, self._number, others, self._source)
+            case RenameTag() | MergeTags():
+                replace_tags(connection, self._number, edit, added)
+            case MergePlants():
+                return
+        plants, size, growth, name = self._extent
+        more = extent_of(connection, self._number, added)
+        self._extent = plants + more[0], size + more[1], growth + more[2], name or more[3]
+
+
+class LargeUndo(LargeChange[Undone]):
+    """An undo or redo of a change."""
+
+    def __init__(self, transactions: Transactions, writer: Writer, undone: Change, source: Source) -> None:
+        super().__init__(transactions, writer, source)
+        self._undone = undone
+
+    @override
+    def _write(self, transaction: Transaction) -> None:
+        connection = transaction.connection
+        undone = undo_target(shared(connection), self._undone)
+        try:
+            self._outcome = take_back(connection, undone, self._number, _need_lock)
+        except NothingToUndoError as error:  # perhaps as somebody else adds a plant with the id of one that returns
+            raise StaleError from error
+
+    @override
+    def _finish(self, transaction: Transaction) -> Undone:
+        kind, parameters = self._undone.taken_back()
+        entry = ChangeEntry(self._source, kind, parameters, self._undone.number)
+        return Undone(record(transaction, entry, self._extent), *self._outcome)
+
+    @override
+    def _at_once(self, transaction: Transaction) -> Undone:
+        return undo(transaction, undo_target(shared(transaction.connection), self._undone), self._source)
+
+
+def _need_lock(_count: int) -> int:
+    """Plants return under new ids, as others have theirs."""
+    raise _NeedsLockError
+
+
+def may_be_large(edit: Edit) -> bool:
+    """Whether an edit may change very many plants."""
+    match edit:
+        case SetTag() | DeleteAll():
+            return edit.plants.ids is None or len(edit.plants.ids) > PAGE
+        case MergePlants():
+            return len(edit.groups.ids) > PAGE
+    return isinstance(edit, RenameTag | MergeTags)
+
+
+def is_large_store(transaction: Transaction) -> bool:
+    """Whether a set of plants may have very many."""
+    (plants,) = execute(transaction.connection, "SELECT plants FROM state").fetchone() or (0,)
+    return bool(plants > PAGE)
+
+
+def state_of(connection: Connection) -> tuple[int, int]:
+    """Return the last `seq` and the last change. Raises psycopg.Error."""
+    seq, change = execute(connection, "SELECT last_seq, last_change FROM state").fetchone() or (0, 0)
+    return seq, change

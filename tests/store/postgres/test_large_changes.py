@@ -1,0 +1,165 @@
+"""Changes of very many plants, beside other desks: plants are added all the time, and no change of others is lost."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING, Self
+
+import pytest
+
+from plantdesk.domain.duplicates import Kept
+from plantdesk.domain.edits import DeleteAll, MergePlants, MergeTags, RenameTag, SetTag, edited
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store.postgres.changes import PAGE
+from plantdesk.store.postgres.connections import connect
+from tests.support.adding import add_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from plantdesk.domain.edits import Edit
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.store.postgres.location import PostgresLocation
+
+SECONDS = 60
+COUNT = PAGE + 2000
+#: Edits of the plants of the tags “room 0” to “room 2”, and what becomes of a tag.
+EDITS: list[tuple[Edit, dict[str, str | None]]] = [
+    (SetTag(Selection(since=0), "hall"), {f"room {n}": "hall" for n in range(3)}),
+    (RenameTag("room 1", "hall"), {"room 1": "hall"}),
+    (MergeTags(("room 0", "room 1"), "room 2"), {"room 0": "room 2", "room 1": "room 2"}),
+    (DeleteAll(Selection(since=0)), {f"room {n}": None for n in range(3)}),
+]
+
+
+@pytest.fixture
+def other(location: PostgresLocation, store: PlantStore) -> Iterator[PlantStore]:
+    """Another desk, which adds plants in the tests; the store has plants already."""
+    entries = [(new_plant({"id": n, "name": f"Rosa {n // 2}", "tag": f"room {n % 3}"}), FORM) for n in range(COUNT)]
+    add_each(store, entries)
+    with closing(location.open()) as other:
+        yield other
+
+
+class Adding:
+    """Adds plants until the end of a block."""
+
+    def __init__(self, store: PlantStore) -> None:
+        self._store, self._ended = store, threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.added: dict[int, str] = {}
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        number = COUNT
+        while not self._ended.is_set():
+            tag = f"room {number % 3}"
+            self._store.add(new_plant({"id": number, "name": "Added", "tag": tag}), COMMAND).result(SECONDS)
+            self.added[number] = tag
+            number += 1
+
+
+def rows(store: PlantStore) -> dict[int, PlantRow]:
+    with closing(store.reader()) as reader:
+        return {row.id: row for page in reader.pages(Selection()) for row in page}
+
+
+def last_seq(location: PostgresLocation, change: int) -> int:
+    """Return the largest `seq` that there was at the end of a change."""
+    with closing(connect(location.address, "test", 60)) as connection:
+        query = "SELECT parameters FROM plantdesk.change WHERE number = %s"
+        (parameters,) = connection.execute(query, (change,)).fetchone() or ("",)
+    return int(json.loads(parameters)["last_seq"])
+
+
+@pytest.mark.parametrize(("edit", "becomes"), EDITS)
+def test_what_others_add_until_the_end_of_a_change_is_changed_as_well(
+    location: PostgresLocation, store: PlantStore, other: PlantStore, edit: Edit, becomes: dict[str, str | None]
+) -> None:
+    before = rows(store)
+    with Adding(other) as adding:
+        change = store.apply([edit], FORM).result(SECONDS).change
+        undone = store.undo(None, FORM).result(SECONDS)
+        redone = store.redo(FORM).result(SECONDS)
+    assert change is not None
+    assert change.plants == undone.change.plants == redone.change.plants >= COUNT // 3
+    last, found = last_seq(location, change.number), rows(store)
+    # Each plant takes one id and one `seq`, which begin with 0 and 1.
+    tags = {plant_id: row.tag for plant_id, row in before.items()} | adding.added
+    wanted = {each: becomes.get(tag or "", tag) if each < last else tag for each, tag in tags.items()}
+    if isinstance(edit, DeleteAll):
+        wanted = {each: tag for each, tag in wanted.items() if tag is not None}
+    assert {each: row.tag for each, row in found.items()} == wanted
+
+
+def test_a_merge_beside_others_who_add_plants(store: PlantStore, other: PlantStore) -> None:
+    with closing(store.reader()) as reader:
+        groups = reader.duplicates(by_tag=False)
+    with Adding(other) as adding:
+        change = store.apply([MergePlants(groups, Kept.LOWEST_ID)], FORM).result(SECONDS).change
+    assert change is not None
+    assert change.plants == COUNT // 2
+    assert sorted(rows(store)) == sorted([*range(0, COUNT, 2), *adding.added])
+
+
+def test_changes_of_others_meanwhile_are_kept(store: PlantStore, other: PlantStore) -> None:
+    before = rows(store)
+    tagging = store.apply([SetTag(Selection(since=0), "hall")], FORM)
+    noted = set[int]()
+    for plant_id in range(0, COUNT, COUNT // 20):
+        try:
+            other.apply([edited(before[plant_id], note="dry")], COMMAND).result(SECONDS)
+        except PlantDeskError:  # it has the tag already, or is about to
+            continue
+        noted.add(plant_id)
+    change = tagging.result(SECONDS).change
+    assert change is not None
+    assert {row.tag for row in rows(store).values()} == {"hall"}
+    store.undo(change, FORM).result(SECONDS)
+    found = rows(store)
+    assert {each for each, row in found.items() if row.note == "dry"} == noted
+    assert all(found[each].tag == row.tag for each, row in before.items())
+
+
+def test_a_plant_whose_id_is_taken_while_it_returns_gets_another_one(store: PlantStore, other: PlantStore) -> None:
+    before = rows(store)
+    store.apply([DeleteAll(Selection(since=0))], FORM).result(SECONDS)
+    undoing = store.undo(None, FORM)
+    taken = set[int]()
+    for plant_id in range(0, COUNT, COUNT // 20):
+        try:
+            other.add(new_plant({"id": plant_id, "name": "New"}), COMMAND).result(SECONDS)
+        except PlantDeskError:
+            continue
+        taken.add(plant_id)
+    undone, found = undoing.result(SECONDS), rows(store)
+    assert (undone.skipped, undone.moved) == (0, len(taken))
+    assert {each for each, row in found.items() if row.name == "New"} == taken
+    names = sorted(row.name for row in found.values() if row.name != "New")
+    assert names == sorted(row.name for row in before.values())
+
+
+def test_an_undo_waits_for_the_large_change_before_and_closing_for_both(store: PlantStore, other: PlantStore) -> None:
+    store.apply([edited(rows(store)[0], note="dry")], FORM).result(SECONDS)
+    tagging, undoing = store.apply([SetTag(Selection(since=0), "hall")], FORM), store.undo(None, FORM)
+    redoing, deleting = store.redo(FORM), store.apply([DeleteAll(Selection(since=0))], FORM)
+    change = tagging.result(SECONDS).change
+    assert change is not None
+    assert undoing.result(SECONDS).change.undoes == change.number
+    redoing.result(SECONDS)
+    store.close()
+    assert deleting.result(SECONDS).plants == COUNT
+    assert rows(other) == {}
