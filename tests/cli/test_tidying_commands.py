@@ -140,13 +140,24 @@ def test_notes_that_are_too_long_together_are_not_merged(run: Run) -> None:
         code, _, said = run("duplicates", "--merge", *more)
         assert (code, said.splitlines()[-1].startswith("1 plant stays: it has changed")) == (0, True)
     assert [each[0] for each in plants(run)] == [1, 6, 7, 9]
+    code, _, said = run("duplicates", "--merge")
+    assert (code, "was not merged" in said) == (1, True), "only those are left"
     assert [each for each in plants(run) if each[0] in {6, 7}] == [each for each in before if each[0] in {6, 7}]
 
 
-def test_a_plant_that_changed_since_the_question_is_not_merged(run: Run, location: StoreLocation) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "said", "code", "left"),
+    [
+        (["duplicates", "--merge"], (b"Merge 2 plants into 2 others?", b"1 plant stays"), 0, [1, 6, 7, 9]),
+        (["merge", "6", "7", "--into", "4"], (b"Merge 2 plants into one?", b"None of the 2"), 1, [1, 4, 6, 7, 9]),
+    ],
+)
+def test_a_plant_that_changed_since_the_question_is_not_merged(
+    run: Run, location: StoreLocation, arguments: list[str], said: tuple[bytes, ...], code: int, left: list[int]
+) -> None:
     pty = pytest.importorskip("pty")
     terminal, theirs = pty.openpty()
-    command = [sys.executable, "-m", "plantdesk", "duplicates", "--merge", "--database", location.url]
+    command = [sys.executable, "-m", "plantdesk", *arguments, "--database", location.url]
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         printed = b""
         while b"[y/N]" not in printed:
@@ -157,9 +168,9 @@ def test_a_plant_that_changed_since_the_question_is_not_merged(run: Run, locatio
     printed += os.read(terminal, 10_000)
     os.close(theirs)
     os.close(terminal)
-    assert b"Merge 2 plants into 2 others?" in printed
-    assert b"1 plant stays" in printed
-    assert [each[0] for each in plants(run)] == [1, 6, 7, 9]
+    assert all(each in printed for each in said)
+    assert process.returncode == code
+    assert [each[0] for each in plants(run)] == left
 
 
 def test_a_plant_is_copied(run: Run) -> None:

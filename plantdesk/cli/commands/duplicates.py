@@ -39,8 +39,23 @@ class NotesTooLongError(PlantDeskError):
     )
 
 
+class NothingMergedError(PlantDeskError):
+    """Each group of plants stays as it is."""
+
+    text = Text(
+        "None of the {count:,} plants was merged: they have changed meanwhile, or their notes are too long together.",
+        one="The plant was not merged: it has changed meanwhile, or the notes are too long together.",
+    )
+
+    def __init__(self, going: int) -> None:
+        super().__init__(count=going)
+
+
 def duplicates(options: argparse.Namespace) -> int:
-    """Print the groups of plants that are alike, or merge each. Raises NotConfirmedError, StoreError."""
+    """Print the groups of plants that are alike, or merge each.
+
+    Raises NotConfirmedError, NothingMergedError, StoreError.
+    """
     if not options.merge and (options.keep or options.yes or options.dry_run):
         options.parser.error(Text("--keep, --yes and --dry-run have no effect without --merge"))
     if options.merge and options.json:
@@ -62,7 +77,10 @@ def duplicates(options: argparse.Namespace) -> int:
 
 
 def merge(options: argparse.Namespace) -> int:
-    """Merge plants into another one. Raises InvalidPlantError, UnknownPlantError, NotesTooLongError, StoreError."""
+    """Merge plants into another one.
+
+    Raises InvalidPlantError, UnknownPlantError, NotesTooLongError, NotConfirmedError, NothingMergedError, StoreError.
+    """
     from plantdesk.domain.edits import MergePlants
 
     into, ids = parse_id(options.into), set(map(parse_id, options.ids))
@@ -90,8 +108,10 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
         confirm(f"Merge {going:,} plants into {others}?", Text("None of the {count:,} plants was merged", count=going))
     with closing(open_existing_store(options.database)) as store:
         applied = store.apply([edit], COMMAND).result()
+    if applied.change is None:
+        raise NothingMergedError(going)
     report(applied, options.database)
-    _report_left(going - (applied.change.parameters["merged"] if applied.change else 0))
+    _report_left(going - applied.change.parameters["merged"])
 
 
 def _report_left(count: int) -> None:
