@@ -34,15 +34,17 @@ def test_each_error_has_its_own_message(
     error: OSError, expected: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = sockets._bound  # noqa: SLF001
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        free: int = server.getsockname()[1]  # else the message may name another user who has the port
 
     def refused(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
-        if port == 8721:
+        if port == free:
             raise error
         return original(family, host, port)
 
     monkeypatch.setattr(sockets, "_bound", refused)
     with pytest.raises(expected):
-        sockets.listen(8721)
+        sockets.listen(free)
 
 
 @pytest.mark.parametrize("number", [errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT])
