@@ -49,7 +49,6 @@ class StartRows(QObject):
         )
         self._watch = QTimer(self, interval=_WATCH)  # Qt does not report it
         self._watch.timeout.connect(self._follow_tray)
-        self._watch.start()
         #: All of them, in their order.
         self.rows = [self._login, self._tray, quick]
 
@@ -62,10 +61,13 @@ class StartRows(QObject):
             self._login_box.setChecked(False)
         self._tray_box.setChecked(self._preferences.settings.keep_in_tray)
         self._follow_tray()
+        self._watch.start()
 
     @Slot()
     def _follow_tray(self) -> None:
         """A tray may come and go while the settings are open."""
+        if not self._tray_box.window().isVisible():
+            self._watch.stop()
         has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self._tray_box.setEnabled(has_tray)
         self._tray.set_hint("" if has_tray else self.tr("This desktop has no tray."))
