@@ -243,10 +243,10 @@ def test_an_undo_reports_what_a_script_has_changed_since(desk: ProgramDesk) -> N
     desk.press(Qt.Key.Key_Delete)
     desk.sees()
     with closing(Store(paths.database_file())) as store:
-        store.add(new_plant({"id": 1, "name": "Another"}), COMMAND).result(10)
-    desk.sees("Another")
+        store.add(new_plant({"id": 1, "name": "One"}), COMMAND).result(10)
+    desk.sees("One")
     Desk(desk.qtbot, desk.toast).button("Undo").click()
-    desk.sees("Another", "Two")
+    desk.sees("One", "Two")
     desk.qtbot.waitUntil(lambda: "1 plant has been changed since" in desk.toast.text, timeout=TIMEOUT)
 
 
