@@ -20,7 +20,7 @@ _PAGE = 5_000
 
 
 class Kept(StrEnum):
-    """Which plant of a group a merge keeps; among equals that of the lowest id."""
+    """Which plant of a group a merge keeps; among equals that of the lowest id, of the highest for the newest."""
 
     LOWEST_ID = "lowest"
     NEWEST = "newest"
@@ -31,7 +31,7 @@ class Kept(StrEnum):
 
         def rank(row: PlantRow) -> tuple[bool, int, int]:
             ranks = {Kept.NEWEST: row.added_at, Kept.LONGEST_NOTE: len(row.note or "")}
-            return row.id in chosen, ranks.get(self, 0), -row.id
+            return row.id in chosen, ranks.get(self, 0), row.id if self is Kept.NEWEST else -row.id
 
         return max(rows, key=rank)
 

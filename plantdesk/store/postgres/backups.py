@@ -202,9 +202,10 @@ def _group(connection: Connection, which: str) -> Group:
 def _exchange(source: Source, name: str, transaction: Transaction) -> Change:
     """Make the plants of `restored` those of the store, as a change of the history."""
     connection, number = transaction.connection, transaction.last_change + 1
-    known = {(kind, label): each for each, kind, label in _sources(connection, "source", "id DESC")}
+    present = _sources(connection, "source", "id DESC")
+    same, known = {*present}, {(kind, label): each for each, kind, label in present}
     for theirs, kind, label in _sources(connection, "restored_source", "id"):
-        ours = known.get((kind, label))
+        ours = theirs if (theirs, kind, label) in same else known.get((kind, label))
         if ours is None:
             ours = known[kind, label] = add_source(transaction, SourceKind(kind), label)
         execute(connection, "INSERT INTO origin VALUES (%s, %s)", (theirs, ours))

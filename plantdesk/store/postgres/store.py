@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from concurrent.futures import Future, wait
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -45,8 +46,8 @@ _Result = TypeVar("_Result")
 _FIRST_BACKUP = 60.0
 
 
-#: Seconds between two checks, while the store is closed, whether the server still answers.
-_CLOSE_TIMEOUT = 3.0
+#: Seconds between two checks, while the store is closed, whether the server still answers, and the most of them.
+_CLOSE_TIMEOUT, _MAX_CHECKS = 3.0, 40
 
 
 class PostgresStore(WrittenStore):
@@ -206,15 +207,15 @@ class PostgresStore(WrittenStore):
         self._closed.set()
 
     def _abandon_if_silent(self) -> None:
-        """Let fail what waits for a server that hangs; one that answers may finish what it has begun."""
-        while not self._closed.wait(_CLOSE_TIMEOUT):
-            try:
+        """Let fail what waits for a server that hangs; one that answers has two minutes to finish what it has begun."""
+        with suppress(StoreError):
+            for _ in range(_MAX_CHECKS):
+                if self._closed.wait(_CLOSE_TIMEOUT):
+                    return
                 connect(self._address, "closing").close()
-            except StoreError:
-                for each in (self._transactions, *self._of_edits):
-                    each.abandon()
-                self._reads.abandon()
-                return
+        for each in (self._transactions, *self._of_edits):
+            each.abandon()
+        self._reads.abandon()
 
     def _reconnect(self) -> None:
         if self._listener is not None:

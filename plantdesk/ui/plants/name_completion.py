@@ -131,7 +131,8 @@ class NameCompletion(QObject):
         if not offers:
             self._pause.start()
         may_fill = bool(self._offers) and self._offers[0].plants and same is None and not start.endswith(" ")
-        if may_fill and self._name.can_fill(self._offers[0].name):
+        # What ends with a whole word may be all of a name: “Acer minor” beside “Acer minor ‘Blauhügel’”.
+        if may_fill and self._offers[0].name[len(start) :][:1].isalnum() and self._name.can_fill(self._offers[0].name):
             self._name.fill(self._offers[0].name)
             self._show_filled(0)
 

@@ -118,6 +118,13 @@ def test_a_merge_keeps_one_plant_with_the_notes_of_all_and_is_one_undo(store: Pl
     assert rows(store) == before
 
 
+def test_the_newest_of_one_import_is_its_last_plant(store: PlantStore) -> None:
+    both = [Insert(new_plant({"id": plant_id, "name": "Aloe"}), None) for plant_id in (1, 2)]
+    store.apply(both, FORM).result(SECONDS)
+    apply(store, MergePlants(duplicates(store), Kept.NEWEST))
+    assert [*notes(store)] == [2]
+
+
 @pytest.mark.parametrize(
     ("keep", "chosen", "kept"),
     [

@@ -112,6 +112,20 @@ def test_a_file_of_elsewhere_is_restored_with_its_sources(
     assert rows(store)[-1].id == 701
 
 
+def test_a_restore_keeps_imports_of_one_name_apart(store: PlantStore, location: PostgresLocation, tmp_path: Path) -> None:
+    database = ["--database", location.url]
+    for plant_id in (1, 2):
+        folder = tmp_path / str(plant_id)
+        folder.mkdir()
+        (folder / "plants.csv").write_text(f"id,name\n{plant_id},Fern\n")
+        assert main(["import", str(folder / "plants.csv"), *database]) == 0
+    assert main(["backup", str(tmp_path / "saved.db"), *database]) == 0
+    add(store, 3, "New")
+    assert main(["restore", str(tmp_path / "saved.db"), "--yes", *database]) == 0
+    with closing(store.reader()) as reader:
+        assert [change.plants for change in reader.history(1)] == [1]
+
+
 def test_what_cannot_be_restored_changes_nothing(store: PlantStore, backups: SharedBackups, tmp_path: Path) -> None:
     add(store, 1, "Fern")
     with pytest.raises(BackupUnusableError):
