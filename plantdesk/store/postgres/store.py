@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakSet

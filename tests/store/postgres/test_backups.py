@@ -112,7 +112,9 @@ def test_a_file_of_elsewhere_is_restored_with_its_sources(
     assert rows(store)[-1].id == 701
 
 
-def test_a_restore_keeps_imports_of_one_name_apart(store: PlantStore, location: PostgresLocation, tmp_path: Path) -> None:
+def test_a_restore_keeps_imports_of_one_name_apart(
+    store: PlantStore, location: PostgresLocation, tmp_path: Path
+) -> None:
     database = ["--database", location.url]
     for plant_id in (1, 2):
         folder = tmp_path / str(plant_id)
