@@ -308,6 +308,7 @@ class Card(Feature):
         if self._draft is not None:
             self._draft.finish()
             self._draft = None
+            self._one.note_edit.drop_date()
             self._one.note_edit.set_text("")
             self._one.note_edit.setReadOnly(True)  # until a plant is read
 
@@ -317,7 +318,7 @@ class Card(Feature):
         if toast.text == self._too_long_text():
             toast.clear()
         if self._draft is not None:
-            self._draft.write(self._one.note_edit.toPlainText())
+            self._draft.write(self._one.note_edit.note)
 
     @Slot()
     def _on_note_left(self) -> None:

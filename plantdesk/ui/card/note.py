@@ -51,15 +51,18 @@ class NoteEdit(QPlainTextEdit):
         report_focus(self)
         self._is_setting = False
         self._accepted = ""
+        self._before_date, self._dated = "", ""
         self.textChanged.connect(self._on_text_changed)
         self._fit()
 
     def set_text(self, text: str) -> None:
         """Show another text, which cannot be undone by Ctrl+Z; the cursor stays where it can."""
-        if text == self.toPlainText():
-            return
+        if text != self.note:
+            self._replace(text)
+
+    def _replace(self, text: str) -> None:
         self._is_setting = True
-        self._accepted = text
+        self._accepted, self._dated = text, ""
         position = self.textCursor().position()
         self.setPlainText(text)
         cursor = self.textCursor()
@@ -67,13 +70,28 @@ class NoteEdit(QPlainTextEdit):
         self.setTextCursor(cursor)
         self._is_setting = False
 
+    @property
+    def note(self) -> str:
+        """The text, without a begun line that has nothing but its date."""
+        text = self.toPlainText()
+        return self._before_date if self._dated and text.rstrip() == self._dated else text
+
+    @Slot()
+    def drop_date(self) -> None:
+        """Remove a begun line that has nothing but its date."""
+        if (note := self.note) != self.toPlainText():
+            self._replace(note)
+
     def add_date(self) -> None:
         """Begin a line with today's date at the end, unless there is one already, and go there."""
-        cursor, lines = self.textCursor(), self.toPlainText().split("\n")
+        cursor, text = self.textCursor(), self.toPlainText()
+        lines = text.split("\n")
         today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
         cursor.movePosition(QTextCursor.MoveOperation.End)
         if lines[-1].strip() != today:
-            cursor.insertText(f"{chr(10) if lines[-1] else ''}{today} ")
+            begun = f"{chr(10) if lines[-1] else ''}{today}"
+            self._before_date, self._dated = text, text + begun
+            cursor.insertText(f"{begun} ")
         self.setTextCursor(cursor)
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -81,6 +99,8 @@ class NoteEdit(QPlainTextEdit):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() is not Qt.FocusReason.PopupFocusReason:  # its own context menu
+            if event.reason() is not Qt.FocusReason.ActiveWindowFocusReason:  # the user comes back to write on
+                self.drop_date()
             self.left.emit()
 
     @override
@@ -133,7 +153,7 @@ class NoteEdit(QPlainTextEdit):
         if self._is_setting:
             return
         if len(self.toPlainText().encode(errors="replace")) > MAX_NOTE_BYTES:
-            self.set_text(self._accepted)
+            self._replace(self._accepted)
             self.too_long.emit()
             return
         self._accepted = self.toPlainText()

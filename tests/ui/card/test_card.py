@@ -583,6 +583,27 @@ def test_an_empty_dated_line_is_used_again(desk: CardDesk) -> None:
     assert desk.note.toPlainText() == f"{today()} "
 
 
+@pytest.mark.parametrize("note", [None, "from Anna\n"])
+@pytest.mark.parametrize("key", [Qt.Key.Key_Escape, Qt.Key.Key_Tab])
+def test_a_date_without_a_text_leaves_the_note_as_it_was(desk: CardDesk, key: Qt.Key, note: str | None) -> None:
+    if note:
+        desk.change(edited(desk.row(1), note=note))
+    desk.open_card()
+    for _ in range(2):
+        desk.press(Qt.Key.Key_Semicolon, CONTROL)
+        desk.until(desk.note.hasFocus)
+    desk.press(Qt.Key.Key_Space)
+    desk.press(key)
+    desk.table.setFocus()
+    assert desk.note.toPlainText() == (note or "")
+    desk.press(Qt.Key.Key_Semicolon, CONTROL)
+    desk.until(desk.note.hasFocus)
+    QTest.keyClicks(desk.note, "fed")
+    desk.table.setFocus()
+    desk.has_note(1, f"{note or ''}{today()} fed")
+    assert desk.row(1).version == 1 + bool(note), "the date alone was no change"
+
+
 def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDesk) -> None:
     desk.open_card()
     desk.table.setFocus()
