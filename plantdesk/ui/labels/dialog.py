@@ -153,7 +153,7 @@ class LabelPreview(QWidget):
 
 
 #: For text of 13 px.
-_WIDTH, _HEIGHT, _LEFT_WIDTH = 840, 690, 284
+_WIDTH, _HEIGHT, _LEFT_WIDTH, _MESSAGE_WIDTH = 840, 690, 284, 200
 _MAX_COPIES = 999
 
 
@@ -181,6 +181,7 @@ class LabelDialog(Dialog):
         self._line.setText(line)
         self._page, self._label = PagePreview(), LabelPreview()
         self._previous, self._next = QPushButton(self.tr("Previous page")), QPushButton(self.tr("Next page"))
+        self._page_buttons = QHBoxLayout()
         self._message = MessageLine(theme)
         self._print_button = self.buttons.addButton(self.tr("&Print…"), ButtonRole.AcceptRole)
         self._print_button.setProperty("variant", "primary")
@@ -312,14 +313,17 @@ class LabelDialog(Dialog):
     def _pages(self) -> QVBoxLayout:
         for button in (self._previous, self._next):
             button.setProperty("small", "true")
-        pages = fill(QHBoxLayout(), STRETCH, self._previous, self._next, STRETCH)
-        return fill(QVBoxLayout(), (self._page, 1), pages, spacing=S)
+        fill(self._page_buttons, STRETCH, self._previous, self._next, STRETCH)
+        return fill(QVBoxLayout(), (self._page, 1), self._page_buttons, spacing=S)
 
     def _lay_out(self) -> None:
         area = ScrollArea(self._choices(), horizontal=False)
         area.setFixedWidth(self._theme.metrics.scaled(_LEFT_WIDTH) + XL)
         body = fill(QHBoxLayout(), area, (self._pages(), 1), spacing=L)
-        bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons, spacing=S)
-        fill(QVBoxLayout(self), (body, 1), bottom, margins=(XL, L, XL, L), spacing=M)
         scaled = self._theme.metrics.scaled
+        self._message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # a long text is wrapped
+        self._message.setMinimumWidth(scaled(_MESSAGE_WIDTH))
+        bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons, spacing=S)
+        self.break_rows(self._page_buttons, bottom)
+        fill(QVBoxLayout(self), (body, 1), bottom, margins=(XL, L, XL, L), spacing=M)
         self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))

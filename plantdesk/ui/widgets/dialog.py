@@ -158,6 +158,10 @@ class Dialog(QDialog):
                 if row.minimumSize().width() > inside:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
             layout.activate()
+            for row in self._breakable:  # which may be too wide for what is beside it
+                if layout.totalMinimumSize().width() > room:
+                    row.setDirection(QBoxLayout.Direction.TopToBottom)
+                    layout.activate()
             self.resize(fitted(self, self.size()))
         if layout.totalMinimumSize().width() > self.minimumWidth():
             self.setMinimumWidth(min(layout.totalMinimumSize().width(), room))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import segno
-from PySide6.QtCore import QLocale, QRect, Qt
+from PySide6.QtCore import QLocale, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
 
@@ -20,7 +20,7 @@ from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.labels.sheets import SHEETS, Sheet
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import fitted, override
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import TIMEOUT, Desk, Table
 
@@ -269,6 +269,22 @@ def test_the_own_line_is_typed_and_remembered(desk: LabelDesk, add: Adder) -> No
     desk.window.activateWindow()
     desk.qtbot.waitUntil(desk.window.isActiveWindow)
     assert desk.open(1).field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
+
+
+def test_the_dialog_stays_on_a_small_screen_with_large_text_and_a_wrong_line(desk: LabelDesk, add: Adder) -> None:
+    add("Aster")
+    desk.feature.context.theme.set_text_scale(1.9)
+    dialog = desk.open(1)
+    dialog.the(QSpinBox, "Copies of each").setValue(99)
+    room = fitted(dialog.widget, QSize(800, 600))
+    dialog.type(dialog.field("Own line, with {name}, {tag}, {id} or {note}"), "{foo}")
+    dialog.until(lambda: any("{foo} is not known" in text for text in dialog.texts()))
+    desk.qtbot.waitUntil(lambda: dialog.the(MessageLine).height() > 2 * dialog.the(MessageLine).fontMetrics().height())
+    assert dialog.widget.width() <= room.width()
+    for button in dialog.buttons().values():
+        corner = button.mapTo(dialog.widget, button.rect().bottomRight())
+        assert not button.isVisible() or dialog.widget.rect().contains(corner), button.text()
+    desk.feature.context.theme.set_text_scale(1)
 
 
 def test_a_pdf_that_cannot_be_written_is_reported(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
