@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _STATUS = {"taxonomicstatus", "taxonomic status", "taxon status", "status"}
 _ACCEPTED = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
 _OTHERS = {"synonym", "unchecked", "unplaced", "doubtful", "ambiguous", "homotypic synonym", "heterotypic synonym"}
+#: What a column of kingdoms says of plants, fungi, and the brown algae and others among the Chromista.
+_KINGDOMS = {"", "plantae", "fungi", "chromista"}
 #: The headers of a whole name, where others are of its parts, and of the authors that it may end with.
 _WHOLE_NAME = ("scientificname", "scientific name", "taxon name", "canonicalname")
 _AUTHORS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
@@ -44,8 +46,9 @@ def names_of(
 ) -> Iterator[str]:
     """Yield the names in a file, or in the table of a ZIP file; where it says which are accepted, only those.
 
-    `progress` gets the bytes read since, `left_out` the number of names so far that are not accepted. The format is
-    that of the file's name if it is not given. Where a text turns out late not to be UTF-8, its names come once more.
+    Where it has a column `kingdom`, animals, bacteria and the like are left out as well.
+    `progress` gets the bytes read since, `left_out` the number of names so far that are left out. The format is that
+    of the file's name if it is not given. Where a text turns out late not to be UTF-8, its names come once more.
     Raises FileError, UnknownFormatError, NoColumnError and OSError.
     """
     path = source.path
@@ -135,20 +138,25 @@ class _Reader:
         known = {(_cell(row, status) or "").casefold() for row in rows[1:]} & (_ACCEPTED | _OTHERS)
         #: None also where it is another status, such as of the plants of a garden.
         self._status = status if known else None
+        self._kingdom = headers.index("kingdom") if "kingdom" in headers else None
         #: The number of the row with the first name.
         self.first = int(layout.has_header)
-        #: The number of names that are not accepted.
+        #: The number of names that are not accepted, or not of plants or fungi.
         self.left_out = 0
 
     def names(self, rows: Sequence[Sequence[str | None]]) -> Iterator[str]:
         """Yield the names of rows, without their authors."""
         for row in rows:
             name = _cell(row, self._name)
-            if name and self._status is not None and (_cell(row, self._status) or "").casefold() not in _ACCEPTED:
+            if name and not self._is_offered(row):
                 self.left_out += 1
             elif name:
                 authors = _cell(row, self._authors)
                 yield name.removesuffix(f" {authors}") if authors else name
+
+    def _is_offered(self, row: Sequence[str | None]) -> bool:
+        status, kingdom = ((_cell(row, at) or "").casefold() for at in (self._status, self._kingdom))
+        return (self._status is None or status in _ACCEPTED) and kingdom in _KINGDOMS
 
 
 def _cell(row: Sequence[str | None], at: int | None) -> str | None:

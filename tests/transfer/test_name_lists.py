@@ -39,6 +39,10 @@ COL = (
     "B\tprovisionally accepted\tspecies\tRosa dubia Wibel\tWibel\n"
     "C\tambiguous synonym\tspecies\tRosa mala Mill.\tMill.\n"
 )
+KINGDOMS = (
+    "taxonID\tkingdom\tscientificName\n1\tAnimalia\tPanthera leo\n2\tPlantae\tRosa canina\n3\tFungi\tBoletus edulis\n"
+    "4\tchromista\tFucus serratus\n5\tBacteria\tBacillus\n6\t\tMentha\n"
+)
 WCVP = (
     "plant_name_id|taxon_rank|taxon_status|family|genus|primary_author|place_of_publication|taxon_name|taxon_authors\n"
     '1|Species|Accepted|Lamiaceae|Salvia|L.|"Sp. Pl.|Salvia nemorosa|L.\n'
@@ -69,6 +73,7 @@ def read(folder: Path, name: str, text: str) -> list[str]:
         ("classification.csv", PLAIN_WFO, ["Salvia nemorosa", "Érica"]),
         ("Taxon.tsv", GBIF, ["Salvia nemorosa", "Mentha × piperita"]),
         ("taxon.txt", COL, ["Rosa canina", "Rosa dubia"]),
+        ("Taxon.tsv", KINGDOMS, ["Rosa canina", "Boletus edulis", "Fucus serratus", "Mentha"]),
         ("wcvp_names.csv", WCVP, ["Salvia nemorosa", "Mentha × piperita"]),
         ("garden.csv", "name,status\nAloe vera,alive\nFern,dead\n", ["Aloe vera", "Fern"]),
         ("names.tsv", "species\tfamily\nAloe vera\tAsphodelaceae\n", ["Aloe vera"]),

@@ -114,8 +114,8 @@ class NamesDialog(Dialog):
         self._show(made)
         if left_out:
             text = Text(
-                "{count:,} names are left out, as they are not accepted.",
-                one="1 name is left out, as it is not accepted.",
+                "{count:,} names are left out, as they are not accepted, or not of plants or fungi.",
+                one="1 name is left out, as it is not accepted, or not of a plant or fungus.",
                 count=left_out,
             )
             self._message.show_message(Tone.HINT, shown(text))

@@ -161,14 +161,17 @@ def test_a_list_is_made_of_a_file_and_removed(desk: ListDesk, monkeypatch: pytes
 
 
 def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = "taxonID\tscientificName\ttaxonomicStatus\n1\tSalvia nemorosa\tAccepted\n2\tSalvia odd\tSynonym\n"
+    table = (
+        "taxonID\tkingdom\tscientificName\ttaxonomicStatus\n1\tPlantae\tSalvia nemorosa\tAccepted\n"
+        "2\tPlantae\tSalvia odd\tSynonym\n3\tAnimalia\tPanthera leo\tAccepted\n"
+    )
     file = desk.folder / "WFO_Backbone.zip"
     with ZipFile(file, "w") as archive:
         archive.writestr("classification.csv", table)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
     desk.open_dialog()
     desk.button("Choose a file…").click()
-    desk.until(lambda: "1 name is left out, as it is not accepted." in desk.texts())
+    desk.until(lambda: "2 names are left out, as they are not accepted, or not of plants or fungi." in desk.texts())
     assert any(text.startswith("1 name from “WFO_Backbone.zip”") for text in desk.texts())
     dialog = desk.the(NamesDialog)
     layout = dialog.layout()
