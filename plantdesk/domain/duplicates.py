@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import combining, normalize
 
-from plantdesk.domain.folding import folded
+from plantdesk.domain.errors import Text
+from plantdesk.domain.folding import folded, without_confusables
 from plantdesk.domain.validation import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Plants that are read, or changed, together.
 _PAGE = 5_000
+#: Characters of a text that are compared: it is about what a user sees.
+_MAX_COMPARED = 1000
 
 
 class Kept(StrEnum):
@@ -129,3 +133,25 @@ def _present(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, P
         for plant_id, version in zip(ids, versions, strict=True):
             row = found.get(plant_id)
             yield row if row is not None and row.version == version else None
+
+
+def differences_of(texts: list[str], without_blanks: Callable[[str], str]) -> list[Text]:
+    """Return in what texts differ that are alike: what makes a difference where all else is the same."""
+    steps: tuple[tuple[Text, Callable[[str], str]], ...] = (
+        (Text("case"), str.casefold),
+        (Text("blanks"), without_blanks),
+        (Text("quotes"), without_confusables),
+        (Text("accents"), _without_accents),
+    )
+    found = []
+    for left_out, _ in steps:
+        seen = {text[:_MAX_COMPARED] for text in texts}
+        for name, step in steps:
+            seen = {step(text) for text in seen} if name is not left_out else seen
+        if len(seen) > 1:
+            found.append(left_out)
+    return found
+
+
+def _without_accents(text: str) -> str:
+    return "".join(each for each in normalize("NFKD", text) if not combining(each))

@@ -1,11 +1,14 @@
-"""Tags that look like others: alike but for case, blanks, or one letter."""
+"""Tags that look like others: alike but for case, accents, blanks, or one letter."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
+from plantdesk.domain.duplicates import differences_of
+from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.spelling import distance
 
@@ -41,7 +44,7 @@ class SimilarTag(NamedTuple):
 
     tag: str
     plants: int
-    differs: Likeness
+    differs: list[Text]
     is_own: bool
 
 
@@ -80,15 +83,12 @@ def similar_to(kept: str, group: Mapping[str, int]) -> list[SimilarTag]:
 
 
 def _similar(kept: str, tag: str, plants: int) -> SimilarTag:
-    whole = Likeness(letter=False)
-    one, other = whole.key(kept), whole.key(tag)
+    one, other = (Likeness(letter=False).key(each) for each in (kept, tag))
     is_near = one != other
-    only_case, only_blanks = Likeness(blanks=False), Likeness(case=False)
-    has_case = only_blanks.key(kept) != only_blanks.key(tag) and not is_near
-    has_blanks = only_case.key(kept) != only_case.key(tag) and not is_near
+    differs = [Text("one letter off")] if is_near else differences_of([kept, tag], partial(_BLANKS.sub, ""))
     is_number = is_near and _DIGITS.sub("", one) == _DIGITS.sub("", other)
     is_own = is_near and (plants > _MOST_MISTAKEN or is_number)
-    return SimilarTag(tag, plants, Likeness(has_case, has_blanks, is_near), is_own)
+    return SimilarTag(tag, plants, differs, is_own)
 
 
 def _parts(key: str, likeness: Likeness) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
 
 TAGS = {
@@ -57,8 +58,22 @@ def test_a_tag_that_is_used_on_purpose_is_told_from_a_mistake() -> None:
     own = {other.tag for other in similar_to("bed 4", group) if other.is_own}
     assert own == {"bed 3", "Bed 3", "bad 4"}
     assert similar_to("greenhouse", {"greenhouse": 3, "Green house": 400}) == [
-        SimilarTag("Green house", 400, Likeness(case=True, blanks=True, letter=False), is_own=False)
+        SimilarTag("Green house", 400, [Text("case"), Text("blanks")], is_own=False)
     ]
+
+
+@pytest.mark.parametrize(
+    ("tag", "reasons"),
+    [
+        ("Gewachshaus 4", ["accents"]),
+        ("gewachshaus4", ["case", "blanks", "accents"]),
+        ("gewächshaus 4", ["case"]),
+        ("Gewäckshaus 4", ["one letter off"]),
+    ],
+)
+def test_the_reason_for_which_a_tag_looks_like_another_is_said(tag: str, reasons: list[str]) -> None:
+    (other,) = similar_to("Gewächshaus 4", {"Gewächshaus 4": 3, tag: 1})
+    assert other.differs == [*map(Text, reasons)]
 
 
 def test_thousands_of_tags_are_compared_by_what_they_have_in_common() -> None:

@@ -6,20 +6,17 @@ from array import array
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
-from unicodedata import combining, normalize
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, Qt, Signal
 
-from plantdesk.domain.duplicates import Kept, PlantGroups
+from plantdesk.domain.duplicates import Kept, PlantGroups, differences_of
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import Text, joined
-from plantdesk.domain.folding import SEPARATOR, without_confusables
+from plantdesk.domain.folding import SEPARATOR
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import long_date, one_line, shown, source_text, tag_text, translate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtCore import QObject
 
     from plantdesk.domain.protocols import PlantReader
@@ -31,8 +28,6 @@ if TYPE_CHECKING:
 ITEM_ROLE = Qt.ItemDataRole.UserRole
 #: Groups, and plants, that are read together; plants of one group that are shown.
 _PAGE, _PAGE_PLANTS, _MAX_SHOWN = 100, 400, 100
-#: Characters of a text that are compared: it is about what a user sees.
-_MAX_COMPARED = 1000
 
 
 class Item(NamedTuple):
@@ -137,7 +132,7 @@ class DuplicateModel(QAbstractListModel):
     def remark(self, group: int) -> str:
         """Return how many plants a group has, in what they differ, and what becomes of it."""
         rows, size = self._rows[group], self._groups.sizes[group]
-        differences = _differences([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows])
+        differences = differences_of([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
         text = Text("{count:,} alike", count=size)
         if differences:
             text = Text(
@@ -241,27 +236,5 @@ def _read(reader: PlantReader, _task: Task, ids: list[int]) -> dict[int, PlantRo
     return reader.rows(ids)
 
 
-def _differences(texts: list[str]) -> list[Text]:
-    """Return in what texts differ that are alike: what makes a difference where all else is the same."""
-    steps: tuple[tuple[Text, Callable[[str], str]], ...] = (
-        (Text("case"), str.casefold),
-        (Text("blanks"), _without_blanks),
-        (Text("quotes"), without_confusables),
-        (Text("accents"), _without_accents),
-    )
-    found = []
-    for left_out, _ in steps:
-        seen = {text[:_MAX_COMPARED] for text in texts}
-        for name, step in steps:
-            seen = {step(text) for text in seen} if name is not left_out else seen
-        if len(seen) > 1:
-            found.append(left_out)
-    return found
-
-
 def _without_blanks(text: str) -> str:
     return SEPARATOR.join(" ".join(part.split()) for part in text.split(SEPARATOR))
-
-
-def _without_accents(text: str) -> str:
-    return "".join(each for each in normalize("NFKD", text) if not combining(each))

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _SIZE = QSize(760, 620)
+#: A longer tag is elided where there is too little room.
+_PILL_WIDTH = 220
 #: Groups that are shown at once: each has its own widgets.
 _MAX_GROUPS = 100
 
@@ -47,7 +49,9 @@ class TagGroup(QFrame):
         for tag in group:
             self._box.addItem(tag_text(tag), tag)
         self._box.currentIndexChanged.connect(self._show_others)
-        self._count_label, self._takes_label = PlainLabel(tone="muted"), PlainLabel(role="strong")
+        self._box.setMinimumWidth(theme.metrics.scaled(_PILL_WIDTH) // 2)  # for long tags
+        self._count_label = PlainLabel(tone="muted", wrapped=True)
+        self._takes_label = PlainLabel(role="strong", wrapped=True)
         top = fill(QHBoxLayout(), self._check, self._box, self._count_label, STRETCH, self._takes_label, spacing=M)
         self._lines = QWidget()
         self._others: list[tuple[QCheckBox, SimilarTag]] = []
@@ -72,7 +76,7 @@ class TagGroup(QFrame):
         grid = QGridLayout(lines)
         grid.setContentsMargins(L + S, 0, 0, 0)
         grid.setHorizontalSpacing(M)
-        grid.setColumnStretch(3, 1)
+        grid.setColumnStretch(2, 1)
         self._others = []
         for row, other in enumerate(similar_to(kept, self._group)):
             self._others.append((self._line(grid, row, other), other))
@@ -85,12 +89,14 @@ class TagGroup(QFrame):
     def _line(self, grid: QGridLayout, row: int, other: SimilarTag) -> QCheckBox:
         check, pill = QCheckBox(), TagPill(self._theme)
         pill.set_tag(other.tag)
-        reason, count = _reason(other), _plants(other.plants)
+        pill.setMinimumWidth(min(pill.sizeHint().width(), self._theme.metrics.scaled(_PILL_WIDTH)))
+        reason = shown(joined(other.differs, Text("{first}, {second}"))) if other.differs else ""
+        count, own = _plants(other.plants), self.tr("used often itself, so not ticked") if other.is_own else ""
         check.setAccessibleName(", ".join((tag_text(other.tag), count, reason)))
         check.setChecked(not other.is_own)
         check.toggled.connect(self._on_ticked)
-        own = self.tr("used often itself, so not ticked") if other.is_own else ""
-        parts = (check, pill, PlainLabel(count, tone="muted"), PlainLabel(reason), PlainLabel(own, tone="muted"))
+        details = PlainLabel(" · ".join(filter(None, (count, reason, own))), wrapped=True)
+        parts = (check, pill, details)
         for column, part in enumerate(parts):
             grid.addWidget(part, row, column, Qt.AlignmentFlag.AlignVCenter)
         return check
@@ -118,7 +124,8 @@ class TagsDialog(Dialog):
         super().__init__(self.tr("Tidy up tags"), parent)
         self._context, self._opened = context, opened
         self._groups: list[TagGroup] = []
-        self._boxes = [QCheckBox(text) for text in (self.tr("&case"), self.tr("&blanks"), self.tr("&one letter"))]
+        texts = (self.tr("&case and accents"), self.tr("&blanks"), self.tr("&one letter"))
+        self._boxes = [QCheckBox(text) for text in texts]
         for box in self._boxes:
             box.setChecked(True)
             box.toggled.connect(self._search)
@@ -126,7 +133,7 @@ class TagsDialog(Dialog):
         self._found = QWidget()  # what was found, in a widget that the scroll area keeps
         content = QWidget()
         self._content = fill(QVBoxLayout(content), self._found, margins=0)
-        self._scroll = ScrollArea(content)
+        self._scroll = ScrollArea(content, horizontal=False)
         self._foot_label = PlainLabel(tone="muted", wrapped=True)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._merge_button: QPushButton = self.buttons.addButton("", ButtonRole.AcceptRole)
@@ -135,7 +142,7 @@ class TagsDialog(Dialog):
         boxes = fill(QHBoxLayout(), PlainLabel(self.tr("Alike in")), *self._boxes, STRETCH, spacing=M)
         fields = fill(QHBoxLayout(), (boxes, 1), self._count_label, spacing=M)
         foot = fill(QHBoxLayout(), (self._foot_label, 1), self.buttons, spacing=M)
-        self.break_rows(fields, foot)
+        self.break_rows(fields, boxes, foot)
         fill(QVBoxLayout(self), fields, (self._scroll, 1), foot, margins=(EDGE, L, EDGE, L), spacing=M)
         self.resize_to_fit(_SIZE * context.theme.metrics.scale)
         TabOrder(self, self.focus_moving, self)
@@ -201,9 +208,3 @@ def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[int, li
 
 def _plants(count: int) -> str:
     return shown(Text("{count:,} plants", one="1 plant", count=count))
-
-
-def _reason(other: SimilarTag) -> str:
-    names = (Text("case"), Text("blanks"), Text("one letter off"))
-    found = [name for name, differs in zip(names, other.differs, strict=True) if differs]
-    return shown(joined(found, Text("{first}, {second}"))) if found else ""

@@ -6,15 +6,18 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QCheckBox, QComboBox
 
 from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.qt import fitted
 from plantdesk.ui.tidying.feature import Tidying
 from plantdesk.ui.tidying.tags_dialog import TagGroup, TagsDialog
+from plantdesk.ui.widgets.containers import ScrollArea
+from plantdesk.ui.widgets.painting import TagPill
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
@@ -72,7 +75,7 @@ def test_the_focus_goes_through_the_groups(desk: TagsDesk) -> None:
     desk.open()
     desk.the(TagsDialog).activateWindow()
     desk.until(desk.the(TagsDialog).isActiveWindow)
-    desk.button("case").setFocus()
+    desk.button("case and accents").setFocus()
     for _ in range(4):
         desk.press(Qt.Key.Key_Tab)
     assert desk.the(TagGroup).isAncestorOf(desk.focused)
@@ -100,6 +103,20 @@ def test_what_is_alike_is_chosen_above(desk: TagsDesk) -> None:
     desk.open()
     desk.button("one letter").click()
     desk.until(lambda: "4 of 7 tags look like others" in desk.texts())
-    desk.button("case").click()
+    desk.button("case and accents").click()
     desk.until(lambda: "No tag looks like another one." in desk.texts())
     assert not desk.button("Merge").isEnabled()
+
+
+def test_tags_can_be_read_with_large_text_on_a_small_screen(desk: TagsDesk) -> None:
+    desk.context.theme.set_text_scale(1.61)
+    desk.open()
+    dialog, area = desk.the(TagsDialog), desk.the(TagsDialog).findChild(ScrollArea)
+    assert dialog.width() <= fitted(dialog, QSize(800, 600)).width()
+    assert isinstance(area, ScrollArea)
+    content = area.widget()
+    assert content is not None
+    assert content.width() <= area.viewport().width()
+    for part in dialog.findChildren(TagPill) + dialog.findChildren(QCheckBox):
+        assert part.width() >= part.sizeHint().width(), part.accessibleName()
+    desk.context.theme.set_text_scale(1)
