@@ -49,6 +49,8 @@ commands:
     watch          print each plant that is added, changed or deleted, until
                    Ctrl+C
     export         write plants to a file: CSV, TSV, JSON, JSON Lines or Excel
+    labels         write labels of plants to a PDF file, to be printed on
+                   sheets
     import         add the plants of files: CSV, TSV, JSON, JSON Lines, Excel,
                    Markdown or PlantDesk; undo removes them
 

@@ -445,6 +445,20 @@ def _add_export(commands: Commands) -> None:
     _add_filter(command)
 
 
+def _add_labels(commands: Commands) -> None:
+    does = "write labels of plants to a PDF file, to be printed on sheets"
+    command = add_command(commands, "labels", does, "export.labels", "database")
+    command.add_argument("file", metavar="FILE", type=Path, help="the PDF file, replaced if it exists")
+    command.add_argument("ids", metavar="ID", nargs="*", help="IDs of plants (default: all that the options select)")
+    _add_filter(command)
+    sheet = "part of the name of a sheet, such as L7159 (default: L7160); another one prints their names"
+    command.add_argument("--sheet", default="L7160", type=unicode_text, help=sheet)
+    line = "a line of your own in place of tag and ID, with {name}, {tag}, {id} or {note}"
+    command.add_argument("--line", default="", metavar="TEXT", type=unicode_text, help=line)
+    start = "the first label of the first sheet that is not used yet (default: 1)"
+    command.add_argument("--start", default=1, metavar="NUMBER", type=whole_number, help=start)
+
+
 def _add_import(commands: Commands) -> None:
     does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel, Markdown or PlantDesk; undo removes them"
     command = add_command(commands, "import", does, "transfer.import_plants", "database")
@@ -537,5 +551,6 @@ _COMMANDS: dict[str, Callable[[Commands], None]] = {
     "redo": _add_redo,
     "watch": _add_watch,
     "export": _add_export,
+    "labels": _add_labels,
     "import": _add_import,
 }

@@ -1,4 +1,4 @@
-"""`plantdesk duplicates`, `merge`, `add --like` and `names`, run as a user runs them, in a file and on a server."""
+"""`plantdesk duplicates`, `merge`, `add --like`, `names`, `labels`: as a user runs them, in a file and on a server."""
 
 from __future__ import annotations
 
@@ -240,3 +240,28 @@ def test_what_is_no_list_of_names_is_refused_and_the_list_stays(run: Run, tmp_pa
     assert said.startswith("plantdesk: ")
     assert "store" not in said
     assert json.loads(run("names", "info", "--json")[1])["names"] == 1
+
+
+def test_labels_are_written_without_a_display(
+    location: StoreLocation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    file = tmp_path / "shelf.pdf"
+
+    def labels(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "plantdesk", "labels", str(file), *arguments, "--database", location.url]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    assert labels("--search", "rose") == (1, "plantdesk: No plant is selected, so no labels were written.\n")
+    for wrong in (["--line", "{nam}"], ["--sheet", "none"], ["--start", "22"], ["9", "--no-tag"]):
+        assert labels(*wrong)[0] == 2
+    assert not file.exists()
+    assert labels("9", "1", "--sheet", "L7159", "--start", "24", "--line", "{name} · {note}") == (
+        0,
+        "Wrote 2 labels on 2 sheets, Avery L7159.\n",
+    )
+    assert b"/Count 2" in file.read_bytes()
+    assert labels("--tag", "kitchen/") == (0, "Wrote 2 labels on 1 sheet, Avery L7160, Herma 4200.\n")
+    assert b"/Count 1" in file.read_bytes()

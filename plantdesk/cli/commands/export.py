@@ -1,19 +1,31 @@
-"""`plantdesk export`."""
+"""`plantdesk export` and `labels`: write plants to a file."""
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.stores import filter_of, open_read_only, selection_of
+from plantdesk.cli.commands.stores import Filter, filter_of, open_read_only, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, reported_when_interrupted
+from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.records import parse_id
+from plantdesk.platform import output
 from plantdesk.transfer.files import is_replaced
 from plantdesk.transfer.formats import WRITTEN, Format, format_of
 from plantdesk.transfer.writing import write_plants
 
 if TYPE_CHECKING:
     import argparse
+
+    from plantdesk.domain.records import PlantRow
+
+
+class NoLabelsError(PlantDeskError):
+    """No plant is selected for labels."""
+
+    text = Text("No plant is selected, so no labels were written.")
 
 
 def export_plants(options: argparse.Namespace) -> int:
@@ -36,3 +48,49 @@ def export_plants(options: argparse.Namespace) -> int:
 def requested_format(options: argparse.Namespace) -> Format | None:
     """Return the format in the option --format."""
     return None if options.format is None else Format(options.format)
+
+
+def labels(options: argparse.Namespace) -> int:
+    """Write labels of plants, which the window prints as well, to a PDF file; one that exists is replaced.
+
+    Raises NoLabelsError, UnknownPlantError, MissingLibrariesError, other PlantDeskErrors, OSError.
+    """
+    from plantdesk.platform import display
+
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    display.prepare()
+    from plantdesk.ui.labels.painting import Content, Job, write_pdf
+    from plantdesk.ui.labels.sheets import SHEETS
+
+    found = [each for each in SHEETS if options.sheet.casefold() in each.name.casefold()]
+    if not found:
+        names = "; ".join(each.name for each in SHEETS)
+        options.parser.error(Text("there is no sheet “{sheet}”; known are: {names}", sheet=options.sheet, names=names))
+    sheet = found[0]
+    content = Content(tag=not options.line, id=not options.line, line=options.line)
+    if content.unknown_field:
+        known = Text("{field} is not known in --line; it may have {{name}}, {{tag}}, {{id}} and {{note}}")
+        options.parser.error(known.filled(field=content.unknown_field))
+    if not 1 <= options.start <= sheet.labels:
+        options.parser.error(Text("--start: this sheet has the labels 1 to {count}", count=sheet.labels))
+    with cleaned_up_when_terminated(), reported_when_interrupted("No file was written."):
+        rows = _rows(options)
+        if not rows:
+            raise NoLabelsError
+        job = Job(sheet, rows, content, options.start - 1)
+        write_pdf(options.file, job)
+    count = "1 label" if len(rows) == 1 else f"{len(rows):,} labels"
+    output.report(f"Wrote {count} on {'1 sheet' if job.pages == 1 else f'{job.pages:,} sheets'}, {sheet.name}.")
+    return 0
+
+
+def _rows(options: argparse.Namespace) -> list[PlantRow]:
+    from plantdesk.cli.commands.plants import plant_of
+
+    requested = filter_of(options)
+    if options.ids and requested != Filter():
+        options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
+    with closing(open_read_only(options.database)) as store:
+        if options.ids:
+            return [plant_of(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, options.ids))]
+        return [row for page in store.pages(selection_of(store, requested)) for row in page]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import segno
 from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPageLayout, QPageSize, QPainter, QPdfWriter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QPageLayout, QPageSize, QPainter, QPdfWriter
 
 from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -236,6 +236,7 @@ _DPI = 600
 def write_pdf(file: Path, job: Job) -> None:
     """Write the pages of labels to a PDF file. Raises PlantDeskError for a database, and OSError."""
     file = checked_target(file)
+    _fonts = QGuiApplication.instance() or QGuiApplication(["plantdesk"])  # a command has none yet
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
