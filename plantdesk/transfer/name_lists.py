@@ -73,13 +73,20 @@ def _names(
                     yield name
             return
         reader: _Reader | None = None
+        has_names, defect = False, None
         for batch in file.table.batches():
             rows = batch.by_row()
             if reader is None:
                 reader = _Reader(rows)
                 rows = rows[reader.first :]
-            yield from reader.names(rows)
+            for name in reader.names(rows):
+                has_names = True
+                yield name
+            reader.left_out += len(batch.errors)
             left_out(reader.left_out)
+            defect = defect or next(iter(batch.errors.values()), None)
+        if defect is not None and not has_names:
+            raise FileError(source.name, defect)
 
 
 @contextmanager
@@ -141,7 +148,7 @@ class _Reader:
         self._kingdom = headers.index("kingdom") if "kingdom" in headers else None
         #: The number of the row with the first name.
         self.first = int(layout.has_header)
-        #: The number of names that are not accepted, or not of plants or fungi.
+        #: The number of names that are not accepted, not of plants or fungi, or in rows that cannot be read.
         self.left_out = 0
 
     def names(self, rows: Sequence[Sequence[str | None]]) -> Iterator[str]:

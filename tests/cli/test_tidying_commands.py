@@ -207,7 +207,7 @@ def test_known_names_are_imported_shown_and_removed(
     (tmp_path / "wcvp_names.csv").write_text("plant_name_id|taxon_status|taxon_name\n1|Accepted|Rosa\n2|Synonym|Roza\n")
     said = run("names", "import", str(tmp_path / "wcvp_names.csv"))[2]
     assert ": 1 name from “wcvp_names.csv”.\n" in said
-    assert said.endswith("\nLeft out, as not accepted, or not of plants or fungi: 1 name.\n")
+    assert said.endswith("\nLeft out, as not accepted, not of plants or fungi, or not readable: 1 name.\n")
     piped = (tmp_path / "piped").open("w+", encoding="utf-8")
     piped.write('[{"name": "Aloe"}]')
     piped.seek(0)

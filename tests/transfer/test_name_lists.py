@@ -123,6 +123,17 @@ def test_a_list_in_latin_1_is_read_also_where_it_begins_in_ascii(tmp_path: Path)
         assert left_out[-1] == text.count("Synonym")
 
 
+def test_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    file, left_out = tmp_path / "list.tsv", list[int]()
+    wrong = '"Rosa canina"\t"in the "Flora" p. 3"\n'
+    file.write_text(f'"scientificName"\t"source"\n"Rosa alba"\t"x"\n{wrong}')
+    assert list(names_of(file_source(file), lambda _count: None, left_out=left_out.append)) == ["Rosa alba"]
+    assert left_out[-1] == 1
+    file.write_text(f'"scientificName"\t"source"\n{wrong}')
+    with pytest.raises(FileError, match="column 2"):
+        list(names_of(file_source(file), lambda _count: None))
+
+
 def zipped(files: dict[str, bytes]) -> bytes:
     stream = BytesIO()
     with ZipFile(stream, "w", ZIP_DEFLATED) as archive:

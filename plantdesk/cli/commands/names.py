@@ -50,7 +50,7 @@ def import_names(options: argparse.Namespace) -> int:
         made = known.replace(names, source.name)
     output.report(f"Offered while a name is typed: {_title(made)}.")
     if left_out[-1]:
-        output.report(f"Left out, as not accepted, or not of plants or fungi: {_counted(left_out[-1])}.")
+        output.report(f"Left out, as not accepted, not of plants or fungi, or not readable: {_counted(left_out[-1])}.")
     return 0
 
 

@@ -114,8 +114,8 @@ class NamesDialog(Dialog):
         self._show(made)
         if left_out:
             text = Text(
-                "{count:,} names are left out, as they are not accepted, or not of plants or fungi.",
-                one="1 name is left out, as it is not accepted, or not of a plant or fungus.",
+                "{count:,} names are left out, as they are not accepted, not of plants or fungi, or cannot be read.",
+                one="1 name is left out, as it is not accepted, not of a plant or fungus, or cannot be read.",
                 count=left_out,
             )
             self._message.show_message(Tone.HINT, shown(text))

@@ -171,7 +171,8 @@ def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDesk, monkeypat
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
     desk.open_dialog()
     desk.button("Choose a file…").click()
-    desk.until(lambda: "2 names are left out, as they are not accepted, or not of plants or fungi." in desk.texts())
+    left_out = "2 names are left out, as they are not accepted, not of plants or fungi, or cannot be read."
+    desk.until(lambda: left_out in desk.texts())
     assert any(text.startswith("1 name from “WFO_Backbone.zip”") for text in desk.texts())
     dialog = desk.the(NamesDialog)
     layout = dialog.layout()
