@@ -16,7 +16,7 @@ from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, ChangeKind, texts_of
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import LARGEST_ID, Source, SourceKind
-from plantdesk.store.sql import VERSION
+from plantdesk.store.sql import VERSION, before_gap
 
 if TYPE_CHECKING:
     Execute = Callable[..., Any]
@@ -73,11 +73,7 @@ _MOVE = f"""INSERT INTO plant (id, {COLUMNS}, change)
     {_DISPLACED}"""
 _MOVED_IMAGES = """INSERT INTO before_image (change, plant_id, after)
     SELECT :number, id, :number FROM plant WHERE id BETWEEN :last_id + 1 AND :last_id + :count"""
-#: The id before the first gap of free ids that is large enough.
-_GAP = f"""SELECT min(id) FROM (
-    SELECT id, coalesce(lead(id) OVER (ORDER BY id) - 1, {LARGEST_ID}) AS last FROM (
-        SELECT 0 AS id UNION SELECT id FROM plant WHERE id > 0) AS taken
-    ) AS gap WHERE last - id >= :count"""
+_GAP = before_gap("SELECT 0 AS id UNION SELECT id FROM plant WHERE id > 0", ":count")
 
 
 # --- entries ---

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from plantdesk.domain.records import LARGEST_ID
+
 #: The version of a plant: the last change that touched it, or its negative sequence number.
 VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"
 
@@ -35,6 +37,13 @@ def where(conditions: Iterable[Sql | str]) -> Sql:
     """Return the clause for rows of which all conditions hold: none where there is no condition."""
     conditions = list(conditions)
     return sql("WHERE", _joined(" AND ", conditions)) if conditions else Sql("")
+
+
+def before_gap(ids: str, count: str) -> str:
+    """Return the query for the id before the first gap of free ids that is as large as `count`; `ids` are the taken."""
+    return f"""SELECT min(id) FROM (
+        SELECT id, coalesce(lead(id) OVER (ORDER BY id) - 1, {LARGEST_ID}) AS last FROM ({ids}) AS taken
+    ) AS gap WHERE last - id >= {count}"""
 
 
 def quoted(text: str) -> str:

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,6 +51,18 @@ class InputFile(NamedTuple):
                 before = os.fstat(stream.fileno())
                 yield stream
                 self._check(before, os.fstat(stream.fileno()))
+
+    def share(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
+        """Return what reports which share of a file of known size was read; it gets the bytes read since."""
+        read, size = 0, self.size
+
+        def add(count: int) -> None:
+            nonlocal read
+            read += count
+            if report is not None and size:
+                report(min(read / size, 1.0))
+
+        return add
 
     def _check(self, before: os.stat_result, after: os.stat_result) -> None:
         is_same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)

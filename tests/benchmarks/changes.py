@@ -14,12 +14,13 @@ import itertools
 import resource
 import statistics
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups
 from plantdesk.domain.edits import DeleteAll, MergePlants, RenameTag, Rewrite, SetTag, edited
@@ -30,12 +31,11 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from tests.benchmarks.shared import DURABLE
-from tests.support.adding import add_each
+from tests.support.adding import Adding, add_each
 from tests.support.postgres_server import running_server
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-    from typing import Self
 
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.locations import StoreLocation
@@ -47,34 +47,26 @@ _TAGS = 10
 _ids = itertools.count(-(10**9))
 
 
-class Adding:
-    """Adds plants until the end of a block, and measures how long each waits."""
+class MeasuredAdding(Adding):
+    """Measures how long each plant waits."""
+
+    pause = 0.02
 
     def __init__(self, store: PlantStore) -> None:
-        self._store = store
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        super().__init__(store)
         self.waits: list[float] = []
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._ended.wait(0.02):
-            start = time.perf_counter()
-            plant = new_plant({"id": next(_ids), "name": "Added meanwhile"})
-            while True:
-                try:
-                    self._store.add(plant, COMMAND).result(_SECONDS)
-                    break
-                except StoreBusyError:
-                    """The API answers 503, and a script tries again."""
-            self.waits.append(time.perf_counter() - start)
+    @override
+    def _add(self) -> None:
+        start = time.perf_counter()
+        plant = new_plant({"id": next(_ids), "name": "Added meanwhile"})
+        while True:
+            try:
+                self._store.add(plant, COMMAND).result(_SECONDS)
+                break
+            except StoreBusyError:
+                """The API answers 503, and a script tries again."""
+        self.waits.append(time.perf_counter() - start)
 
 
 def _fill(store: PlantStore, plants: int) -> None:
@@ -88,7 +80,7 @@ def _fill(store: PlantStore, plants: int) -> None:
 
 def _large(store: PlantStore, name: str, start: Callable[[], Future[Any]]) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with Adding(store) as adding:
+    with MeasuredAdding(store) as adding:
         started = time.perf_counter()
         start().result(_SECONDS)
         seconds = time.perf_counter() - started

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from plantdesk.domain.import_batches import ImportBatch, OnConflict
 from plantdesk.store.sqlite.store import Store
-from tests.benchmarks.changes import Adding
+from tests.benchmarks.changes import MeasuredAdding
 
 _SCHEMA = """CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, seq INTEGER NOT NULL UNIQUE,
              added_at INTEGER NOT NULL, source_id INTEGER NOT NULL, folded TEXT, note TEXT,
@@ -71,7 +71,7 @@ def _round(folder: Path, number: int) -> dict[str, float]:
 def _wait(folder: Path, plants: int, on_conflict: OnConflict, suffix: str) -> None:
     """Import while plants are added; all rows conflict if there was an import before with another `suffix`."""
     with closing(Store(folder / "wait.db")) as store, closing(store.new_import()) as plants_import:
-        with Adding(store) as adding:
+        with MeasuredAdding(store) as adding:
             for first in range(1, plants + 1, 10_000):
                 ids = range(first, first + 10_000)
                 names, tags = [f"Monstera deliciosa {n}{suffix}" for n in ids], [f"room {n % 10}" for n in ids]

@@ -22,6 +22,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
+from tests.support.programs import agree_at_terminal
 
 if TYPE_CHECKING:
     #: Runs a command; returns its exit code, standard output and standard error.
@@ -435,20 +436,12 @@ def test_an_empty_search_deletes_nothing(run: Run) -> None:
 
 
 def test_plants_that_match_since_the_question_are_not_deleted(run: Run) -> None:
-    pty = pytest.importorskip("pty")
-    terminal, theirs = pty.openpty()
-    command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        printed = b""
-        while b"[y/N]" not in printed:
-            printed += os.read(terminal, 1000)
+    def edit() -> None:
         assert run("edit", "2", "--tag", "kitchen")[0] == 0
-        os.write(terminal, b"y\n")
-        process.wait(30)
-    printed += os.read(terminal, 1000)
-    os.close(theirs)
-    os.close(terminal)
-    assert process.returncode == 1
+
+    command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
+    code, printed = agree_at_terminal(command, edit)
+    assert code == 1
     assert b"plantdesk: 3 plants match now" in printed
     assert listed(run) == [9, 2, -1, 3]
 

@@ -17,6 +17,7 @@ from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM, now_ms
 from plantdesk.domain.validation import NewPlant
 from plantdesk.store import KnownNames, location_of
+from tests.support.programs import agree_at_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,21 +156,13 @@ def test_notes_that_are_too_long_together_are_not_merged(run: Run) -> None:
 def test_a_plant_that_changed_since_the_question_is_not_merged(
     run: Run, location: StoreLocation, arguments: list[str], said: tuple[bytes, ...], code: int, left: list[int]
 ) -> None:
-    pty = pytest.importorskip("pty")
-    terminal, theirs = pty.openpty()
-    command = [sys.executable, "-m", "plantdesk", *arguments, "--database", location.url]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        printed = b""
-        while b"[y/N]" not in printed:
-            printed += os.read(terminal, 1000)
+    def edit() -> None:
         assert run("edit", "7", "--note", "changed")[0] == 0
-        os.write(terminal, b"y\n")
-        process.wait(30)
-    printed += os.read(terminal, 10_000)
-    os.close(theirs)
-    os.close(terminal)
+
+    command = [sys.executable, "-m", "plantdesk", *arguments, "--database", location.url]
+    returned, printed = agree_at_terminal(command, edit)
     assert all(each in printed for each in said)
-    assert process.returncode == code
+    assert returned == code
     assert [each[0] for each in plants(run)] == left
 
 

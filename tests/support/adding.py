@@ -1,10 +1,12 @@
-"""Adds several plants and waits for them."""
+"""Adds several plants and waits for them, or adds plants all the time."""
 
 from __future__ import annotations
 
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError
@@ -20,3 +22,31 @@ def add_each(store: PlantStore, entries: Sequence[tuple[NewPlant, Source]]) -> l
     added: Future[list[PlantRow | PlantDeskError]] = Future()
     store.add_each(entries, added.set_result)
     return added.result(_SECONDS)
+
+
+class Adding(ABC):
+    """Adds plants, on a thread of its own, until the end of a block."""
+
+    #: Seconds between two plants.
+    pause = 0.0
+
+    def __init__(self, store: PlantStore) -> None:
+        self._store = store
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.wait(self.pause):
+            self._add()
+
+    @abstractmethod
+    def _add(self) -> None:
+        """Add a plant."""

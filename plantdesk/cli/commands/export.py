@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from plantdesk.cli.commands.stores import Filter, filter_of, open_read_only, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.records import parse_id
 from plantdesk.platform import output
 from plantdesk.transfer.files import is_replaced
 from plantdesk.transfer.formats import WRITTEN, Format, format_of
@@ -85,12 +84,12 @@ def labels(options: argparse.Namespace) -> int:
 
 
 def _rows(options: argparse.Namespace) -> list[PlantRow]:
-    from plantdesk.cli.commands.plants import plant_of
+    from plantdesk.cli.commands.plants import plants_of
 
     requested = filter_of(options)
     if options.ids and requested != Filter():
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
     with closing(open_read_only(options.database)) as store:
         if options.ids:
-            return [plant_of(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, options.ids))]
+            return plants_of(store, options.ids)
         return [row for page in store.pages(selection_of(store, requested)) for row in page]

@@ -18,7 +18,6 @@ from plantdesk.store import KnownNames
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.store import NamesList
@@ -46,7 +45,7 @@ def import_names(options: argparse.Namespace) -> int:
         shown_progress("Reading the names") as show,
     ):
         form = requested_format(options)
-        names = names_of(source, _progress(source.size, show), form, left_out.append)
+        names = names_of(source, source.share(show), form, left_out.append)
         made = known.replace(names, source.name)
     output.report(f"Offered while a name is typed: {_title(made)}.")
     if left_out[-1]:
@@ -89,16 +88,3 @@ def _title(about: NamesList) -> str:
 
 def _counted(names: int) -> str:
     return "1 name" if names == 1 else f"{names:,} names"
-
-
-def _progress(size: int, show: Callable[[float], None] | None) -> Callable[[int], None]:
-    """Return what shows how much of a file was read; it gets the bytes read since."""
-    read = 0
-
-    def add(count: int) -> None:
-        nonlocal read
-        read += count
-        if show is not None and size:
-            show(min(read / size, 1.0))
-
-    return add

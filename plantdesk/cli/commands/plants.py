@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
@@ -242,7 +242,7 @@ def delete(options: argparse.Namespace) -> int:
     with closing(open_existing_store(options.database)) as store:
         edits: list[Edit]
         if options.ids:
-            rows = [plant_of(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, options.ids))]
+            rows = plants_of(store, options.ids)
             edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
         else:
             selection = selection_of(store, requested)
@@ -271,6 +271,11 @@ def plant_of(store: PlantStore | ReadOnlyPlants, plant_id: int) -> PlantRow:
     if row is None:
         raise UnknownPlantError(plant_id)
     return row
+
+
+def plants_of(store: PlantStore | ReadOnlyPlants, ids: Iterable[str]) -> list[PlantRow]:
+    """Return the plants of ids as they were typed. Raises InvalidPlantError, UnknownPlantError and StoreError."""
+    return [plant_of(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
 
 
 def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:

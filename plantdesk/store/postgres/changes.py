@@ -370,12 +370,14 @@ def take_back(
     connection: Connection, undone: Change, number: int, last_seq: Callable[[int], int]
 ) -> tuple[int, tuple[int, ...], tuple[int, ...], int, tuple[tuple[int, int], ...]]:
     """Take back a change as `bring_back` does; its entry follows. Raises NothingToUndoError and UndoConflictError."""
-    if undone.plants > PAGE:
+    is_large = undone.plants > PAGE
+    if is_large:
         # The server knows nothing of the rows of this transaction yet, and would compare each with each.
         connection.execute("SET LOCAL enable_nestloop = off")
     try:
         outcome = bring_back(shared(connection), undone, number, last_seq)
     except errors.IntegrityError as error:
         raise no_state_before(undone) from error
-    connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
+    if is_large:
+        connection.execute("SET LOCAL enable_nestloop TO DEFAULT")
     return outcome

@@ -21,7 +21,7 @@ from plantdesk.domain.folding import folded
 from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.import_batches import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantImport
-from plantdesk.domain.records import LARGEST_ID, Source, SourceKind
+from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.postgres.changes import (
     ChangeEntry,
     folded_name_sql,
@@ -32,6 +32,7 @@ from plantdesk.store.postgres.changes import (
 )
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable, translate_errors
 from plantdesk.store.postgres.tokens import add_source
+from plantdesk.store.sql import before_gap
 
 if TYPE_CHECKING:
     from plantdesk.domain.import_batches import ImportBatch
@@ -72,11 +73,8 @@ _COUNT = """SELECT (SELECT count(*) FROM given) - count(*), count(*) FILTER (WHE
                    count(*) FILTER (WHERE conflicts) FROM known"""
 _CONFLICTS = """SELECT file, line, id, name, tag, note, owner FROM known JOIN given USING (place)
                 WHERE conflicts ORDER BY place"""
-#: The id before the first gap of free ids that is large enough.
-_BASE = f"""SELECT min(id) FROM (
-    SELECT id, coalesce(lead(id) OVER (ORDER BY id) - 1, {LARGEST_ID}) AS last FROM (
-        SELECT greatest(0, (SELECT max(id) FROM plant), (SELECT max(id) FROM given)) AS id {{all_ids}}) AS taken
-    ) AS gap WHERE last - id >= (SELECT count(*) FROM fresh)"""
+_LARGEST = "SELECT greatest(0, (SELECT max(id) FROM plant), (SELECT max(id) FROM given)) AS id"
+_BASE = before_gap(f"{_LARGEST} {{all_ids}}", "(SELECT count(*) FROM fresh)")
 _ALL_IDS = """UNION SELECT 0 UNION SELECT id FROM plant WHERE id > 0 UNION SELECT id FROM given WHERE id > 0"""
 _TOUCHED = """SELECT EXISTS (SELECT FROM given WHERE id IN (
     SELECT id FROM plant WHERE seq > %s UNION SELECT plant_id FROM before_image WHERE change > %s))"""

@@ -28,7 +28,8 @@ from plantdesk.domain.import_batches import (
 )
 from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantImport
-from plantdesk.domain.records import LARGEST_ID, Changes, SourceKind, now_ms
+from plantdesk.domain.records import Changes, SourceKind, now_ms
+from plantdesk.store.sql import before_gap
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
@@ -69,11 +70,9 @@ _LAST_WINS = """UPDATE other.known SET conflicts = 1 FROM other.row AS r WHERE r
     SELECT id FROM other.known JOIN other.row USING (place) WHERE conflicts)"""
 _FRESH = """INSERT INTO other.fresh SELECT place, row_number() OVER (ORDER BY place)
             FROM other.row WHERE id IS NULL OR (:new_id AND place IN (SELECT place FROM other.known WHERE conflicts))"""
-#: The id before the first gap of free ids that is large enough.
-_BASE = f"""SELECT min(id) FROM (
-    SELECT id, coalesce(lead(id) OVER (ORDER BY id) - 1, {LARGEST_ID}) AS last FROM (
-        SELECT max(0, (SELECT coalesce(max(id), 0) FROM main.plant), (SELECT coalesce(max(id), 0) FROM other.row)) AS id
-        {{all_ids}})) WHERE last - id >= :count"""
+_LARGEST = """SELECT max(0, (SELECT coalesce(max(id), 0) FROM main.plant),
+                            (SELECT coalesce(max(id), 0) FROM other.row)) AS id"""
+_BASE = before_gap(f"{_LARGEST} {{all_ids}}", ":count")
 _ALL_IDS = """UNION SELECT 0 UNION SELECT id FROM main.plant WHERE id > 0
               UNION SELECT id FROM other.row WHERE id > 0"""
 _TOUCHED = """SELECT EXISTS (SELECT 1 FROM other.row WHERE id IN (

@@ -146,17 +146,12 @@ def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesLi
     """Make the list of a file until the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import names_of
 
-    read, left_out, size = 0, 0, max(source.size, 1)
+    left_out = [0]
 
-    def add(count: int) -> None:
-        nonlocal read
-        read += count
+    def report(share: float) -> None:
         if task.cancelled:
             raise InterruptedError
-        task.report(min(read / size, 1.0))
+        task.report(share)
 
-    def leave_out(count: int) -> None:
-        nonlocal left_out
-        left_out = count
-
-    return known.replace(names_of(source, add, left_out=leave_out), source.name), left_out
+    names = names_of(source, source.share(report), left_out=left_out.append)
+    return known.replace(names, source.name), left_out[-1]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from contextlib import closing
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import pytest
+from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept
 from plantdesk.domain.edits import DeleteAll, MergePlants, MergeTags, RenameTag, SetTag, edited
@@ -17,7 +17,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.postgres.changes import PAGE
 from plantdesk.store.postgres.connections import connect
-from tests.support.adding import add_each
+from tests.support.adding import Adding, add_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,29 +47,19 @@ def other(location: PostgresLocation, store: PlantStore) -> Iterator[PlantStore]
         yield other
 
 
-class Adding:
-    """Adds plants until the end of a block."""
+class AddingTagged(Adding):
+    """Adds plants with tags, and notes them."""
 
     def __init__(self, store: PlantStore) -> None:
-        self._store, self._ended = store, threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        super().__init__(store)
         self.added: dict[int, str] = {}
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        number = COUNT
-        while not self._ended.is_set():
-            tag = f"room {number % 3}"
-            self._store.add(new_plant({"id": number, "name": "Added", "tag": tag}), COMMAND).result(SECONDS)
-            self.added[number] = tag
-            number += 1
+    @override
+    def _add(self) -> None:
+        number = COUNT + len(self.added)
+        tag = f"room {number % 3}"
+        self._store.add(new_plant({"id": number, "name": "Added", "tag": tag}), COMMAND).result(SECONDS)
+        self.added[number] = tag
 
 
 def rows(store: PlantStore) -> dict[int, PlantRow]:
@@ -90,7 +80,7 @@ def test_what_others_add_until_the_end_of_a_change_is_changed_as_well(
     location: PostgresLocation, store: PlantStore, other: PlantStore, edit: Edit, becomes: dict[str, str | None]
 ) -> None:
     before = rows(store)
-    with Adding(other) as adding:
+    with AddingTagged(other) as adding:
         change = store.apply([edit], FORM).result(SECONDS).change
         undone = store.undo(None, FORM).result(SECONDS)
         redone = store.redo(FORM).result(SECONDS)
@@ -108,7 +98,7 @@ def test_what_others_add_until_the_end_of_a_change_is_changed_as_well(
 def test_a_merge_beside_others_who_add_plants(store: PlantStore, other: PlantStore) -> None:
     with closing(store.reader()) as reader:
         groups = reader.duplicates(by_tag=False)
-    with Adding(other) as adding:
+    with AddingTagged(other) as adding:
         change = store.apply([MergePlants(groups, Kept.LOWEST_ID)], FORM).result(SECONDS).change
     assert change is not None
     assert change.plants == COUNT // 2
