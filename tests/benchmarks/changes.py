@@ -85,15 +85,18 @@ def _large(store: PlantStore, name: str, start: Callable[[], Future[Any]]) -> No
         start().result(_SECONDS)
         seconds = time.perf_counter() - started
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024
-    waits = sorted(adding.waits)
-    most = f"99 % of {len(waits):,} plants wait at most {waits[len(waits) * 99 // 100]:.2f} s, one {waits[-1]:.2f} s"
+    most = "no plant was added meanwhile"
+    if waits := sorted(adding.waits):
+        most = (
+            f"99 % of {len(waits):,} plants wait at most {waits[len(waits) * 99 // 100]:.2f} s, one {waits[-1]:.2f} s"
+        )
     print(f"{name}: {seconds:.2f} s, memory +{grown:.0f} MiB, {most}", flush=True)
 
 
-def _single(store: PlantStore) -> None:
+def _single(store: PlantStore, plants: int) -> None:
     times: dict[str, list[float]] = {"edit": [], "delete": [], "undo": []}
     with closing(store.reader()) as reader:
-        for plant_id in range(0, _ROUNDS * 100, 100):
+        for plant_id in range(0, plants, max(plants // _ROUNDS, 1)):
             row = reader.plant(plant_id)
             assert row is not None
             edits = {"edit": edited(row, note="Water on Mondays"), "delete": DeleteAll(Selection(ids=[plant_id]))}
@@ -122,7 +125,7 @@ def _timed(start: Callable[[], Future[Any]]) -> float:
 
 def _measure(store: PlantStore, others: PlantStore, plants: int) -> None:
     _fill(store, plants)
-    _single(store)
+    _single(store, plants)
 
     def large(name: str, edit: Edit, *, redo: bool = False) -> None:
         _large(others, name, lambda: store.apply([edit], COMMAND))
