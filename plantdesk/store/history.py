@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
 from plantdesk.domain.folding import searched
@@ -198,20 +198,43 @@ def redo_target(execute: Execute) -> Change:
     return read_change(execute, _target(execute, f"kind = '{ChangeKind.UNDO}'", Text("There is nothing to redo.")))
 
 
+class BroughtBack(NamedTuple):
+    """What an undo did to the plants: the members of `Undone` after its change."""
+
+    skipped: int
+    skipped_ids: tuple[int, ...]
+    ids: tuple[int, ...]
+    moved: int
+    moved_ids: tuple[tuple[int, int], ...]
+
+
 def bring_back(
     execute: Execute,
     undone: Change,
     number: int,
     last_seq: Callable[[int], int],
     before_return: Callable[[dict[str, int]], None] = lambda _values: None,
-) -> tuple[int, tuple[int, ...], tuple[int, ...], int, tuple[tuple[int, int], ...]]:
+) -> BroughtBack:
     """Bring the plants of a change back as they were, as the change of `number`, and mark the former as undone.
 
-    Return what `Undone` has. `last_seq` returns the last sequence number before so many new ones, `before_return` is
-    called before plants that are gone return. Raises UndoConflictError.
+    `last_seq` returns the last sequence number before so many new ones, `before_return` is called before plants that
+    are gone return. Raises UndoConflictError.
     """
     values = {"undone": undone.number, "number": number}
-    plants = execute(_UNDO_IMAGES, values).rowcount
+    restored = _restore(execute, values, before_return)
+    moved = _move(execute, values, last_seq) if restored < undone.plants else 0
+    if restored + moved == 0:
+        raise UndoConflictError(undone.plain_title, undone.plants)
+    _mark(execute, undone.number)
+    skipped = max(0, undone.plants - restored - moved)
+    skipped_ids = _skipped_ids(execute, values, moved) if skipped else ()
+    moved_ids = _moved_ids(execute, values) if moved else ()
+    return BroughtBack(skipped, skipped_ids, _returned_ids(execute, values, moved, moved_ids), moved, moved_ids)
+
+
+def _restore(execute: Execute, values: dict[str, int], before_return: Callable[[dict[str, int]], None]) -> int:
+    """Give the plants that nothing has changed since their former rows; return their number."""
+    plants: int = execute(_UNDO_IMAGES, values).rowcount
     (present,) = execute(_PRESENT, values).fetchone()
     changed = execute(_GIVE_BACK, values).rowcount if present else 0
     if changed < present:
@@ -219,18 +242,26 @@ def bring_back(
     if changed < plants:
         before_return(values)
         execute(_BRING_BACK + (_IS_GONE if changed else ""), values)
-    moved = _move(execute, values, last_seq) if plants < undone.plants else 0
-    if plants + moved == 0:
-        raise UndoConflictError(undone.plain_title, undone.plants)
-    listed = f"LIMIT {_MAX_LISTED}"
+    return plants
+
+
+def _skipped_ids(execute: Execute, values: dict[str, int], moved: int) -> tuple[int, ...]:
     others = f"AND x.plant_id NOT IN (SELECT x.plant_id {_DISPLACED})" if moved else ""
-    skipped = _column(execute, f"{_SKIPPED} {others} {listed}", values) if plants + moved < undone.plants else ()
+    return _column(execute, f"{_SKIPPED} {others} LIMIT {_MAX_LISTED}", values)
+
+
+def _moved_ids(execute: Execute, values: dict[str, int]) -> tuple[tuple[int, int], ...]:
+    """Return the old and the new ids of plants that `_move` has brought back."""
+    old = _column(execute, f"SELECT x.plant_id {_DISPLACED} ORDER BY x.plant_id LIMIT {_MAX_LISTED}", values)
+    return tuple((each, values["last_id"] + place) for place, each in enumerate(old, 1))
+
+
+def _returned_ids(
+    execute: Execute, values: dict[str, int], moved: int, moved_ids: tuple[tuple[int, int], ...]
+) -> tuple[int, ...]:
+    """Return the ids of all plants that are back; none where they are too many."""
     back = _column(execute, f"SELECT x.plant_id {BACK} LIMIT {_MAX_LISTED + 1}", values)
-    old = _column(execute, f"SELECT x.plant_id {_DISPLACED} ORDER BY x.plant_id {listed}", values) if moved else ()
-    moved_ids = tuple((each, values["last_id"] + place) for place, each in enumerate(old, 1))
-    _mark(execute, undone.number)
-    back = (*back, *(new for _, new in moved_ids)) if len(back) + moved <= _MAX_LISTED else ()
-    return max(0, undone.plants - plants - moved), skipped, back, moved, moved_ids
+    return (*back, *(new for _, new in moved_ids)) if len(back) + moved <= _MAX_LISTED else ()
 
 
 def _move(execute: Execute, values: dict[str, int], last_seq: Callable[[int], int]) -> int:

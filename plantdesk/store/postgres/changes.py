@@ -49,6 +49,7 @@ from plantdesk.store.history import (
     KEEP_FIRST,
     LAST_SEQ,
     PLANT,
+    BroughtBack,
     bring_back,
     no_state_before,
     redo_target,
@@ -366,9 +367,7 @@ def undo(transaction: Transaction, change: Change, source: Source) -> Undone:
     return Undone(record(transaction, ChangeEntry(source, kind, parameters, change.number)), *outcome)
 
 
-def take_back(
-    connection: Connection, undone: Change, number: int, last_seq: Callable[[int], int]
-) -> tuple[int, tuple[int, ...], tuple[int, ...], int, tuple[tuple[int, int], ...]]:
+def take_back(connection: Connection, undone: Change, number: int, last_seq: Callable[[int], int]) -> BroughtBack:
     """Take back a change as `bring_back` does; its entry follows. Raises NothingToUndoError and UndoConflictError."""
     is_large = undone.plants > PAGE
     if is_large:
