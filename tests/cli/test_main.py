@@ -21,6 +21,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
+from tests.support.terminals import Terminal
 
 if TYPE_CHECKING:
     Run = Callable[..., str]
@@ -384,20 +385,13 @@ def test_restoring_asks_first(typed: str, *, restored: bool, run: Run) -> None:
 
 
 def on_a_terminal(*arguments: str, typed: str) -> str:
-    pty = pytest.importorskip("pty")
-    leader, follower = pty.openpty()
-    with os.fdopen(leader, "wb", buffering=0) as terminal:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "plantdesk", *arguments],
-            stdin=follower,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+    command = [sys.executable, "-m", "plantdesk", *arguments]
+    with Terminal() as terminal:
+        terminal.type(typed)
+        done = subprocess.run(
+            command, stdin=terminal.end, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
-        os.close(follower)
-        terminal.write(typed.encode())
-        printed, _ = process.communicate(timeout=30)
-    return printed
+    return done.stdout
 
 
 def test_a_restore_that_changes_nothing_makes_no_backup(run: Run) -> None:

@@ -22,7 +22,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
-from tests.support.programs import agree_at_terminal
+from tests.support.terminals import Terminal, agree_at_terminal
 
 if TYPE_CHECKING:
     #: Runs a command; returns its exit code, standard output and standard error.
@@ -176,16 +176,12 @@ def test_wrong_usage_is_refused(arguments: list[str]) -> None:
 
 
 def test_deleting_many_needs_a_yes(run: Run) -> None:
-    pty = pytest.importorskip("pty")
     command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
     assert subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 1
-    for answer, left in ((b"n\n", [9, 2, -1, 3]), (b"yes\n", [9, 2])):
-        terminal, theirs = pty.openpty()
-        with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-            os.write(terminal, answer)
-            process.wait(30)
-        os.close(theirs)
-        os.close(terminal)
+    for answer, left in (("n\n", [9, 2, -1, 3]), ("yes\n", [9, 2])):
+        with Terminal() as terminal:
+            terminal.type(answer)
+            subprocess.run(command, stdin=terminal.end, stdout=terminal.end, stderr=terminal.end, check=False)
         assert listed(run) == left
 
 
@@ -368,7 +364,6 @@ def test_texts_are_shown_whole_and_cannot_control_the_terminal(run: Run) -> None
 
 
 def test_csv_is_exact_in_a_pipe_and_safe_on_a_terminal(run: Run) -> None:
-    pty = pytest.importorskip("pty")
     name = 'a\rb\nc\r\nd,"e" \x1b[31m Röse 🌵'
     assert run("edit", "3", "--name", name)[0] == 0
     command = [sys.executable, "-m", "plantdesk", "list", "--csv"]
@@ -376,11 +371,9 @@ def test_csv_is_exact_in_a_pipe_and_safe_on_a_terminal(run: Run) -> None:
     printed = subprocess.run(command, capture_output=True, check=True, env=environment).stdout.decode()
     rows = list(csv.DictReader(io.StringIO(printed, newline="")))
     assert [row["name"] for row in rows if row["id"] == "3"] == [name]
-    terminal, theirs = pty.openpty()
-    subprocess.run(command, stdout=theirs, check=True)
-    os.close(theirs)
-    assert b"\x1b" not in os.read(terminal, 100_000)
-    os.close(terminal)
+    with Terminal() as terminal:
+        subprocess.run(command, stdout=terminal.end, check=True)
+        assert "\x1b" not in terminal.printed()
 
 
 @pytest.mark.parametrize(
@@ -442,7 +435,7 @@ def test_plants_that_match_since_the_question_are_not_deleted(run: Run) -> None:
     command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
     code, printed = agree_at_terminal(command, edit)
     assert code == 1
-    assert b"plantdesk: 3 plants match now" in printed
+    assert "plantdesk: 3 plants match now" in printed
     assert listed(run) == [9, 2, -1, 3]
 
 

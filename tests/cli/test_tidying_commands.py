@@ -17,7 +17,7 @@ from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM, now_ms
 from plantdesk.domain.validation import NewPlant
 from plantdesk.store import KnownNames, location_of
-from tests.support.programs import agree_at_terminal
+from tests.support.terminals import agree_at_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,12 +149,12 @@ def test_notes_that_are_too_long_together_are_not_merged(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said", "code", "left"),
     [
-        (["duplicates", "--merge"], (b"Merge 2 plants into 2 others?", b"1 plant stays"), 0, [1, 6, 7, 9]),
-        (["merge", "6", "7", "--into", "4"], (b"Merge 2 plants into one?", b"None of the 2"), 1, [1, 4, 6, 7, 9]),
+        (["duplicates", "--merge"], ("Merge 2 plants into 2 others?", "1 plant stays"), 0, [1, 6, 7, 9]),
+        (["merge", "6", "7", "--into", "4"], ("Merge 2 plants into one?", "None of the 2"), 1, [1, 4, 6, 7, 9]),
     ],
 )
 def test_a_plant_that_changed_since_the_question_is_not_merged(
-    run: Run, location: StoreLocation, arguments: list[str], said: tuple[bytes, ...], code: int, left: list[int]
+    run: Run, location: StoreLocation, arguments: list[str], said: tuple[str, ...], code: int, left: list[int]
 ) -> None:
     def edit() -> None:
         assert run("edit", "7", "--note", "changed")[0] == 0

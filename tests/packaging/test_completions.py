@@ -17,6 +17,7 @@ from linux import completions
 from plantdesk.cli.main import main
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.backups.folder import Backups
+from tests.support.terminals import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,31 +75,29 @@ def bash(folder: Path) -> Press:
     """Type a line into bash, with a Tab at its end and Enter; return the arguments that the program gets."""
     start = f"PS1={_READY}\nbind 'set bell-style none'\n{completions.completion('bash')}"
     (folder.parent / "start").write_text(start, encoding="utf-8")
-    pty = pytest.importorskip("pty")
 
     def press(typed: str) -> list[str]:
-        leader, follower = pty.openpty()
-        process = subprocess.Popen(
-            ["bash", "--noprofile", "--rcfile", str(folder.parent / "start"), "-i"],
-            stdin=follower,
-            stdout=subprocess.PIPE,
-            stderr=follower,
-            text=True,
-            start_new_session=True,
-            env={**os.environ, "TERM": "dumb", "HISTFILE": ""},
-        )
-        os.close(follower)
-        shown = b""
-        while _READY.encode() not in shown:  # only now is Tab a key and no character
-            shown += os.read(leader, 1000)
-        os.write(leader, f"{typed}\t\necho {_END}\n".encode())
-        assert process.stdout is not None
+        command = ["bash", "--noprofile", "--rcfile", str(folder.parent / "start"), "-i"]
+        environment = {**os.environ, "TERM": "dumb", "HISTFILE": ""}
         found = []
-        while (line := process.stdout.readline().rstrip("\n")) != _END:
-            found.append(line.removeprefix("<").removesuffix(">"))
-        process.kill()
-        process.communicate()
-        os.close(leader)
+        with (
+            Terminal() as terminal,
+            subprocess.Popen(
+                command,
+                stdin=terminal.end,
+                stdout=subprocess.PIPE,
+                stderr=terminal.end,
+                text=True,
+                start_new_session=True,
+                env=environment,
+            ) as process,
+        ):
+            terminal.printed_until(_READY)  # only now is Tab a key and no character
+            terminal.type(f"{typed}\t\necho {_END}\n")
+            assert process.stdout is not None
+            while (line := process.stdout.readline().rstrip("\n")) != _END:
+                found.append(line.removeprefix("<").removesuffix(">"))
+            process.kill()
         return found
 
     return press

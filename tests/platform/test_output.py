@@ -19,6 +19,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
+from tests.support.terminals import Terminal
 
 closes_streams = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell closes them")
 needs_full = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
@@ -195,20 +196,14 @@ def test_names_in_messages_do_not_control_the_terminal(
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no pseudo-terminals here")
 @pytest.mark.parametrize("form", ["csv", "excel", "tsv", "json", "jsonl", "xlsx"])
 def test_an_export_does_not_control_the_terminal(form: str) -> None:
-    pty = pytest.importorskip("pty")
     with closing(Store(paths.database_file())) as store:
         store.add(new_plant({"id": 1, "name": f"Aster{HOSTILE}", "tag": HOSTILE}), FORM).result(30)
-    leader, follower = pty.openpty()
     command = [sys.executable, "-m", "plantdesk", "export", "-", "--format", form]
-    done = subprocess.run(command, stdout=follower, stderr=subprocess.PIPE, check=False)
-    os.close(follower)
-    shown = b""
-    with contextlib.suppress(OSError):  # Linux: at the end
-        while piece := os.read(leader, 65_536):
-            shown += piece
-    os.close(leader)
+    with Terminal() as terminal:
+        done = subprocess.run(command, stdout=terminal.end, stderr=subprocess.PIPE, check=False)
+        shown = terminal.printed()
     assert done.returncode == (1 if form == "xlsx" else 0), done.stderr
-    assert (b"Aster" in shown) == (form != "xlsx")
-    assert not set(HOSTILE).intersection(shown.decode()) - set("[31m")
+    assert ("Aster" in shown) == (form != "xlsx")
+    assert not set(HOSTILE).intersection(shown) - set("[31m")
     unchanged = subprocess.run(command, capture_output=True, check=True).stdout
     assert form in {"xlsx", "json", "jsonl"} or HOSTILE in unchanged.decode()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from plantdesk.store import tables
 from plantdesk.store.sqlite import migrations
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps, migrate
 from plantdesk.store.sqlite.store import Store
+from tests.support.terminals import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,16 +92,12 @@ def test_a_migration_reports_its_progress(path: Path) -> None:
 
 
 def test_a_terminal_shows_the_progress_of_a_migration_and_then_the_plants(path: Path) -> None:
-    pty = pytest.importorskip("pty")
     write_old_store(path, plants=60_000)
-    terminal, theirs = pty.openpty()
     command = [sys.executable, "-m", "plantdesk", "get", "7", "--database", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs) as process:
-        os.close(theirs)
-        printed, _ = process.communicate(timeout=60)
-    assert b"Plant 7" in printed
-    assert b"%" in os.read(terminal, 10_000)
-    os.close(terminal)
+    with Terminal() as terminal:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal.end, check=True)
+        assert b"Plant 7" in done.stdout
+        assert "%" in terminal.printed()
 
 
 def write_old_store(path: Path, plants: int) -> None:

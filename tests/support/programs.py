@@ -8,12 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from plantdesk.store.sqlite.store import Store
 
@@ -94,20 +92,3 @@ def left_over(process: subprocess.Popen[str]) -> list[str]:
         if int(session) == process.pid:
             found.append(text)
     return found
-
-
-def agree_at_terminal(command: list[str], meanwhile: Callable[[], None]) -> tuple[int, bytes]:
-    """Run a command at a terminal, do something while it asks, and agree; return its exit code and what it printed."""
-    pty = pytest.importorskip("pty")
-    terminal, theirs = pty.openpty()
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        printed = b""
-        while b"[y/N]" not in printed:
-            printed += os.read(terminal, 1000)
-        meanwhile()
-        os.write(terminal, b"y\n")
-        code = process.wait(30)
-    printed += os.read(terminal, 10_000)
-    os.close(theirs)
-    os.close(terminal)
-    return code, printed
