@@ -382,7 +382,7 @@ def _add_names(commands: Commands) -> None:
     actions = add_group(commands, "names", "import or remove the list of known names, which are offered while you type")
     does = "make the list of a file with one name on each line, or a table with a column of names"
     made = add_command(actions, "import", does, "names.import_names", "database")
-    made.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input")
+    made.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input, text without --format")
     from plantdesk.transfer.formats import Format
 
     _add_format(made, tuple(Format))

@@ -106,8 +106,10 @@ class Dialect(NamedTuple):
 class DelimitedTable:
     """The rows of a file. The parts of `dialect` that are None are detected: then it is that of the file."""
 
-    def __init__(self, text: TextFile, delimiter: str | None = None, quote: str | None = None) -> None:
-        """Read the first lines. Raises FileError and OSError."""
+    def __init__(
+        self, text: TextFile, delimiter: str | None = None, quote: str | None = None, *, is_list: bool = False
+    ) -> None:
+        """Read the first lines; with `is_list`, they may be names without columns. Raises FileError and OSError."""
         csv.field_size_limit(LONGEST)
         self._text = text
         blocks = text.blocks()
@@ -121,6 +123,8 @@ class DelimitedTable:
             raise text.error(Text("It has no header."))
         self._blocks = ((text.line - block.count("\n"), block) for block in blocks)
         self.dialect = _detected(lines[:SAMPLED], delimiter, quote)
+        if is_list and self._anki is None and _is_list(lines[:SAMPLED], self.dialect):
+            self.dialect = Dialect(ONE_COLUMN, "")
         quote = self.dialect.quote
         #: Where even the header is in quotes, "" is no text; else it is an empty one, as PlantDesk exports it.
         self._all_quoted = bool(quote) and lines[0].startswith(quote)
@@ -302,6 +306,14 @@ def _reason(error: csv.Error, column: int) -> Text:
         return Text("In column {column} a quote is opened and not closed.", column=column)
     text = Text('In column {column} a quote in a quoted text is not doubled. Write it as "", also where it is \\".')
     return text.filled(column=column)
+
+
+def _is_list(lines: list[str], dialect: Dialect) -> bool:
+    """Whether lines have no columns: there is no header, and each comma is one between words, as in “Rose, Dog”."""
+    delimiter, quote, _ = dialect
+    if any(map(field_of, lines[0].split(delimiter))) or lines[0].startswith(quote):
+        return False
+    return delimiter == ONE_COLUMN or (delimiter == "," and not any(re.search(",[^ ]", line) for line in lines))
 
 
 def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:

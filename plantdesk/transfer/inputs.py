@@ -34,6 +34,8 @@ class Reading(NamedTuple):
     columns: Columns = Columns()
     #: Lines before the header, such as a title.
     skipped_lines: int = 0
+    #: Whether lines without a header may be names, whose commas and quotes belong to them.
+    is_list: bool = False
 
 
 class Input(NamedTuple):
@@ -83,7 +85,7 @@ def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
             return Input(form, text, MarkdownTable(text), iter(()))
         case _:
             delimiter = reading.delimiter or ("\t" if form is Format.TSV else None)
-            return Input(form, text, DelimitedTable(text, delimiter, reading.quote), iter(()))
+            return Input(form, text, DelimitedTable(text, delimiter, reading.quote, is_list=reading.is_list), iter(()))
 
 
 def _json_lines(text: TextFile) -> Iterator[tuple[int, object]]:

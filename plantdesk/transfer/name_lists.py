@@ -47,20 +47,22 @@ def names_of(
     """Yield the names in a file, or in the table of a ZIP file; where it says which are accepted, only those.
 
     Where it has a column `kingdom`, animals, bacteria and the like are left out as well.
-    `progress` gets the bytes read since, `left_out` the number of names so far that are left out. The format is that
-    of the file's name if it is not given. Where a text turns out late not to be UTF-8, its names come once more.
+    `progress` gets the bytes read since, `left_out` the number of names so far that are left out. If the format is not
+    given it is that of the file's name, and text from a pipe. Where a text turns out late not to be UTF-8, its names
+    come once more.
     Raises FileError, UnknownFormatError, NoColumnError and OSError.
     """
     path = source.path
     is_pipe = str(path) == PIPE
     if path is not None and not is_pipe and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
         raise FileError(source.name, Text("It is not a regular file."))  # a pipe that nobody writes to never ends
+    reading = Reading(Format.CSV if form is None and is_pipe else form, is_list=True)
     try:
-        yield from _names(source, Reading(form), progress, left_out)
+        yield from _names(source, reading, progress, left_out)
     except UnknownEncodingError as error:
         if error.likely or is_pipe:
             raise
-        yield from _names(source, Reading(form, GUESSED), lambda _count: progress(0), left_out)
+        yield from _names(source, reading._replace(encoding=GUESSED), lambda _count: progress(0), left_out)
 
 
 def _names(

@@ -201,12 +201,11 @@ def test_known_names_are_imported_shown_and_removed(
     said = run("names", "import", str(tmp_path / "wcvp_names.csv"))[2]
     assert ": 1 name from “wcvp_names.csv”.\n" in said
     assert said.endswith("\nLeft out, as not accepted, not of plants or fungi, or not readable: 1 name.\n")
-    piped = (tmp_path / "piped").open("w+", encoding="utf-8")
-    piped.write('[{"name": "Aloe"}]')
-    piped.seek(0)
-    monkeypatch.setattr(sys, "stdin", piped)
-    assert run("names", "import", "-", "--format", "json")[2].endswith("1 name from “standard input”.\n")
-    piped.close()
+    for text, options in (("Rose, Dog\n", ()), ('[{"name": "Aloe"}]', ("--format", "json"))):
+        (tmp_path / "piped").write_text(text, encoding="utf-8")
+        with (tmp_path / "piped").open(encoding="utf-8") as piped:
+            monkeypatch.setattr(sys, "stdin", piped)
+            assert run("names", "import", "-", *options)[2].endswith(": 1 name from “standard input”.\n")
     assert run("names", "remove")[0] == 0
     assert not location.names_file.exists()
 

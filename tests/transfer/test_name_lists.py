@@ -66,6 +66,9 @@ def read(folder: Path, name: str, text: str) -> list[str]:
     [
         ("plain.txt", "Aloe vera\nRosa canina\nÉrable\n", ["Aloe vera", "Rosa canina", "Érable"]),
         ("one.txt", "Aloe vera", ["Aloe vera"]),
+        ("words.txt", 'Rose, Dog\nAloe "Vera\nAcer\n', ["Rose, Dog", 'Aloe "Vera', "Acer"]),
+        ("words.csv", 'Name\n"Rose, Dog"\nAcer\n', ["Rose, Dog", "Acer"]),
+        ("rows.csv", "Aloe,a\nFern,b\n", ["Aloe", "Fern"]),
         ("names.csv", "id,name,tag\n1,Aloe vera,a\n2,Fern,b\n", ["Aloe vera", "Fern"]),
         ("names.csv", "name\nAloe vera\nFern\n", ["Aloe vera", "Fern"]),
         ("classification.csv", WFO, ["Salvia nemorosa", "Érica"]),
