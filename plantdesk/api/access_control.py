@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMissingError
 
 if TYPE_CHECKING:
-    from starlette.types import Scope
-
+    from plantdesk.api.http.requests import Scope
     from plantdesk.domain.protocols import ServedTokens, TokenLookup
     from plantdesk.domain.records import Source
 
