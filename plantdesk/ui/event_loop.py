@@ -56,9 +56,13 @@ class GarbageCollector(QObject):
 
     @Slot()
     def start(self) -> None:
-        """Collect from now on, but not what exists now and stays: that would take 20 to 30 ms each time."""
+        """Collect from now on, but not what exists now and stays: that would take 20 to 40 ms each time.
+
+        Nor once before: of 87,000 objects of a start, 262 are garbage; but those of the window of another store are.
+        """
         if not self._timer.isActive():
-            gc.collect()
+            if gc.get_freeze_count():
+                gc.collect()
             gc.freeze()
             self._timer.start()
 

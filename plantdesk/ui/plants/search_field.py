@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
@@ -59,11 +60,15 @@ class SearchCompleter(QObject):
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self._completer.setMaxVisibleItems(_MAX_OFFERS)
         self._completer.setWidget(field)
-        self._popup = QListView()
-        self._completer.setPopup(self._popup)
-        CompleterPopup(self._completer, field)
         self._completer.activated.connect(self._on_chosen)
         field.textEdited.connect(self._on_edited)
+
+    @cached_property
+    def _popup(self) -> QListView:
+        popup = QListView()
+        self._completer.setPopup(popup)
+        CompleterPopup(self._completer, self._field)
+        return popup
 
     @property
     def is_choosing(self) -> bool:

@@ -56,6 +56,7 @@ from plantdesk.ui.theme.style_sheet import style_sheet
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction
+    from PySide6.QtSvg import QSvgRenderer
 
     from plantdesk.ui.theme.portal import PortalScheme
 
@@ -71,6 +72,7 @@ class Icons:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
         self._cache: dict[tuple[str, str, int, int], QIcon] = {}
+        self._pixmaps: dict[tuple[str, str, int, float], QPixmap] = {}
         self._targets: WeakKeyDictionary[IconTarget, tuple[str, str, int]] = WeakKeyDictionary()
 
     def icon(self, name: str, color: str = "text", size: int = ICON, gap: int = 0) -> QIcon:
@@ -85,7 +87,10 @@ class Icons:
 
     def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
         """Return an icon as a pixmap, `size` logical pixels wide, for a device pixel ratio."""
-        return _rendered(name, self._theme.colors.color(color), size, ratio)
+        key = (name, color, size, ratio)
+        if key not in self._pixmaps:
+            self._pixmaps[key] = _rendered(_renderer(name, self._theme.colors.color(color)), size, ratio)
+        return self._pixmaps[key]
 
     def put_on(self, target: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
         """Set the icon of a button or an action, and again after each change of the theme.
@@ -98,6 +103,7 @@ class Icons:
     def rebuild(self) -> None:
         """Render all icons again, after the colours have changed."""
         self._cache.clear()
+        self._pixmaps.clear()
         for target, (name, color, size) in list(self._targets.items()):
             if isValid(target):
                 self._set_icon(target, name, color, size)
@@ -113,9 +119,10 @@ class Icons:
         foreground = self._theme.colors.color(color)
         faded = mixed(foreground, self._theme.colors.color("window"), 0.45)
         icon = QIcon()
-        for ratio in sorted({1.0, 2.0, 3.0, _screen_ratio()}):
-            icon.addPixmap(_rendered(name, foreground, size, ratio, gap), QIcon.Mode.Normal)
-            icon.addPixmap(_rendered(name, faded, size, ratio, gap), QIcon.Mode.Disabled)
+        for mode, shown in ((QIcon.Mode.Normal, foreground), (QIcon.Mode.Disabled, faded)):
+            renderer = _renderer(name, shown)
+            for ratio in sorted({1.0, 2.0, 3.0, _screen_ratio()}):
+                icon.addPixmap(_rendered(renderer, size, ratio, gap), mode)
         return icon
 
 
@@ -130,15 +137,18 @@ def _svg(name: str) -> str:
     return file.read_text(encoding="utf-8").replace('stroke-width="2"', 'stroke-width="1.75"')
 
 
-def _rendered(name: str, color: QColor, size: int, ratio: float, gap: int = 0) -> QPixmap:
+def _renderer(name: str, color: QColor) -> QSvgRenderer:
     from PySide6.QtSvg import QSvgRenderer
 
-    source = _svg(name).replace("currentColor", color.name())
+    return QSvgRenderer(QByteArray(_svg(name).replace("currentColor", color.name()).encode()))
+
+
+def _rendered(renderer: QSvgRenderer, size: int, ratio: float, gap: int = 0) -> QPixmap:
     pixmap = QPixmap(round((size + gap) * ratio), round(size * ratio))
     pixmap.fill(Qt.GlobalColor.transparent)
     start = gap * ratio if QGuiApplication.isRightToLeft() else 0
     painter = QPainter(pixmap)
-    QSvgRenderer(QByteArray(source.encode())).render(painter, QRectF(start, 0, size * ratio, size * ratio))
+    renderer.render(painter, QRectF(start, 0, size * ratio, size * ratio))
     painter.end()
     pixmap.setDevicePixelRatio(ratio)
     return pixmap

@@ -275,16 +275,19 @@ class TagCompleter(QCompleter):
         """`owner` is in the window of its fields."""
         super().__init__(owner)
         self.tags = tags
+        self._owner = owner
+        self._popup: CompleterPopup | None = None
         self._offers = QStringListModel(self)
         self.setModel(self._offers)
         self.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.setFilterMode(Qt.MatchFlag.MatchContains)
         self.setMaxVisibleItems(8)
-        CompleterPopup(self, owner)
 
     @override
     def splitPath(self, path: str) -> list[str]:
-        """Make the offers for what was typed: Qt calls it before it looks for them."""
+        """Make the offers for what was typed, and their list: Qt calls it before it looks for them."""
+        if self._popup is None:  # a list takes 3 ms of a start
+            self._popup = CompleterPopup(self, self._owner)
         self._offers.setStringList(completions(self.tags.stringList(), path))
         return [path]
 
