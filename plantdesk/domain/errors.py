@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum, unique
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from plantdesk.domain.values import Value
 
@@ -134,7 +134,7 @@ class OutOfMemoryError(PlantDeskError):
 # --- input ---
 
 
-class InvalidField(NamedTuple):
+class InvalidField(Value):
     """What is wrong with one field, and what a script sent in it."""
 
     field: str

@@ -28,10 +28,10 @@ _TOO_LONG = {
 FIELDS = ("name", "note")
 
 #: Blanks that a name or note has one of instead. Each takes a run of them whole, so that the time is linear.
-_NAME_BLANKS = re.compile(r"\s\s+|[^\S ]")
-_NOTE_BLANKS = re.compile(r"[^\S\n]*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])|[^\S\n]+(?=\S)")
-_STRAIGHT, _CURLY = re.compile("['\"]"), re.compile("[‘’‚‛“”„‟]")
-_OPENING = re.compile(r"[\s(\[{<–—/-]")
+_NAME_BLANKS = r"\s\s+|[^\S ]"
+_NOTE_BLANKS = r"[^\S\n]*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])|[^\S\n]+(?=\S)"
+_STRAIGHT, _CURLY = "['\"]", "[‘’‚‛“”„‟]"
+_OPENING = r"[\s(\[{<–—/-]"
 
 
 class Texts(NamedTuple):
@@ -182,11 +182,11 @@ def _is_word(text: str, place: Place) -> bool:
     return not any(each.isalnum() or each == "_" for each in around)
 
 
-def _tidied(blanks: re.Pattern[str], one: str, text: str) -> Iterator[Place]:
+def _tidied(blanks: str, one: str, text: str) -> Iterator[Place]:
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     if start:
         yield Place(0, start, "")
-    for found in blanks.finditer(text, start, end):
+    for found in re.compile(blanks).finditer(text, start, end):
         if one == " " or found[0].splitlines() != [found[0]]:  # else blanks within a line of a note
             yield Place(*found.span(), one)
     if start < end < len(text):
@@ -194,14 +194,14 @@ def _tidied(blanks: re.Pattern[str], one: str, text: str) -> Iterator[Place]:
 
 
 def _curly(text: str) -> Iterator[Place]:
-    for quote in _STRAIGHT.finditer(text):
+    for quote in re.finditer(_STRAIGHT, text):
         at = quote.start()
-        opens = at == 0 or _OPENING.match(text[at - 1]) is not None
+        opens = at == 0 or re.match(_OPENING, text[at - 1]) is not None
         yield Place(at, at + 1, {"'": "’‘", '"': "”“"}[quote[0]][opens])
 
 
 def _straight(text: str) -> Iterator[Place]:
-    return (Place(*quote.span(), "'" if quote[0] in "‘’‚‛" else '"') for quote in _CURLY.finditer(text))
+    return (Place(*quote.span(), "'" if quote[0] in "‘’‚‛" else '"') for quote in re.finditer(_CURLY, text))
 
 
 def _at_start(new: str, _text: str) -> list[Place]:

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 #: Addresses of servers, and what SQLite takes for something else than a file.
-_ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$")
+_ADDRESS = "[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$"
 _POSTGRES = {"postgresql://", "postgres://"}
 #: Mistaken addresses of servers: a file of such a name would hold a password in its name.
-_MISTAKEN = re.compile(r"postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|service)\s*=", re.IGNORECASE)
+_MISTAKEN = r"(?i:postgres(ql)?:|(.*\s)?(host|hostaddr|user|password|dbname|service)\s*=)"
 #: Files that name a shared store.
 DESK_FILE_SUFFIX = ".plantdesk-store"
 
@@ -51,7 +51,7 @@ def location_of(database: str | Path | None) -> StoreLocation:
     Raises StoreUnreachableError, IsFolderError and NoHomeFolderError.
     """
     if database is not None:
-        address = _ADDRESS.match(str(database))
+        address = re.match(_ADDRESS, str(database))
         if address is not None and address[0].lower() in _POSTGRES:
             from plantdesk.store.postgres.location import PostgresLocation
 
@@ -59,7 +59,7 @@ def location_of(database: str | Path | None) -> StoreLocation:
         if address is not None:
             raise AddressError(start=address[0])  # the rest may be a password
         path = Path(database).absolute()
-        if _MISTAKEN.match(str(database)) and not Path(database).is_absolute() and not path.exists():
+        if re.match(_MISTAKEN, str(database)) and not Path(database).is_absolute() and not path.exists():
             from plantdesk.store.postgres.address import AddressSyntaxError
 
             raise AddressSyntaxError
@@ -128,14 +128,16 @@ class SqliteLocation(Value):
 
     def exists(self) -> bool:
         """Whether there is the file, its log or a backup."""
-        from plantdesk.store.sqlite.backups.folder import Backups
-
         try:
             status = self.path.stat()
             has_file = status.st_size > 0 or not stat.S_ISREG(status.st_mode)
         except OSError:  # nothing, or a link to nothing
             has_file = os.path.lexists(self.path)
-        return has_file or os.path.lexists(f"{self.path}-wal") or bool(Backups(self.path).newest_first())
+        if has_file or os.path.lexists(f"{self.path}-wal"):
+            return True
+        from plantdesk.store.sqlite.backups.folder import Backups
+
+        return bool(Backups(self.path).newest_first())
 
     def check(self) -> bool:
         """Return whether there is a file with content, which is checked before SQLite opens it as a store."""

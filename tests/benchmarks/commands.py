@@ -1,6 +1,8 @@
-"""Commands on a store of one plant beside a Python that imports sqlite3, json and argparse, run in turn.
+"""Commands on a store of two plants beside a Python that imports sqlite3, json and argparse, run in turn.
 
     python -m tests.benchmarks.commands [--rounds 11] [--program COMMAND …] [--require 0.5]
+
+The first `add` also makes the store.
 
 Prints the median time and processor time of each, in milliseconds and as multiples of that Python's, and the goal.
 `--program` measures another PlantDesk, such as the frozen one. `--require 0.5` fails where the processor time of one is
@@ -28,6 +30,7 @@ _PYTHON = [sys.executable, "-c", "import sqlite3, json, argparse"]
 #: In the order of a round: each finds what those before it have left.
 _COMMANDS = (
     "add --name Fern --id 1",
+    "add --name Ivy",
     "list",
     "get 1",
     "edit 1 --name Moss",
@@ -88,7 +91,7 @@ def main() -> None:
     """Measure, and print a line for each command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--program", default=f"{shlex.quote(sys.executable)} -m plantdesk")
+    parser.add_argument("--program", default=shlex.quote(str(Path(sys.executable).with_name("plantdesk"))))
     add_option(parser)
     options = parser.parse_args()
     costs = measure(shlex.split(options.program), options.rounds)

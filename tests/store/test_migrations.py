@@ -11,7 +11,7 @@ from sqlmodel import SQLModel, create_engine
 
 from plantdesk.store import tables
 from plantdesk.store.sqlite import migrations
-from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps, migrate
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps, expected_schema, migrate
 from plantdesk.store.sqlite.store import Store
 from tests.support.terminals import Terminal
 
@@ -49,6 +49,13 @@ def test_migrations_make_what_the_tables_describe(path: Path, tmp_path: Path) ->
     engine.dispose()
     assert tables.PlantTable.metadata is SQLModel.metadata
     assert described(path) == described(other)
+
+
+@pytest.mark.parametrize("version", range(SCHEMA_VERSION + 1))
+def test_the_expected_schema_is_what_the_steps_make(version: int) -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        apply_steps(database, 0, version)
+        assert expected_schema(version) == {*database.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")}
 
 
 def test_a_store_carries_its_mark_and_version(path: Path) -> None:

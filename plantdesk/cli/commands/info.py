@@ -53,7 +53,10 @@ def _server(database: StoreLocation) -> Runtime | None:
 def _runtime_folder() -> Path | None:
     """Return the folder of runtime files; None where it is empty, so that no server runs, or cannot be read."""
     folder = paths.runtime_folder()
-    return folder if any(folder.glob("*")) else None
+    try:
+        return folder if any(folder.iterdir()) else None
+    except OSError:
+        return None
 
 
 def _json(database: StoreLocation, runtime: Runtime | None) -> str:

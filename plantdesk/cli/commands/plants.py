@@ -185,9 +185,11 @@ def _filter(options: argparse.Namespace) -> Filter:
 
 
 def _refuse_everything(options: argparse.Namespace) -> None:
+    if options.search is None:
+        return
     from plantdesk.domain.search import parse_search
 
-    if options.search is not None and parse_search(options.search).is_everything:
+    if parse_search(options.search).is_everything:
         options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
 
 

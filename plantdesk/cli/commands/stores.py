@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: SQLite accepts expressions up to a depth of 1,000.
 _MAX_WORDS = 300
 #: A command in a message, to which --database is added.
-_SUGGESTED = re.compile(r"`plantdesk [^`]+|: plantdesk [^).]+")
+_SUGGESTED = r"`plantdesk [^`]+|: plantdesk [^).]+"
 _UPDATING = "Updating the plants to this version of PlantDesk"
 
 
@@ -34,13 +34,15 @@ def typed(database: StoreLocation, command: str) -> str:
 def with_database(text: Text, database: StoreLocation) -> Text:
     """Return a message whose commands name this database: without it they would change the user's own plants."""
     option = _option(database).replace("{", "{{").replace("}", "}}")
-    return text.mapped(lambda template: _SUGGESTED.sub(lambda command: command[0] + option, template))
+    return text.mapped(lambda template: re.sub(_SUGGESTED, lambda command: command[0] + option, template))
 
 
 def _option(database: StoreLocation) -> str:
+    if database.is_own:
+        return ""
     import shlex
 
-    return "" if database.is_own else f" --database {shlex.quote(database.url)}"
+    return f" --database {shlex.quote(database.url)}"
 
 
 def open_existing_store(database: StoreLocation) -> PlantStore:

@@ -36,7 +36,7 @@ _TRIGRAM = 3
 _MAX_TRIGRAMS = 32
 #: Digits of the largest id.
 _MAX_DIGITS = 19
-_ID = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_ID = "0|-?[1-9][0-9]{0,18}"
 
 
 class Candidates(NamedTuple):
@@ -111,7 +111,7 @@ def _may_be_id(word: str) -> bool:
 
 def ids_that_begin(word: str) -> Iterator[tuple[int, int]]:
     """Yield the ranges of the ids that begin with a word when they are written in digits."""
-    if _ID.fullmatch(word) is None:
+    if re.fullmatch(_ID, word) is None:
         return
     for zeros in range(_MAX_DIGITS - len(word.lstrip("-")) + 1 if word != "0" else 1):
         first, more = int(word) * 10**zeros, 10**zeros - 1

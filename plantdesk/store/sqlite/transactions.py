@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from plantdesk.domain.errors import StoreClosedError, StoreDamagedError, StoreError, StoreReadOnlyError
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.commit_tracker import is_locked
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.index_note import IndexNote
@@ -203,6 +202,8 @@ class Transactions:
         if file is None:
             yield
             return
+        from plantdesk.store.sqlite.backups.difference import attached
+
         with translate_errors(), attached(self._current_connection().sqlite, file):
             yield
 

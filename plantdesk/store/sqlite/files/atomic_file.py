@@ -22,7 +22,7 @@ _TEMPORARY_SUFFIX, _LOCKED_SUFFIX = ".new", ".locked.new"
 #: All copies of stores, so that the next one finds what is left of any.
 _COPY = "plantdesk-copy"
 #: The end of the name of a temporary file, with what makes it unique.
-_IS_RANDOM = re.compile(r"\.[a-z0-9_]{8}(?:\.locked)?\.new\Z")
+_RANDOM = r"\.[a-z0-9_]{8}(?:\.locked)?\.new\Z"
 #: Seconds after the last write to a temporary file, in both directions as clocks jump: its process is gone.
 _TEMPORARY_AGE = 86_400
 
@@ -129,7 +129,7 @@ def remove_old_temporary_files(folder: Path, name: str) -> None:
     for temporary in temporary_files_of(folder, name):
         with suppress(OSError):
             status = temporary.lstat()
-            is_temporary = stat.S_ISREG(status.st_mode) and _IS_RANDOM.search(temporary.name) is not None
+            is_temporary = stat.S_ISREG(status.st_mode) and re.search(_RANDOM, temporary.name) is not None
             if is_temporary and abs(time.time() - status.st_mtime) > _TEMPORARY_AGE:
                 temporary.unlink()
 

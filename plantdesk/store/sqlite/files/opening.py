@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
     FolderMissingError,
     ForeignFileError,
@@ -29,7 +28,6 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.store.sqlite import commit_key
-from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,
     LOCK_SECONDS,
@@ -57,6 +55,7 @@ from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migr
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from plantdesk.store.sqlite.backups.folder import Backups
     from plantdesk.store.sqlite.connections import Progress
 
 
@@ -155,7 +154,7 @@ def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, 
         _check_damage(connection, whole=first_time or path.stat().st_size <= _CHECKED_SIZE)
         _use_log(connection)
         if version < SCHEMA_VERSION:
-            Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
+            _back_up(path, connection)
             migrate(connection, progress)
         _check_write(connection)
         _complete_sources(connection)
@@ -176,7 +175,7 @@ def _quarantine_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> 
 
 def _quarantine_log(path: Path) -> None:
     is_there = has_log(path)
-    quarantined = Backups(path).quarantine_log(path)
+    quarantined = _backups(path).quarantine_log(path)
     if is_there:
         hint = (
             "To restore its plants, copy the file that it belongs to beside it as %s, and use: plantdesk restore FILE"
@@ -202,6 +201,8 @@ def _replace_by_copy(path: Path) -> FileIdentity:
     Where its log was deleted, a stopped process may still write to the file and to that log. What has begun a new log
     since does not know of that one, and nothing in it was acknowledged.
     """
+    from plantdesk.store.sqlite.backups.folder import fill_copy
+
     with replaced_file(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
         fill_copy(source, temporary)
         _quarantine_log(path)
@@ -215,7 +216,7 @@ def _create(path: Path, *, create: bool) -> None:
     with locked(path), translate_errors():
         if not is_absent(path):
             return  # another process was quicker
-        backups = Backups(path)
+        backups = _backups(path)
         if not create and (has_log(path) or backups.newest_first()):
             raise StoreGoneError(path.name, backups.folder.name)
         if any(os.path.lexists(path.with_name(path.name + ending)) for ending in SIDE_FILES):
@@ -234,9 +235,21 @@ def _check_own(path: Path) -> None:
     except UnsafeFileError:
         raise
     except ForeignFileError:
-        if Backups(path).newest_first():
+        if _backups(path).newest_first():
             raise StoreDamagedError from None
         raise
+
+
+def _backups(path: Path) -> Backups:
+    from plantdesk.store.sqlite.backups.folder import Backups  # few openings need it, and commands start faster
+
+    return Backups(path)
+
+
+def _back_up(path: Path, connection: sqlite3.Connection) -> None:
+    from plantdesk.domain.backups import BackupKind
+
+    _backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
 
 
 def _version(path: Path, connection: sqlite3.Connection) -> int:
