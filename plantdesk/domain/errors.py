@@ -290,8 +290,12 @@ class UndoConflictError(PlantDeskError):
         one="Not undone, as the plant has been changed since, or is there again: {title}.",
     )
 
-    def __init__(self, title: Text, plants: int) -> None:
-        super().__init__(count=plants, title=title)
+    def __init__(self, title: Text, plants: int, *, is_redo: bool = False) -> None:
+        not_redone = Text(
+            "Not redone, as all {count:,} plants have been changed since, or are there again: {title}.",
+            one="Not redone, as the plant has been changed since, or is there again: {title}.",
+        )
+        super().__init__(not_redone if is_redo else None, count=plants, title=title)
 
 
 # --- the store: a class for each cause, for every kind of store; `files` are those of the kinds that have one ---

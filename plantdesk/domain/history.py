@@ -101,17 +101,17 @@ class Change(NamedTuple):
 
     def taken_back(self) -> tuple[ChangeKind, dict[str, Any]]:
         """Return kind and parameters of the change that takes this one back. Raises NothingToUndoError."""
+        is_redo = self.kind is ChangeKind.UNDO
+        if self.is_undone:
+            done = Text("This is redone already: {title}.") if is_redo else Text("This is undone already: {title}.")
+            raise NothingToUndoError(done, title=self.plain_title)
         if not self.can_undo:
-            reason = Text(
-                "This is too old to be undone: {title}. The state before it is no longer stored; `plantdesk history` "
-                "lists the changes."
-            )
-            if self.is_undone:
-                reason = Text("This is undone already: {title}. `plantdesk history` lists the changes.")
-            raise NothingToUndoError(reason, title=self.title)
+            redo = Text("This is too old to be redone: {title}. The state before it is no longer stored.")
+            undo = Text("This is too old to be undone: {title}. The state before it is no longer stored.")
+            raise NothingToUndoError(redo if is_redo else undo, title=self.plain_title)
         kind, parameters, plants = self.subject
         of = {"kind": str(kind), "parameters": parameters, "plants": plants}
-        return ChangeKind.REDO if self.kind is ChangeKind.UNDO else ChangeKind.UNDO, {"of": of}
+        return ChangeKind.REDO if is_redo else ChangeKind.UNDO, {"of": of}
 
     def check_same(self, stored: Change) -> None:
         """Raise NothingToUndoError where the store has another change under the number: it was replaced since."""

@@ -73,6 +73,7 @@ _MOVE = f"""INSERT INTO plant (id, {COLUMNS}, change)
     {_DISPLACED}"""
 _MOVED_IMAGES = """INSERT INTO before_image (change, plant_id, after)
     SELECT :number, id, :number FROM plant WHERE id BETWEEN :last_id + 1 AND :last_id + :count"""
+_NO_CHANGE = Text("There is no change to undo. A plant that was added is removed by `plantdesk delete ID`.")
 _GAP = before_gap("SELECT 0 AS id UNION SELECT id FROM plant WHERE id > 0", ":count")
 
 
@@ -83,8 +84,7 @@ def read_change(execute: Execute, number: int) -> Change:
     """Return the change of this number. Raises NothingToUndoError where there is none."""
     row = execute(f"{SELECT} WHERE number = :number", {"number": number}).fetchone()
     if row is None:
-        reason = Text("There is no change {number}. `plantdesk history` lists the changes.")
-        raise NothingToUndoError(reason, number=number)
+        raise NothingToUndoError(Text("There is no change {number}."), number=number)
     return change_of(row)
 
 
@@ -180,7 +180,7 @@ def undo_target(execute: Execute, change: Change | int | None) -> Change:
 
 
 def _latest(execute: Execute) -> int:
-    number = _target(execute, "undoes IS NULL", Text("There is nothing to undo."))
+    number = _target(execute, "undoes IS NULL", _NO_CHANGE)
     if execute("SELECT size FROM change WHERE number = :number", {"number": number}).fetchone() != (None,):
         return number
     sql = """SELECT number, undoes, undone = 0 AND size IS NOT NULL FROM change
@@ -224,7 +224,7 @@ def bring_back(
     restored = _restore(execute, values, before_return)
     moved = _move(execute, values, last_seq) if restored < undone.plants else 0
     if restored + moved == 0:
-        raise UndoConflictError(undone.plain_title, undone.plants)
+        raise UndoConflictError(undone.plain_title, undone.plants, is_redo=undone.kind is ChangeKind.UNDO)
     _mark(execute, undone.number)
     skipped = max(0, undone.plants - restored - moved)
     skipped_ids = _skipped_ids(execute, values, moved) if skipped else ()

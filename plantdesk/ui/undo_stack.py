@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.domain.errors import StoreError
+from plantdesk.domain.errors import EditConflictError, StoreError, UndoConflictError
 from plantdesk.domain.history import Change, ChangeKind, title
 from plantdesk.domain.records import FORM
 
@@ -52,13 +52,13 @@ Step = Change | AddedPlant | AddedPlantChange
 class UndoStack(QObject):
     """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
 
-    What is requested while a step is under way comes after it. `changed`: the next steps are
-    others. `begun`: a step is under way, which takes seconds for a million plants. `undone(undone, step)`: a step was
-    made, which `step` takes back. `failed(error)`: it was not, and is dropped unless the store could not take it now.
+    What is requested while a step is under way comes after it. `changed`: the next steps are others. `begun(is_redo)`:
+    a step is under way, which takes seconds for a million plants. `undone(undone, step)`: a step was made, which `step`
+    takes back. `failed(error)`: it was not, and is dropped unless the store could not take it now.
     """
 
     changed = Signal()
-    begun = Signal()
+    begun = Signal(bool)
     undone = Signal(object, object)
     failed = Signal(object)
 
@@ -142,7 +142,8 @@ class UndoStack(QObject):
         self.is_busy = True
         source.remove(change)
         self.changed.emit()
-        self.begun.emit()
+        is_redo = target is self._done
+        self.begun.emit(is_redo)
         store = self._store
 
         def finish(undone: Undone) -> None:
@@ -163,9 +164,16 @@ class UndoStack(QObject):
                 if isinstance(error, StoreError) and not error.is_unknown:
                     source.append(change)  # the store will take it back later
                 self.changed.emit()
-                self.failed.emit(error)
+                self.failed.emit(_titled(error, change, is_redo=is_redo))
 
         self._bridge.follow(self, _undone(store, change), finish, fail)
+
+
+def _titled(error: Exception, step: Step, *, is_redo: bool) -> Exception:
+    """Return a refusal about what the user takes back: of a plant that was added the store knows the deletion alone."""
+    if isinstance(step, Change) or not isinstance(error, EditConflictError | UndoConflictError):
+        return error
+    return UndoConflictError(step.plain_title, 1, is_redo=is_redo)
 
 
 def _number(step: Step) -> int | None:

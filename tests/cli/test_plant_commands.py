@@ -321,13 +321,43 @@ def test_an_undo_reports_what_it_left(run: Run) -> None:
     assert json.loads(run("get", "-1", "--json")[1])["tag"] == "kitchen"
 
 
+def test_an_undo_says_that_added_plants_stay(run: Run) -> None:
+    code, _, said = run("undo")
+    assert (code, "no change to undo" in said, "`plantdesk delete ID`" in said) == (1, True, True)
+    run("edit", "3", "--name", "Moss")
+    assert re.fullmatch(r"Undo: Rename “Fern” to “Moss” \(1 plant\), made 20[-0-9]{8} [0-9:]{5}\.\n", run("undo")[2])
+    run("redo")
+    run("add", "--name", "Ivy")
+    said = run("undo")[2]
+    assert said.splitlines()[1:] == ["1 plant was added since and stays. To remove it, type: plantdesk delete 10"]
+    run("redo")
+    run("add", "--name", "Dill")
+    said = run("undo")[2]
+    assert said.splitlines()[1:] == ["2 plants were added since and stay. To see them, type: plantdesk list"]
+    assert listed(run) == [11, 10, 9, 2, -1, 3]
+
+
+def test_what_cannot_be_redone_is_called_so(run: Run) -> None:
+    run("edit", "3", "--name", "Moss")
+    run("undo")
+    run("edit", "3", "--name", "Ivy")
+    code, _, said = run("redo")
+    assert (code, said.startswith("plantdesk: Not redone, as the plant has been changed")) == (1, True)
+    assert run("undo", "1")[2].startswith("plantdesk: This is undone already: Rename “Fern” to “Moss”. `plant")
+    run("undo", "3")
+    run("redo")
+    assert run("undo", "4")[2].startswith("plantdesk: This is redone already: Rename “Fern” to “Ivy”. ")
+
+
 def test_a_plant_whose_id_is_in_use_comes_back_under_another_one(run: Run) -> None:
     run("delete", "9")
     assert run("add", "--name", "Another") == (0, "4\n", "")
     run("add", "--name", "Mine", "--id", "9")
     code, _, said = run("undo")
     assert code == 0
-    assert said.splitlines()[1:] == ["1 plant came back under another ID, since its own is in use: 9 → 10."]
+    came, added = said.splitlines()[1:]
+    assert came == "1 plant came back under another ID, since its own is in use: 9 → 10."
+    assert added.startswith("2 plants were added since")
     assert json.loads(run("get", "10", "--json")[1])["name"] == "Cactus"
     assert run("redo")[0] == 0
     assert listed(run) == [9, 4, 2, -1, 3]

@@ -38,7 +38,7 @@ KINDS = {
 
 def example(kind: type[PlantDeskError]) -> PlantDeskError:
     parameters = inspect.signature(kind).parameters.values()
-    given: list[Any] = [GIVEN[each.name] for each in parameters if each.kind is not each.VAR_KEYWORD]
+    given: list[Any] = [GIVEN[each.name] for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
     return kind(*given)
 
 

@@ -713,7 +713,7 @@ class MemoryStore(PlantStore):
                     state.plants[plant_id] = before
         moved = self._move(images, state.images[number - 1])
         if not images:
-            raise UndoConflictError(undone.plain_title, undone.plants)
+            raise UndoConflictError(undone.plain_title, undone.plants, is_redo=undone.kind is ChangeKind.UNDO)
         _, changes = self.recorded(images, source, *undone.taken_back())
         state.changes[-1] = state.changes[-1]._replace(undoes=number)
         self._mark(number, is_undone=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.stores import open_existing_store, open_read_only
+from plantdesk.cli.commands.stores import open_existing_store, open_read_only, typed
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
-from plantdesk.domain.errors import PlantDeskError, Text, UndoConflictError, joined, shortened
+from plantdesk.domain.errors import NothingToUndoError, PlantDeskError, Text, UndoConflictError, joined, shortened
 from plantdesk.domain.records import COMMAND
+from plantdesk.domain.selections import Selection
 from plantdesk.platform import output
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.history import Change
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
 
 #: Ids of skipped plants that are printed.
 _MAX_IDS = 10
@@ -40,10 +43,16 @@ def undo(options: argparse.Namespace) -> int:
     """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
     with closing(open_existing_store(options.database)) as store:
         try:
-            _report(store.undo(options.number, COMMAND).result())
-        except UndoConflictError as error:
+            undone = store.undo(options.number, COMMAND).result()
+        except (NothingToUndoError, UndoConflictError) as error:
+            if options.number is None and isinstance(error, NothingToUndoError):
+                raise
             hint = Text("`plantdesk history` lists the changes; `plantdesk undo NUMBER` undoes another one.")
             raise PlantDeskError(joined([error.text, hint])) from error
+        if options.number is None:
+            _report_latest(store, undone, options.database)
+        else:
+            _report(undone)
     return 0
 
 
@@ -54,10 +63,10 @@ def redo(options: argparse.Namespace) -> int:
     return 0
 
 
-def _report(undone: Undone) -> None:
+def _report(undone: Undone, of: str = "") -> None:
     change = undone.change
     plants = "1 plant" if change.plants == 1 else f"{change.plants:,} plants"
-    output.report(f"{shortened(str(change.title), 100)} ({plants}).")
+    output.report(f"{shortened(str(change.title), 100)} ({plants}){of}.")
     if undone.moved_text is not None:
         output.report(str(undone.moved_text))
     if undone.skipped:
@@ -68,6 +77,23 @@ def _report(undone: Undone) -> None:
             else (f"{undone.skipped:,} plants have been changed since and were")
         )
         output.report(f"{have} left as they are: {ids}" if undone.skipped > 1 else f"{have} left as it is: {ids}")
+
+
+def _report_latest(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
+    """Report an undo without a number: also of when the change was, and which plants were added since and stay."""
+    undo = undone.change
+    with closing(store.reader()) as reader:
+        newest = reader.history(undo.number - (undo.undoes or 0) + 1)  # numbers have no gaps
+        made_at = next((each.made_at for each in newest if each.number == undo.undoes), undo.made_at)
+        since = Selection(since=made_at + 1)
+        added = reader.count_selected(since)
+        first = next(reader.selected(since, 1), None)
+    _report(undone, f", made {local_time(made_at)}")
+    if added == 1 and first is not None:
+        command = typed(database, f"delete {first.id}")
+        output.report(f"1 plant was added since and stays. To remove it, type: {command}")
+    elif added:
+        output.report(f"{added:,} plants were added since and stay. To see them, type: {typed(database, 'list')}")
 
 
 def _cells(change: Change) -> tuple[str, ...]:

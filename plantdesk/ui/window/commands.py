@@ -242,9 +242,9 @@ class EditCommands(Feature):
         for action in (self._undo, self._redo):
             action.setEnabled(True)
 
-    @Slot()
-    def _on_begun(self) -> None:
-        self.context.page.toast.show_progress(self.tr("Undoing…"))
+    @Slot(bool)
+    def _on_begun(self, is_redo: bool) -> None:
+        self.context.page.toast.show_progress(self.tr("Redoing…") if is_redo else self.tr("Undoing…"))
 
     @Slot(object, object)
     def _on_undone(self, undone: Undone, step: Step) -> None:

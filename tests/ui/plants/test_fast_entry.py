@@ -289,6 +289,25 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     assert desk.name.hasFocus()
 
 
+def test_a_refusal_names_what_was_requested(desk: EntryDesk) -> None:
+    """The store knows a plant that was added as a deletion, which is undone where the user redoes."""
+    desk.types("Fern")
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Undone: Add “Fern”.")
+    desk.store.add(new_plant({"id": 5, "name": "Fern"}), FORM).result(SECONDS)
+    desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+    because = "as the plant has been changed since, or is there again"
+    desk.qtbot.waitUntil(lambda: desk.toast.text == f"Not redone, {because}: Add “Fern”.")
+    desk.types("Ivy")
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Ivy”.")
+    desk.store.apply([SetTag(Selection(ids=[6]), "hall")], FORM).result(SECONDS)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.toast.text == f"Not undone, {because}: Add “Ivy”.")
+
+
 def test_enter_pressed_twice_adds_once_and_keeps_the_message(desk: EntryDesk) -> None:
     desk.types("Fern")
     desk.press(Qt.Key.Key_Return)
