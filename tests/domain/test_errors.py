@@ -38,7 +38,9 @@ KINDS = {
 
 def example(kind: type[PlantDeskError]) -> PlantDeskError:
     parameters = inspect.signature(kind).parameters.values()
-    given: list[Any] = [GIVEN[each.name] for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    given: list[Any] = [
+        GIVEN[each.name] for each in parameters if each.kind not in {each.VAR_KEYWORD, each.KEYWORD_ONLY}
+    ]
     return kind(*given)
 
 
