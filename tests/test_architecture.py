@@ -162,7 +162,7 @@ def test_qt_in_the_window_is_fine(importer: str) -> None:
 
 
 @pytest.mark.parametrize("importer", ["store", "ui", "desktop", "headless"])
-@pytest.mark.parametrize("library", ["httptools.parser", "uvloop"])
+@pytest.mark.parametrize("library", ["starlette.routing", "uvicorn"])
 def test_the_web_outside_the_api_is_found(importer: str, library: str) -> None:
     assert violations(rules.web_in_the_api_only, **{importer: f"import {library}"})
     assert not violations(rules.web_in_the_api_only, api__app=f"import {library}")

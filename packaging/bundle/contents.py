@@ -48,7 +48,7 @@ def excluded() -> list[str]:
 
 def imported() -> list[str]:
     """Return the modules to include, whether PyInstaller finds an import of them or not."""
-    by_name = [] if sys.platform == "linux" else _LISTS["imported_off_linux"]
+    by_name = _LISTS["imported_by_name"] + ([] if sys.platform == "linux" else _LISTS["imported_off_linux"])
     return [name for name in project.modules() + by_name if name not in excluded()]
 
 

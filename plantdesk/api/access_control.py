@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMissingError
 
 if TYPE_CHECKING:
-    from plantdesk.api.http.requests import Scope
+    from starlette.types import Scope
+
     from plantdesk.domain.protocols import ServedTokens, TokenLookup
     from plantdesk.domain.records import Source
 

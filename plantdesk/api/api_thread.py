@@ -11,9 +11,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
 from plantdesk.api.app import Application, make_application
 from plantdesk.api.http.flow_control import with_small_reads
-from plantdesk.api.http.protocol import Connections, HttpProtocol
+from plantdesk.api.http.protocol import HttpProtocol
 from plantdesk.api.http.requests import Responses
 from plantdesk.api.plants import BatchInserter
 from plantdesk.api.sockets import BACKLOG, WindowsAcceptor, free_descriptors, max_connections
@@ -60,7 +63,7 @@ class ApiThread:
         self._limits = replace(limits, connections=min(limits.connections, max_connections(free)))
         self._loop = _new_loop()
         self._stopping = asyncio.Event()
-        self._connections = Connections(set(), set())
+        self._state = ServerState()
         self._responses = Responses()
         self._timer: asyncio.TimerHandle | None = None
         self._has_new = False
@@ -104,7 +107,9 @@ class ApiThread:
             checker.close()
 
     async def _serve_app(self, app: Application) -> None:
-        make = with_small_reads(partial(self._make_connection, app))
+        config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
+        config.load()
+        make = with_small_reads(partial(self._make_connection, config))
         servers = [server for listener in self._sockets for server in await self._accept(listener, make)]
         self._ready.set()
         await self._stopping.wait()
@@ -125,11 +130,11 @@ class ApiThread:
             servers += [await self._loop.create_server(protocol, sock=each, backlog=BACKLOG) for each in duplicates]
         return servers
 
-    def _make_connection(self, app: Application) -> HttpProtocol:
+    def _make_connection(self, config: Config) -> HttpProtocol:
         self._has_new = True
         if self._timer is None:
             self._start_timer()
-        return HttpProtocol(app, self._connections, self._loop, self._limits, self._responses, self._activity)
+        return HttpProtocol(config, self._state, self._loop, self._limits, self._responses, self._activity)
 
     def _start_timer(self) -> None:
         """Renew the Date header, and check the deadlines later."""
@@ -140,29 +145,33 @@ class ApiThread:
         """Let each connection check its deadlines; repeats itself while there are any."""
         self._timer = None
         now = self._loop.time()
-        for connection in [*self._connections.open]:
+        connections = self._connections()
+        for connection in connections:
             connection.check_deadlines(now)
-        if self._connections.open or self._has_new:  # a new one may not be among the connections yet
+        if connections or self._has_new:  # a new one may not be among the connections yet
             self._has_new = False
             self._start_timer()
 
     async def _close_connections(self) -> None:
         """Close idle connections at once, others after their response, and all after the shutdown timeout."""
         deadline = self._loop.time() + self._limits.shutdown_timeout
-        for connection in [*self._connections.open]:
+        for connection in self._connections():
             connection.shutdown()
-        while self._connections.open and self._loop.time() < deadline:  # noqa: ASYNC110  once, at the end
+        while self._connections() and self._loop.time() < deadline:  # noqa: ASYNC110  uvicorn has no event for it
             await asyncio.sleep(_POLL_INTERVAL)
-        for connection in [*self._connections.open]:
+        for connection in self._connections():
             connection.transport.abort()
         if self._timer is not None:
             self._timer.cancel()
-        if self._connections.tasks:
+        if self._state.tasks:
             left = max(_MIN_TASK_TIMEOUT, deadline - self._loop.time())
-            _, late = await asyncio.wait(list(self._connections.tasks), timeout=left)
+            _, late = await asyncio.wait(list(self._state.tasks), timeout=left)
             for task in late:  # the store may still write their plants; there is no client to answer
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+
+    def _connections(self) -> list[HttpProtocol]:
+        return [each for each in self._state.connections if isinstance(each, HttpProtocol)]
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

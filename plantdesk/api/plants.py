@@ -25,8 +25,10 @@ from plantdesk.domain.strict_json import parse_object
 from plantdesk.domain.validation import new_plant
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
     from plantdesk.api.access_control import Client
-    from plantdesk.api.http.requests import ConnectionLimits, Receive, Scope, Send
+    from plantdesk.api.http.requests import ConnectionLimits
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import ServedStore
     from plantdesk.domain.records import PlantRow, Source

@@ -158,7 +158,7 @@ class Server:
             self._monitor(identity, announcement, run)
 
     def _make_thread(self, sockets: list[socket.socket], identity: ServerIdentity) -> ApiThread:
-        from plantdesk.api.api_thread import ApiThread  # importing asyncio takes long
+        from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
         return ApiThread(sockets, self._store, identity, self._limits, self.activity)
 

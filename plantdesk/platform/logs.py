@@ -203,7 +203,7 @@ def _libraries() -> str:
     from importlib import metadata
 
     named = []
-    for name in ("PySide6-Essentials", "psycopg", "httptools", "uvloop"):
+    for name in ("PySide6-Essentials", "psycopg", "starlette", "uvicorn"):
         try:
             named.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:  # a frozen program has the metadata of some only

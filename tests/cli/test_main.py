@@ -270,7 +270,7 @@ atexit.register(lambda: print(*sys.modules, file=sys.stderr))
 sys.exit(main(sys.argv[1:]))
 """
 #: What takes long to import, and what only commands that write need.
-LIBRARIES = {"PySide6", "asyncio", "pydantic", "sqlalchemy", "sqlmodel", "httptools", "uvloop"}
+LIBRARIES = {"PySide6", "asyncio", "pydantic", "sqlalchemy", "sqlmodel", "starlette", "uvicorn"}
 WRITING = LIBRARIES | {"dataclasses", "inspect", "portalocker", "typing_extensions"}
 READING = WRITING | {"concurrent.futures", "hashlib", "logging"}
 

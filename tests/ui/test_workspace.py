@@ -455,6 +455,6 @@ def letter_of(text: str) -> str:
 
 def test_the_first_paint_does_not_wait_for_the_database() -> None:
     code = (
-        "import sys, plantdesk.ui.workspace; sys.exit(sum(name in sys.modules for name in ('sqlalchemy', 'httptools')))"
+        "import sys, plantdesk.ui.workspace; sys.exit(sum(name in sys.modules for name in ('sqlalchemy', 'starlette')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

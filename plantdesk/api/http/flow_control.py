@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from uvicorn.protocols.http.flow_control import FlowControl
+
 from plantdesk.domain.overrides import override
 
 #: Bytes. asyncio's own buffer holds 256 KiB, and is filled up to 32 times in one turn of the loop.
@@ -22,64 +24,45 @@ _DISCARD_SIZE = 65_536
 _DISCARD_DELAY = 0.002
 
 
-class Flow:
+class Flow(FlowControl):
     """Pauses reading while enough input waits to be processed, and while it is another connection's turn."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(transport)
         self.transport = transport
-        self.read_paused = False
         self._loop = loop
         self._has_yielded = False
-        self._writable = asyncio.Event()
-        self._writable.set()
-
-    @property
-    def write_paused(self) -> bool:
-        """Whether the client reads more slowly than it is answered."""
-        return not self._writable.is_set()
-
-    async def drain(self) -> None:
-        """Wait until the client has read enough."""
-        await self._writable.wait()
-
-    def pause_writing(self) -> None:
-        """Let `drain` wait."""
-        self._writable.clear()
-
-    def resume_writing(self) -> None:
-        """Let `drain` return."""
-        self._writable.set()
 
     def yield_turn(self, seconds: float = 0) -> None:
         """Pause reading until the next turn of the loop, or for `seconds`."""
         if not self._has_yielded:
             self._has_yielded = True
             if not self.read_paused:
-                self.transport.pause_reading()
+                self._transport.pause_reading()
             self._loop.call_later(seconds, self._end_pause)
 
     def discard(self, connections: int) -> None:
         """Pause reading after discarded input, the longer the more `connections` there are."""
         self.yield_turn(_DISCARD_DELAY * connections)
 
+    @override
     def pause_reading(self) -> None:
-        """Read nothing until `resume_reading`."""
         if not self.read_paused:
             self.read_paused = True
             if not self._has_yielded:
-                self.transport.pause_reading()
+                self._transport.pause_reading()
 
+    @override
     def resume_reading(self) -> None:
-        """Read on, in the turn of this connection."""
         if self.read_paused:
             self.read_paused = False
             if not self._has_yielded:
-                self.transport.resume_reading()
+                self._transport.resume_reading()
 
     def _end_pause(self) -> None:
         self._has_yielded = False
-        if not self.read_paused and not self.transport.is_closing():
-            self.transport.resume_reading()
+        if not self.read_paused and not self._transport.is_closing():
+            self._transport.resume_reading()
 
 
 def with_small_reads(make: Callable[[], asyncio.Protocol]) -> Callable[[], asyncio.BaseProtocol]:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one connection, by the parser httptools, with what the API's contract demands.
+"""HTTP/1.1 on one connection: uvicorn's httptools protocol, with what the API's contract demands beyond it.
 
 Error bodies for malformed requests, deadlines, a close that lets the client read the response, half-closed connections,
 targets in absolute form (RFC 9112, section 3.2.2), unknown methods, and offers of an upgrade. All of it runs on the
@@ -7,7 +7,6 @@ event loop's thread.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import re
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_response, parser_error
 from plantdesk.api.http.flow_control import READ_SIZE, Flow
@@ -23,7 +23,12 @@ from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, Text
 from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
-    from plantdesk.api.http.requests import AsgiApplication, ConnectionLimits, Responses, Scope
+    import asyncio
+
+    from uvicorn.config import Config
+    from uvicorn.server import ServerState
+
+    from plantdesk.api.http.requests import ConnectionLimits, Responses
     from plantdesk.domain.activity import Activity
 
 
@@ -114,42 +119,30 @@ _PARSE_SIZE = 1024
 _events = itertools.count()
 
 
-class Connections(NamedTuple):
-    """The open connections of a server, and the requests that are being answered."""
-
-    open: set[HttpProtocol]
-    tasks: set[asyncio.Task[None]]
-
-
-class HttpProtocol(asyncio.Protocol):
+class HttpProtocol(HttpToolsProtocol):
     """Receives requests and sends responses on one connection."""
 
-    transport: asyncio.Transport
     flow: Flow
 
     def __init__(
         self,
-        app: AsgiApplication,
-        connections: Connections,
+        config: Config,
+        server_state: ServerState,
         loop: asyncio.AbstractEventLoop,
         limits: ConnectionLimits,
         responses: Responses,
         activity: Activity,
     ) -> None:
+        super().__init__(config, server_state, {}, loop)
+        self.access_log = False
         self.ignores_input = False
         self.last_event = 0
-        self._app = app
-        self._loop = loop
-        self._all = connections
         self._limits = limits
         self._responses = responses
         self._activity = activity
         self._deadlines = Deadlines(loop, limits)
         self._requests = RequestQueue()
         self._size = RequestSize(limits)
-        self._scope: Scope = {}
-        self._url = b""
-        self._headers: list[tuple[bytes, bytes]] = []
         self._is_receiving = False  # a request has begun and is not complete
         self._unknown_method: bytes | None = None
         self._begun = 0  # requests on this connection
@@ -157,18 +150,19 @@ class HttpProtocol(asyncio.Protocol):
         self._has_client_closed = False
         self._refusal: PlantDeskError | None = None  # to be sent after the responses to complete requests
         self._is_lingering = False  # the last response is sent
-        self._restart_parser(None)
 
     # --- connection ---
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # Without uvicorn's method: it asks the system for addresses that nobody uses.
         self.transport = cast("asyncio.Transport", transport)
-        self.flow = Flow(self.transport, self._loop)
-        self._all.open.add(self)
+        self.flow = Flow(self.transport, self.loop)
+        self.scheme = "http"
+        self.connections.add(self)
         self.last_event = next(_events)
         self._deadlines.start_request()
-        if len(self._all.open) > self._limits.connections:
+        if len(self.connections) > self._limits.connections:
             self._drop_most_idle()
 
     @property
@@ -187,24 +181,24 @@ class HttpProtocol(asyncio.Protocol):
         Of those that send a body, the oldest goes first while they are more than half: else slow ones would leave no
         place for others.
         """
-        others = self._all.open
+        others = [each for each in self.connections if isinstance(each, HttpProtocol)]
         sending = [each for each in others if each.is_awaiting_body]
         idle = [each for each in others if not each.is_answering]
         candidates = sending if 2 * len(sending) > len(others) else idle or sending
         dropped = min(candidates, key=lambda each: each.last_event, default=self)
-        self._all.open.discard(dropped)
+        self.connections.discard(dropped)
         dropped.transport.abort()
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         self._requests.disconnect()
         self.ignores_input = True
-        self._all.open.discard(self)
+        self.connections.discard(self)
         self.flow.resume_writing()  # for whoever waits for it
-        del self._parser  # it refers to its protocol
+        del self.parser  # it refers to its protocol
 
     @override
-    def eof_received(self) -> bool:
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's returns nothing
         """Keep the connection open for responses that are due; refuse a request that is not complete."""
         if self._is_lingering:
             return False
@@ -221,14 +215,15 @@ class HttpProtocol(asyncio.Protocol):
 
     @override
     def pause_writing(self) -> None:
-        self.flow.pause_writing()
+        super().pause_writing()
         self._deadlines.start_writing()
 
     @override
     def resume_writing(self) -> None:
-        self.flow.resume_writing()
+        super().resume_writing()
         self._deadlines.clear_writing()
 
+    @override
     def shutdown(self) -> None:
         """Answer complete requests, then close; drop a request that is not complete."""
         if self._is_lingering:
@@ -264,7 +259,7 @@ class HttpProtocol(asyncio.Protocol):
     @override
     def data_received(self, data: bytes) -> None:
         if self.ignores_input:
-            self.flow.discard(len(self._all.open))
+            self.flow.discard(len(self.connections))
             return
         if len(data) >= READ_SIZE:
             self.flow.yield_turn()
@@ -307,7 +302,7 @@ class HttpProtocol(asyncio.Protocol):
         """Parse `data`; return input to parse instead of it, as a rule none. Raises PlantDeskError."""
         was_receiving, begun = self._is_receiving, self._begun
         try:
-            self._parser.feed_data(data)
+            self.parser.feed_data(data)
         except httptools.HttpParserInvalidMethodError as error:
             # Only a method at the start of the data is known to be the unknown one.
             is_at_start = not (is_rewritten or was_receiving) and self._begun == begun + 1
@@ -322,32 +317,30 @@ class HttpProtocol(asyncio.Protocol):
             raise parser_error(error) from None
         if self._is_receiving:
             self._size.add_bytes(len(data) if was_receiving else 0)
-            self._size.check_fields(len(self._headers))
+            self._size.check_fields(len(self.headers))
         return b""
 
     def _restart_parser(self, unknown_method: bytes | None) -> None:
         self._unknown_method = unknown_method
         self._is_receiving = False
-        self._parser = httptools.HttpRequestParser(self)
-        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
 
     def _ignore_upgrade(self, rest: bytes) -> bytes:
         """Return the request to parse instead of one that offers an upgrade; nothing for CONNECT."""
-        if self._scope["method"] == "CONNECT":
+        if self.scope["method"] == "CONNECT":
             self.ignores_input = True
             return b""
-        method = self._scope["method"].encode() if self._unknown_method is None else KNOWN_METHOD
-        line = b"%b %b HTTP/%b" % (method, self._url, self._parser.get_http_version().encode())
+        method = self.scope["method"].encode() if self._unknown_method is None else KNOWN_METHOD
+        line = b"%b %b HTTP/%b" % (method, self.url, self.parser.get_http_version().encode())
         self._restart_parser(self._unknown_method)
-        return without_upgrade(line, self._headers, rest)
+        return without_upgrade(line, self.headers, rest)
 
     # --- callbacks of the parser ---
 
+    @override
     def on_message_begin(self) -> None:
-        """Begin a request."""
-        self._url, self._headers = b"", []
-        # What the application reads, of what ASGI names.
-        self._scope = {"type": "http", "headers": self._headers}
+        super().on_message_begin()
         self.last_event = next(_events)
         self._begun += 1
         self._is_receiving = True
@@ -355,30 +348,26 @@ class HttpProtocol(asyncio.Protocol):
         self._size.reset()
         self._deadlines.clear()
 
-    def on_url(self, url: bytes) -> None:
-        """Take a part of the target."""
-        self._url += url
-
+    @override
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header field."""
-        self._headers.append((name.lower(), value.strip(_BLANKS)))  # llhttp keeps trailing blanks (RFC 9110, 5.5)
+        self.headers.append((name.lower(), value.strip(_BLANKS)))  # llhttp keeps trailing blanks (RFC 9110, 5.5)
 
+    @override
     def on_headers_complete(self) -> None:
-        """Pass the request on. Raises MalformedHttpError."""
         self._size.are_headers_complete = True
-        self._size.check_fields(len(self._headers))
-        parser, scope, headers = self._parser, self._scope, self._headers
+        self._size.check_fields(len(self.headers))
+        parser, scope, headers = self.parser, self.scope, self.headers
         method = self._unknown_method or parser.get_method()
         scope["method"] = method.decode("ascii")
         if parser.should_upgrade() and method != b"CONNECT":
             return
         self._unknown_method = None
-        self._headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
+        self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
         version = parser.get_http_version()
         if version not in {"1.1", "1.0"}:
             raise MalformedHttpError(Text("version {version} is not supported", version=version))
         scope["http_version"] = version
-        set_target(scope, headers, self._url, is_connect=method == b"CONNECT")
+        set_target(scope, headers, self.url, is_connect=method == b"CONNECT")
         is_1_1 = version == "1.1"
         self._add_request(
             keep_alive=is_1_1 and parser.should_keep_alive(),
@@ -386,15 +375,15 @@ class HttpProtocol(asyncio.Protocol):
             expects_continue=is_1_1 and dict(headers).get(b"expect", b"").lower() == b"100-continue",
         )
 
+    @override
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body. Raises MalformedHttpError."""
         self._size.add_chunk(len(body))
         incoming = self._requests.incoming
         if incoming is not None and not incoming.is_answered:
             incoming.add_body(body)
 
+    @override
     def on_message_complete(self) -> None:
-        """End the request."""
         self._is_receiving = False
         self._deadlines.clear()
         if self._requests.incoming is not None:
@@ -402,7 +391,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def _add_request(self, *, keep_alive: bool, expects_continue: bool) -> None:
         cycle = RequestCycle(
-            self._scope,
+            self.scope,
             self.flow,
             self._responses,
             self.on_response_complete,
@@ -417,10 +406,11 @@ class HttpProtocol(asyncio.Protocol):
     # --- output ---
 
     def _start(self, cycle: RequestCycle) -> None:
-        task = self._loop.create_task(cycle.run(self._app))
-        self._all.tasks.add(task)
-        task.add_done_callback(self._all.tasks.discard)
+        task = self.loop.create_task(cycle.run(self.app))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
 
+    @override
     def on_response_complete(self) -> None:
         """Start the next request, wait for one, or end the connection."""
         answered = self._requests.active

@@ -17,26 +17,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import httptools
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 
 from plantdesk.api.errors import BodyTooLargeError, MalformedHttpError
 from plantdesk.domain.errors import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from typing import TypeAlias
+    from uvicorn._types import ASGI3Application, ASGIReceiveEvent, ASGISendEvent, HTTPScope
 
     from plantdesk.api.http.flow_control import Flow
 
-    Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
-    #: Of ASGI 3.
-    Scope: TypeAlias = dict[str, Any]
-    Message: TypeAlias = dict[str, Any]
-    Receive: TypeAlias = Callable[[], Awaitable[Message]]
-    Send: TypeAlias = Callable[[Message], Awaitable[None]]
-    AsgiApplication: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+    Headers = Iterable[tuple[bytes, bytes]]
 
 
-#: Bytes up to which a body does not wait for its turn, and is read without a pause; hardly any plant has more.
+#: Bytes up to which a body does not wait for its turn; hardly any plant has more.
 SMALL_BODY = 65_536
 
 
@@ -123,7 +117,7 @@ class Target(NamedTuple):
     host: bytes | None = None
 
 
-def set_target(scope: Scope, headers: list[tuple[bytes, bytes]], target: bytes, *, is_connect: bool) -> None:
+def set_target(scope: HTTPScope, headers: list[tuple[bytes, bytes]], target: bytes, *, is_connect: bool) -> None:
     """Set the path of `scope`; the host of a target in absolute form replaces the Host in `headers`.
 
     Raises MalformedHttpError, or an error of httptools where it cannot parse the target.
@@ -190,7 +184,7 @@ class RequestCycle:
 
     def __init__(
         self,
-        scope: Scope,
+        scope: HTTPScope,
         flow: Flow,
         responses: Responses,
         on_response: Callable[[], None],
@@ -213,7 +207,7 @@ class RequestCycle:
         self._is_disconnected = False
         self._start: Any = None
 
-    async def run(self, app: AsgiApplication) -> None:
+    async def run(self, app: ASGI3Application) -> None:
         """Run the application. It answers its own failures, so an exception that it raises ends the connection."""
         try:
             await app(self._scope, self.receive, self.send)
@@ -224,7 +218,7 @@ class RequestCycle:
     def add_body(self, body: bytes) -> None:
         """Buffer a part of the body, and pause reading where the buffer is large."""
         self._body += body
-        if len(self._body) > SMALL_BODY:
+        if len(self._body) > HIGH_WATER_LIMIT:
             self._flow.pause_reading()
         self._wake()
 
@@ -238,7 +232,7 @@ class RequestCycle:
         self._is_disconnected = True
         self._wake()
 
-    async def receive(self) -> Message:
+    async def receive(self) -> ASGIReceiveEvent:
         """Return what is buffered of the body; wait, and resume reading, only where more of it is expected."""
         if self._expects_continue:
             self._expects_continue = False
@@ -254,7 +248,7 @@ class RequestCycle:
         body, self._body = bytes(self._body), bytearray()
         return {"type": "http.request", "body": body, "more_body": self._more_body}
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: ASGISendEvent) -> None:
         """Keep the headers until the body follows, and write both at once. The application sends a body in one part."""
         if message["type"] != "http.response.body":
             self._start = message
