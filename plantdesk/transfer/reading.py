@@ -94,14 +94,15 @@ class RowReader:
         none = (None,) * len(batch.lines)
         ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
         numbers = _numbers(ids)
-        if numbers is None or None in names or (batch.empty_is_none and "" in names):
+        if numbers is None or (not all(names) and (batch.empty_is_none or None in names)):
             return None
         if any(map(str.isspace, cast("Sequence[str]", names))):  # perhaps a blank row
             return None
-        if batch.empty_is_none:
+        if batch.empty_is_none and not all(tags):
             tags = [tag or None for tag in tags]
-        notes = [note or None for note in notes]
-        if max(map(len, filter(None, notes)), default=0) >= _SHORT:
+        if not all(notes):
+            notes = [note or None for note in notes] if any(notes) else none
+        if any(notes) and max(map(len, filter(None, notes))) >= _SHORT:
             return None
         return ImportBatch(self._number, batch.lines, numbers, cast("Sequence[str]", names), tags, notes)
 
@@ -280,13 +281,13 @@ def _check_width(cells: Sequence[str | None], width: int) -> None:
 
 def _numbers(ids: Sequence[str | None]) -> list[int | None] | None:
     """Return the ids as numbers, or None unless all of them are surely valid."""
-    texts = [text or "" for text in ids]
+    if not any(ids):
+        return [None] * len(ids)
+    texts = cast("Sequence[str]", ids) if all(ids) else [text or "" for text in ids]
     digits = "".join(texts)
-    if digits and not (digits.isascii() and digits.isdigit() and max(map(len, texts)) <= _SURE):
+    if not (digits.isascii() and digits.isdigit() and max(map(len, texts)) <= _SURE):
         return None
-    if "" not in texts:
-        return [*map(int, texts)]
-    return [int(text) if text else None for text in texts]
+    return [*map(int, texts)] if texts is ids else [int(text) if text else None for text in texts]
 
 
 def _id_of(text: str) -> int | None:

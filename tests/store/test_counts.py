@@ -130,19 +130,22 @@ def test_counts_before_a_rewriting_and_what_was_added_meanwhile_are_stored(
         assert numbers(count_plants(database, before, 0)) == by_sql(database)
 
 
+@pytest.mark.parametrize(("known", "first"), [(0, 1), (100, 101), (_PLANTS, _PLANTS + 1), (100, 2)])
 def test_an_import_stores_the_counts_for_readers(
-    database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch
+    database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch, known: int, first: int
 ) -> None:
+    fill(database)
+    database.execute("DELETE FROM plant WHERE id > ?", (known,))
     before = count_plants(database, None, 0)
-    ids, tags = range(_PLANTS), ["hall", None, "bed"] * (_PLANTS // 3)
+    ids, tags = range(first, first + _PLANTS), ["hall", None, "room 3"] * (_PLANTS // 3)
     with closing(store.new_import()) as plants_import:
         plants_import.add(ImportBatch(1, ids, ids, ["Fern"] * _PLANTS, tags, [None] * _PLANTS))
-        plants_import.compare(OnConflict.REFUSE, ("id", "name", "tag", "note"))
+        new = plants_import.compare(OnConflict.SKIP, ("id", "name", "tag", "note")).new
         plants_import.apply("plants.csv")
     monkeypatch.setattr("plantdesk.store.sqlite.counts._all", None)
     counts = count_plants(database, before, 0)
     assert numbers(counts) == by_sql(database)
-    assert counts.today == _PLANTS
+    assert counts.today == new
 
 
 def test_a_restore_stores_the_counts_for_readers(
@@ -198,7 +201,7 @@ def test_counts_of_very_many_tags_are_not_stored(
     fill(database)
     change_all(store)
     assert database.execute("SELECT count(*) FROM plant_count").fetchone() != (0,)
-    monkeypatch.setattr("plantdesk.store.sqlite.counts._MAX_TAGS", 5)
+    monkeypatch.setattr("plantdesk.store.sqlite.counts.MAX_TAGS", 5)
     before = count_plants(database, None, 0)
     store.undo(None, COMMAND).result(SECONDS)
     assert database.execute("SELECT count(*) FROM plant_count").fetchone() == (0,)

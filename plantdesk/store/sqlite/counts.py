@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.records import Source, SourceKind, now_ms
 from plantdesk.domain.selections import AddedOn
 from plantdesk.domain.views import Counts
 from plantdesk.store.sqlite.connections import snapshot
@@ -18,6 +18,7 @@ from plantdesk.store.sqlite.row_reads import last_seq
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping
 
 #: Each plant that was there before and is changed or gone, with -1, and each that is new or changed, with 1. Beside
 #: min() SQLite takes the other columns from the same row (https://sqlite.org/lang_select.html#bareagg).
@@ -47,8 +48,8 @@ _COUNT_TAGS = """INSERT INTO temp.tag_count SELECT coalesce(tag, 0), 1 FROM plan
                  ON CONFLICT DO UPDATE SET plants = plants + 1"""
 _TODAY = "SELECT count(*) FILTER (WHERE added_at >= ? AND added_at < ?)"
 #: With more tags than this, counting them in a write transaction would take seconds.
-_MAX_TAGS = 10_000
-_SAMPLED_TAGS = f"SELECT count(DISTINCT tag) FROM (SELECT tag FROM plant ORDER BY seq DESC LIMIT {2 * _MAX_TAGS})"
+MAX_TAGS = 10_000
+_SAMPLED_TAGS = f"SELECT count(DISTINCT tag) FROM (SELECT tag FROM plant ORDER BY seq DESC LIMIT {2 * MAX_TAGS})"
 _STORED = (
     "SELECT tag, plants FROM plant_count WHERE source_id IS NULL",
     "SELECT source_id, plants FROM plant_count WHERE source_id IS NOT NULL",
@@ -84,7 +85,7 @@ def count_plants(connection: sqlite3.Connection, before: Counts | None, epoch: i
 
 def stored_counts(counts: Counts) -> list[object] | None:
     """Return counts as JSON, for another process that reads the same store; None where there are very many tags."""
-    if len(counts.tags) > _MAX_TAGS:
+    if len(counts.tags) > MAX_TAGS:
         return None
     at = _at(counts)
     sources = [[source.id, source.kind, source.label, plants] for source, plants in counts.sources.items()]
@@ -109,10 +110,22 @@ def next_counts(connection: sqlite3.Connection, plants: int) -> Counts | None:
     return _all(connection, _sources(connection), now._replace(change=now.change + 1))
 
 
+def counts_after(before: Counts, added: Mapping[str | None, int], source: Source, seq: int) -> Counts:
+    """Return what `store_counts` is to know after plants of a new source were added to those of `next_counts`.
+
+    `added` are their numbers by tag, `seq` is the sequence number of the last of them.
+    """
+    at, plants = _at(before), sum(added.values())
+    tags, sources = Counter(before.tags) + Counter(added), {**before.sources, source: plants}
+    today = before.today + (plants if now_ms() in at.day else 0)
+    return Counts(dict(tags), sources, today, at._replace(seq=seq))
+
+
 def store_counts(connection: sqlite3.Connection, plants: int, known: Counts | None) -> None:
     """Store the counts, within the transaction of a change of so many `plants` that readers would count all again.
 
-    `known` are those of `next_counts`, before plants were added. Raises StoreDamagedError and sqlite3.Error.
+    `known` are those of `next_counts`, before plants were added, or of `counts_after`. Raises StoreDamagedError and
+    sqlite3.Error.
     """
     if not _is_worth_storing(connection, plants):
         return
@@ -139,7 +152,7 @@ def _is_worth_storing(connection: sqlite3.Connection, plants: int) -> bool:
 
 
 def _has_too_many_tags(connection: sqlite3.Connection) -> bool:
-    return _single(connection, _SAMPLED_TAGS) > _MAX_TAGS
+    return _single(connection, _SAMPLED_TAGS) > MAX_TAGS
 
 
 def _quickest(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter, lt
@@ -33,6 +34,7 @@ from plantdesk.store.sql import before_gap
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
+from plantdesk.store.sqlite.counts import MAX_TAGS, counts_after, next_counts
 from plantdesk.store.sqlite.files.table_file import connect_with_table_file
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.inserts import new_source
@@ -52,14 +54,16 @@ _AT_ONCE, _PART_SIZE = 50, 50_000
 #: `known` are rows that are not new, `fresh` those that get an id from the store: the `nth` after the largest;
 #: `replacing` has the rows that replace plants.
 _TABLES = (
-    """CREATE TABLE other.row (place INTEGER PRIMARY KEY, line INTEGER NOT NULL, id INTEGER, name TEXT NOT NULL,
-                                tag TEXT, note TEXT, folded TEXT) STRICT""",
+    """CREATE TABLE other.row (place INTEGER PRIMARY KEY, id INTEGER, name TEXT NOT NULL, tag TEXT, note TEXT,
+                                folded TEXT, line INTEGER) STRICT""",
     "CREATE TABLE other.known (place INTEGER PRIMARY KEY, conflicts INTEGER NOT NULL, owner TEXT NOT NULL) STRICT",
     "CREATE TABLE other.fresh (place INTEGER PRIMARY KEY, nth INTEGER NOT NULL) STRICT",
     "CREATE TABLE other.replacing (id INTEGER PRIMARY KEY, name TEXT, tag TEXT, note TEXT, folded TEXT) STRICT",
 )
 _INSERT_ROWS = "INSERT INTO other.row ({columns}) VALUES "
-_COLUMNS = ("line", "id", "name", "tag", "note", "folded")
+_COLUMNS = ("id", "name", "tag", "note", "folded", "line")
+#: SQLite stores NaN as NULL (https://sqlite.org/floatingpoint.html). To bind None takes Python ten times as long.
+_NULL = float("nan")
 _KNOWN_IN_STORE = """INSERT INTO other.known SELECT r.place, NOT ({same}), p.name
                      FROM other.row AS r CROSS JOIN main.plant AS p ON p.id = r.id"""
 _KNOWN_IN_FILE = """INSERT OR IGNORE INTO other.known SELECT r.place, NOT ({same}), p.name
@@ -82,10 +86,10 @@ _NEW = f"""FROM other.row AS r LEFT JOIN other.fresh AS f ON f.place = r.place
            WHERE {_PART} AND (f.place IS NOT NULL OR r.place NOT IN (SELECT place FROM other.known))"""
 _ALL_ROWS = f"FROM other.row AS r WHERE {_PART}"
 _ID = "coalesce(f.nth + :base, r.id)"
-_INSERT_IMAGES = f"""INSERT INTO main.before_image (change, plant_id, after)
-                     SELECT :number, {_ID} AS id, :number {_NEW} ORDER BY id"""
-_INSERT_PLANTS = f"""INSERT INTO main.plant (id, name, tag, note, seq, added_at, source_id, folded, change)
-    SELECT {_ID}, r.name, r.tag, r.note, :last + r.place, :now, :source, r.folded, :number {_NEW} ORDER BY r.place"""
+_INSERT_IMAGES = """INSERT INTO main.before_image (change, plant_id, after) SELECT :number, id, :number
+                    FROM main.plant WHERE seq BETWEEN :last + :from AND :last + :to ORDER BY id"""
+_INSERT_PLANTS = f"""INSERT INTO main.plant (id, seq, added_at, source_id, change, {{columns}})
+    SELECT {_ID}, :last + r.place, :now, :source, :number, {{columns}} {_NEW} ORDER BY r.place"""
 #: Filled in the order of the rows: the last one of an id wins.
 _REPLACING = """INSERT OR REPLACE INTO other.replacing SELECT id, name, tag, note, folded
                 FROM other.known JOIN other.row USING (place) WHERE conflicts ORDER BY place"""
@@ -95,6 +99,14 @@ _REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} F
 
 class _StaleError(Exception):
     """The store has changed since the comparison."""
+
+
+class _Part(NamedTuple):
+    """Rows of a file from a place on. Their lines are their places plus `lines_after`, or stored if that is None."""
+
+    place: int
+    file: int
+    lines_after: int | None
 
 
 class _Compared(NamedTuple):
@@ -107,6 +119,10 @@ class _Compared(NamedTuple):
     is_plain: bool
     #: Bytes of the before-images of the plants that are replaced; None if several rows may have one id.
     replaced_size: int | None
+    #: The columns in which a row has a value.
+    given: set[str]
+    #: The numbers of rows by tag; None with very many tags, or where not all rows are new.
+    tags: Counter[str | None] | None
 
 
 class SqliteImport(PlantImport):
@@ -118,9 +134,12 @@ class SqliteImport(PlantImport):
         self._lock = threading.Lock()
         self._write: _Write | None = None
         self._is_working = self._cancelled = False
-        #: The place of the first row of each file, and its number.
-        self._files: list[tuple[int, int]] = []
+        self._parts: list[_Part] = []
         self._rows = 0
+        #: The columns in which a row has a value.
+        self._given: set[str] = set()
+        #: The numbers of rows by tag, as long as there are not very many tags.
+        self._tags: Counter[str | None] | None = Counter()
         self._ascending = True
         self._last = -(2**63) - 1
         with ExitStack() as stack, translate_errors():
@@ -134,29 +153,35 @@ class SqliteImport(PlantImport):
         _, lines, ids, names, tags, notes = batch
         if not lines:
             return
-        if not self._files or self._files[-1][1] != batch.file:
-            self._files.append((self._rows + 1, batch.file))
+        part = _Part(self._rows + 1, batch.file, lines[0] - self._rows - 1 if isinstance(lines, range) else None)
+        if not self._parts or self._parts[-1][1:] != part[1:]:
+            self._parts.append(part)
         self._rows += len(lines)
         known = [each for each in ids if each is not None]
         self._ascending = self._ascending and all(map(lt, [self._last, *known], known))
         self._last = known[-1] if known else self._last
-        columns = [lines, ids, names, tags, notes]
+        if self._tags is not None:
+            self._tags.update(tags)
+            self._tags = self._tags if len(self._tags) <= MAX_TAGS else None
         texts = "".join(names) + "".join(filter(None, tags))
-        if not texts.isascii() or "\0" in texts:
-            columns.append([*map(folded, names, tags)])
+        is_plain = texts.isascii() and "\0" not in texts
+        folds = () if is_plain else [*map(folded, names, tags)]
+        columns = (ids, names, tags, notes, folds, () if part.lines_after is not None else lines)
         with self._work():
-            self._insert(columns)
+            self._insert(dict(zip(_COLUMNS, columns, strict=True)))
 
-    def _insert(self, columns: list[Sequence[int | str | None]]) -> None:
+    def _insert(self, columns: dict[str, Sequence[int | str | None]]) -> None:
         """Insert `_AT_ONCE` rows per statement, and the rest one by one."""
-        width, count = len(columns), len(columns[0])
-        values: list[int | str | None] = [None] * (width * count)
-        for at, column in enumerate(columns):
+        given = {name: _bound(column) for name, column in columns.items() if any(column) or set(column) - {None}}
+        self._given |= given.keys()
+        width, count = len(given), len(given["name"])
+        values: list[int | str | float | None] = [None] * (width * count)
+        for at, column in enumerate(given.values()):
             values[at::width] = column
         many = width * (count - count % _AT_ONCE)
         for size, start, end in ((width * _AT_ONCE, 0, many), (width, many, width * count)):
             row = f"({', '.join('?' * width)})"
-            insert = _INSERT_ROWS.format(columns=", ".join(_COLUMNS[:width])) + ", ".join([row] * (size // width))
+            insert = _INSERT_ROWS.format(columns=", ".join(given)) + ", ".join([row] * (size // width))
             self._connection.executemany(insert, (values[each : each + size] for each in range(start, end, size)))
 
     @override
@@ -176,13 +201,14 @@ class SqliteImport(PlantImport):
             if on_conflict is OnConflict.REPLACE:
                 self._connection.execute(_REPLACING)
             self._connection.execute(_FRESH, {"new_id": on_conflict is OnConflict.NEW_ID})
-            sql = """SELECT (SELECT count(*) FROM other.row) - count(*), count(*) - total(conflicts), total(conflicts)
-                     FROM other.known"""
-            new, unchanged, clashing = map(int, self._connection.execute(sql).fetchone())
+            sql = "SELECT :rows - count(*), count(*) - total(conflicts), total(conflicts) FROM other.known"
+            new, unchanged, clashing = map(int, self._connection.execute(sql, {"rows": self._rows}).fetchone())
             replaced_size = self._replaced_size() if self._ascending else None
             (has_fresh,) = self._connection.execute("SELECT EXISTS (SELECT 1 FROM other.fresh)").fetchone()
         is_plain = self._ascending and not (has_fresh or unchanged or clashing)
-        self._compared = _Compared(*state, ImportCounts(new, unchanged, clashing), is_plain, replaced_size)
+        tags = self._tags if new == self._rows else None
+        counts = ImportCounts(new, unchanged, clashing)
+        self._compared = _Compared(*state, counts, is_plain, replaced_size, self._given, tags)
         return self._compared.counts
 
     def _replaced_size(self) -> int:
@@ -196,9 +222,10 @@ class SqliteImport(PlantImport):
                  WHERE conflicts ORDER BY place"""
         with translate_errors():
             self._check()
-            for place, *values, owner in self._connection.execute(sql):
-                file = self._files[bisect_right(self._files, place, key=itemgetter(0)) - 1][1]
-                yield ImportConflict(ImportRow(file, *values), owner)
+            for place, line, *values, owner in self._connection.execute(sql):
+                _, file, lines_after = self._parts[bisect_right(self._parts, place, key=itemgetter(0)) - 1]
+                row = ImportRow(file, line if lines_after is None else place + lines_after, *values)
+                yield ImportConflict(row, owner)
 
     @override
     def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:
@@ -317,12 +344,16 @@ class _Write:
             "source": source.id,
         }
         counts, replaced_size = self._compared.counts, self._compared.replaced_size
+        known, tags = None, self._compared.tags
+        before = None if tags is None else next_counts(connection, counts.new)
         plants = self._insert(connection, values) if counts.new or self._on_conflict is OnConflict.NEW_ID else 0
         size = None if replaced_size is None else IMAGE_SIZE * plants + replaced_size
         if self._on_conflict is OnConflict.REPLACE:
             plants += self._replace(connection, number)
+        if before is not None and tags is not None:
+            known = counts_after(before, tags, source, last_seq(connection))
         file = {"file": parameter(self._label)}
-        extent = None if size is None else Extent(plants, size)
+        extent = None if size is None else Extent(plants, size, counts=known)
         return Applied(record(connection, ChangeEntry(number, source, ChangeKind.IMPORT, file, extent=extent)))
 
     def _insert(self, connection: sqlite3.Connection, values: dict[str, int]) -> int:
@@ -340,10 +371,11 @@ class _Write:
 
     def _inserts(self) -> tuple[str, str]:
         """Return the statements; faster ones in the usual case that all rows are new and have ascending ids."""
+        insert = _INSERT_PLANTS.format(columns=", ".join(sorted(self._compared.given - {"id", "line"})))
         if not self._compared.is_plain:
-            return _INSERT_PLANTS, _INSERT_IMAGES
-        plants = _INSERT_PLANTS.replace(_NEW, _ALL_ROWS).replace(_ID, "r.id")
-        return plants, _INSERT_IMAGES.replace(_NEW, _ALL_ROWS).replace(_ID, "r.id").replace("BY id", "BY place")
+            return insert, _INSERT_IMAGES
+        plants = insert.replace(_NEW, _ALL_ROWS).replace(_ID, "r.id")
+        return plants, _INSERT_IMAGES.replace("BY id", "BY seq")
 
     def _replace(self, connection: sqlite3.Connection, number: int) -> int:
         add_functions(connection)
@@ -351,6 +383,10 @@ class _Write:
         columns = [f"{each} = r.{each}" for each in ("tag", "note") if each in self._fields]
         columns.append(f"folded = {'r.folded' if 'tag' in self._fields else folded_sql('r.name', 'plant.tag')}")
         return connection.execute(_REPLACE.format(columns=", ".join(columns)), {"number": number}).rowcount
+
+
+def _bound(column: Sequence[int | str | None]) -> Sequence[int | str | float | None]:
+    return column if all(column) else [_NULL if each is None else each for each in column]
 
 
 def _base(connection: sqlite3.Connection) -> int:

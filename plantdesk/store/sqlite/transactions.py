@@ -204,8 +204,12 @@ class Transactions:
             return
         from plantdesk.store.sqlite.backups.difference import attached
 
-        with translate_errors(), attached(self._current_connection().sqlite, file):
-            yield
+        with translate_errors(), attached(connection := self._current_connection().sqlite, file):
+            connection.execute("PRAGMA foreign_keys = OFF")  # plants get a source of the same transaction
+            try:
+                yield
+            finally:
+                connection.execute("PRAGMA foreign_keys = ON")
 
     def _current_connection(self) -> WriteConnection:
         """Return the connection to the file that is under the name now. Raises StoreError while there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.import_batches import (
+    ImportBatch,
     ImportConflict,
     ImportConflictError,
     ImportCounts,
@@ -22,6 +24,8 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from plantdesk.domain.protocols import PlantImport, PlantStore
 
 SECONDS = 30
@@ -72,6 +76,39 @@ def test_an_import_is_one_change_and_one_undo(store_with_fern: PlantStore) -> No
         assert reader.count_selected(parse_search("rose")) == 1
     assert store.undo(None, COMMAND).result(SECONDS).skipped == 0
     assert stored(store) == [fern]
+
+
+def test_each_value_arrives_where_others_have_none(store: PlantStore) -> None:
+    texts = ["", None, "0", "Röse", "\x1f", None]
+    rows = [row(2 + at, None, f"{at}", *pair) for at, pair in enumerate(itertools.product(texts, texts))]
+    with closing(begun(store, row(1, 0, ""))) as plants:
+        for at in range(0, len(rows), 7):
+            plants.add(batch_of(1, rows[at : at + 7]))
+        assert plants.compare(OnConflict.REFUSE, ALL).new == len(rows) + 1
+        plants.apply("x")
+    assert stored(store) == [(0, "", None, None), *((at, *each[3:]) for at, each in enumerate(rows, 1))]
+
+
+def test_conflicts_have_the_lines_of_their_files(store_with_fern: PlantStore) -> None:
+    def batch(file: int, lines: Sequence[int]) -> ImportBatch:
+        count = len(lines)
+        return ImportBatch(file, lines, [5] * count, ["Cactus"] * count, [None] * count, [None] * count)
+
+    batches = [
+        batch(1, range(2, 4)),
+        batch(1, range(4, 6)),
+        batch(1, (6, 9)),
+        batch(1, range(10, 12)),
+        batch(2, range(1, 3)),
+        batch(2, (4, 4)),
+        batch(2, (7, 9)),
+    ]
+    with closing(store_with_fern.new_import()) as plants:
+        for each in batches:
+            plants.add(each)
+        plants.compare(OnConflict.REFUSE, ALL)
+        found = [(conflict.row.file, conflict.row.line) for conflict in plants.conflicts()]
+    assert found == [(each.file, line) for each in batches for line in each.lines]
 
 
 def test_conflicts_are_named_and_refuse_everything(store_with_fern: PlantStore) -> None:

@@ -32,6 +32,6 @@ def connect_with_table_file(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.
         connection = file.connect()
         stack.callback(connection.close)
         connection.execute("ATTACH ? AS other", (str(temporary),))
-        for pragma in ("journal_mode = OFF", "synchronous = OFF"):
+        for pragma in ("page_size = 32768", "journal_mode = OFF", "synchronous = OFF"):
             connection.execute(f"PRAGMA other.{pragma}")
     return connection, temporary
