@@ -66,22 +66,26 @@ class LargeChange(ABC, Generic[_Result]):
         """Make the change. Raises what it raises under the lock, and StoreError."""
         connection = self._transactions.open()
         try:
-            connection.limit = LONG
-            with translate_errors():
-                # Another desk that changes these plants holds the lock on `state`: shorter than the server's
-                # deadlock_timeout, so that it is this one that gives way.
-                connection.execute("SET statement_timeout = '1h'; SET lock_timeout = '300ms'")
-                self._compute(connection)
-            with suppress(_NeedsLockError):
-                for _ in range(_MAX_TRIES):
-                    with suppress(StaleError, StoreBusyError):
-                        return self._transactions.write(self._finish_unless_stale, before=self._write_ahead)
-            with translate_errors():
-                connection.execute("SET lock_timeout = '5s'")
-            return self._transactions.write(self._at_once)
+            with self._transactions.watched():
+                return self._run(connection)
         finally:
             connection.close()
             self._writer.poll()
+
+    def _run(self, connection: Connection) -> _Result:
+        connection.limit = LONG
+        with translate_errors():
+            # Another desk that changes these plants holds the lock on `state`: shorter than the server's
+            # deadlock_timeout, so that it is this one that gives way.
+            connection.execute("SET statement_timeout = '1h'; SET lock_timeout = '300ms'")
+            self._compute(connection)
+        with suppress(_NeedsLockError):
+            for _ in range(_MAX_TRIES):
+                with suppress(StaleError, StoreBusyError):
+                    return self._transactions.write(self._finish_unless_stale, before=self._write_ahead)
+        with translate_errors():
+            connection.execute("SET lock_timeout = '5s'")
+        return self._transactions.write(self._at_once)
 
     def _compute(self, connection: Connection) -> None:
         """Prepare, in transactions of its own."""

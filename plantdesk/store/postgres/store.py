@@ -18,12 +18,12 @@ from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore, pass_on, running_future
 from plantdesk.store.postgres.adding import add_as_next
 from plantdesk.store.postgres.changes import PAGE, apply, to_redo, to_undo, undo
-from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.imports import PostgresImport
 from plantdesk.store.postgres.large_changes import LargeEdit, LargeUndo, is_large_store, may_be_large
 from plantdesk.store.postgres.listening import CommitListener
 from plantdesk.store.postgres.migration import create_tables
+from plantdesk.store.postgres.progress import is_stalled
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.rewriting import Rewriting
 from plantdesk.store.postgres.schema import check_readable, version_of
@@ -46,8 +46,8 @@ _Result = TypeVar("_Result")
 _FIRST_BACKUP = 60.0
 
 
-#: Seconds between two checks, while the store is closed, whether the server still answers, and the most of them.
-_CLOSE_TIMEOUT, _MAX_CHECKS = 3.0, 40
+#: Seconds without a sign of work of the server after which closing waits no longer.
+_CLOSE_PAUSE = 30.0
 
 
 class PostgresStore(WrittenStore):
@@ -207,12 +207,14 @@ class PostgresStore(WrittenStore):
         self._closed.set()
 
     def _abandon_if_silent(self) -> None:
-        """Let fail what waits for a server that hangs; one that answers has two minutes to finish what it has begun."""
+        """Let fail what waits for a server that hangs; one that works finishes what it has begun."""
+
+        def backends() -> list[int]:
+            return [each.backend for each in (self._transactions, *self._of_edits)]
+
         with suppress(StoreError):
-            for _ in range(_MAX_CHECKS):
-                if self._closed.wait(_CLOSE_TIMEOUT):
-                    return
-                connect(self._address, "closing").close()
+            if not is_stalled(self._address, backends, self._closed, max_pause=_CLOSE_PAUSE, max_silence=0):
+                return
         for each in (self._transactions, *self._of_edits):
             each.abandon()
         self._reads.abandon()

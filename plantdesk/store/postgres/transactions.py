@@ -28,6 +28,7 @@ from plantdesk.store.postgres.connections import (
     execute,
     translate_errors,
 )
+from plantdesk.store.postgres.progress import given_up
 from plantdesk.store.postgres.pruning import prune
 from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.rows import COLUMNS, SELECT, row_of
@@ -40,6 +41,8 @@ from plantdesk.store.postgres.schema import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from plantdesk.domain.errors import StoreError
     from plantdesk.store.postgres.adding import Entry
     from plantdesk.store.postgres.address import Address
@@ -154,8 +157,15 @@ class Transactions:
     def abandon(self) -> None:
         """Wait no longer for the server, now and later: what was not answered fails. Any thread."""
         self._is_abandoned = True
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         if (connection := self._connection) is not None:
             connection.abandon()
+
+    def watched(self) -> AbstractContextManager[None]:
+        """Let what waits in a block fail where the server's process of this connection does nothing any more."""
+        return given_up(self._address, lambda: self.backend, self._hang_up)
 
     def close(self) -> None:
         """Close the connection; the next write opens another one."""

@@ -205,7 +205,8 @@ class Writer:
 
     def _settle_and_write(self, job: WriteJob) -> object:
         self._settle()
-        return self._transactions.write(job.action)
+        with self._transactions.watched():
+            return self._transactions.write(job.action)
 
     def _settle(self) -> None:
         """Answer the writes whose outcome was unknown; none is repeated here. Raises OutcomeUnknownError."""
