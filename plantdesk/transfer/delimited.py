@@ -91,8 +91,14 @@ ONE_COLUMN = "\x1f"
 _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "taxonid", "plant_name_id"))
 #: Rows of a batch, where they are read one by one.
 _MAX_ROWS = 5000
+#: Characters of a record of several lines: four times the plant that the API takes. Its lines are joined when there are
+#: so many, as a short one takes 80 bytes.
+_LONGEST_RECORD, _MAX_LINES = 4_194_304, 10_000
 #: Columns of a block that is split at once.
 _MAX_WIDTH = 1000
+
+
+_UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 
 class Dialect(NamedTuple):
@@ -290,8 +296,11 @@ class _SlowReader:
         self._has_doubled = self._has_doubled or bool(self._quote and 2 * self._quote in line)
         if "\0" in line and len(self._raw) == 1 and not (self._quote and self._quote in line):
             raise self._text.error(Text("It has a NUL character."), self._first_line)
-        if self._size > LONGEST:
-            raise self._text.error(Text("A quote is opened and not closed."), self._first_line)
+        if self._size > _LONGEST_RECORD and len(self._raw) > 1:
+            _, column = self._loose_cells("".join(self._raw))
+            raise self._text.error(_UNCLOSED.filled(column=column), self._first_line)
+        if len(self._raw) > _MAX_LINES:
+            self._raw = ["".join(self._raw)]
 
 
 def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list[str]]:
@@ -303,7 +312,7 @@ def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list
 
 def _reason(error: csv.Error, column: int) -> Text:
     if "unexpected end" in str(error):
-        return Text("In column {column} a quote is opened and not closed.", column=column)
+        return _UNCLOSED.filled(column=column)
     text = Text('In column {column} a quote in a quoted text is not doubled. Write it as "", also where it is \\".')
     return text.filled(column=column)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import socket
@@ -48,10 +49,11 @@ class Clients:
         #: Answers of which only a part came.
         self.cut_short: list[bytes] = []
         self._requested = enough
-        self._port = port
         self._token = token
         self._enough = threading.Event()
-        self._threads = [threading.Thread(target=self._post, args=(first + start,)) for start in range(CONNECTIONS)]
+        connections = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(CONNECTIONS)]
+        posts = zip(connections, itertools.count(first))
+        self._threads = [threading.Thread(target=self._post, args=post) for post in posts]
         for thread in self._threads:
             thread.start()
 
@@ -62,9 +64,8 @@ class Clients:
         for thread in self._threads:
             thread.join(30)
 
-    def _post(self, start: int) -> None:
-        with socket.create_connection(("127.0.0.1", self._port), timeout=30) as connection:
-            plant_id = start
+    def _post(self, connected: socket.socket, plant_id: int) -> None:
+        with connected as connection:
             while self._acknowledged(connection, plant_id):
                 self.acknowledged.add(plant_id)
                 plant_id += CONNECTIONS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from unittest import mock
@@ -44,6 +45,11 @@ def rows_of(content: str, piece: int) -> Rows | str:
     return rows
 
 
+def read_all(stream: io.BytesIO) -> list[list[str | None]]:
+    table = DelimitedTable(TextFile(stream, "a.csv", lambda _size: None, "utf-8"), ",", '"')
+    return [list(row) for batch in table.batches() for row in batch.by_row()]
+
+
 def _without_blanks(row: list[str | None]) -> list[str | None]:
     """Return an empty list for a blank row, however its line was read."""
     return row if any(cell is not None for cell in row) else []
@@ -80,3 +86,23 @@ def test_odd_lines_of_later_blocks_are_read_line_by_line(lines: str, last: list[
     else:
         assert rows[2] == (last[0], last[1:])
         assert rows[3] == (4, ["4", "d", "y"])
+
+
+def test_a_quote_that_is_not_closed_is_found_without_reading_all() -> None:
+    stream = io.BytesIO(b'id,name\n1,a\n2,"b' + (b"x" * 999 + b"\n") * 8000)
+    with pytest.raises(FileError, match="line 3: In column 2 a quote is opened and not closed"):
+        read_all(stream)
+    assert stream.tell() < 5_000_000
+
+
+def test_a_text_of_very_many_lines_is_read_in_the_memory_of_its_characters() -> None:
+    count = 200_000
+    content = 'id,name,tag\n2,"b ""\n' + "é\n" * count + '","",\n4,d,y\n'
+    tracemalloc.start()
+    try:
+        rows = read_all(io.BytesIO(content.encode()))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert rows == [["id", "name", "tag"], ["2", 'b "\n' + "é\n" * count, "", None], ["4", "d", "y"]]
+    assert peak < 12_000_000
