@@ -9,9 +9,10 @@ import asyncio
 import re
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMissingError
+from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from starlette.types import Scope

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from plantdesk.domain.values import NamedTuple
 
 
 class Desk(NamedTuple):

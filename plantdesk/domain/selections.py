@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.folding import searched
-from plantdesk.domain.values import Value
+from plantdesk.domain.values import NamedTuple, Value
 
 if TYPE_CHECKING:
     from datetime import date

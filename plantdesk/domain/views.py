@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.selections import Selection
+from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

@@ -9,7 +9,8 @@ import sys
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+
+from plantdesk.domain.values import NamedTuple
 
 #: What the window answers.
 ANSWER = b"raised\n"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.events import (
     EventKind,
@@ -25,6 +25,7 @@ from plantdesk.domain.events import (
 )
 from plantdesk.domain.overrides import override
 from plantdesk.domain.records import LARGEST_ID
+from plantdesk.domain.values import NamedTuple
 from plantdesk.store.history import last_seq_of
 from plantdesk.store.sql import VERSION
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, ChangeKind, texts_of
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import LARGEST_ID, Source, SourceKind
+from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sql import VERSION, before_gap
 
 if TYPE_CHECKING:

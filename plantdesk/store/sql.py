@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from plantdesk.domain.records import LARGEST_ID
+from plantdesk.domain.values import NamedTuple
 
 #: The version of a plant: the last change that touched it, or its negative sequence number.
 VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
+from plantdesk.domain.values import NamedTuple
 
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")

@@ -9,9 +9,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.columns import SAMPLED, Layout, field_of, mapped
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import LONGEST

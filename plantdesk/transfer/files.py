@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.values import NamedTuple
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.text import FileError

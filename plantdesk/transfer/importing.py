@@ -8,11 +8,12 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.import_batches import OnConflict
 from plantdesk.domain.validation import plant_fields
+from plantdesk.domain.values import NamedTuple
 from plantdesk.platform.atomic_replace import replaced_text
 from plantdesk.transfer.columns import READ
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable

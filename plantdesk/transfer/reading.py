@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
 from plantdesk.domain.records import parse_id
 from plantdesk.domain.validation import UnfitNumber, new_plant, plant_fields, plant_note
+from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.columns import READ, SAMPLED, Columns, Layout, NoColumnError, layout_of, letters_of, mapped
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize
 
 from plantdesk.domain.overrides import override
+from plantdesk.domain.values import NamedTuple
 from plantdesk.platform.paths import home_folder, resources_folder
 
 if TYPE_CHECKING:

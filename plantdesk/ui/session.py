@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, Qt, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError, Text
+from plantdesk.domain.values import NamedTuple
 from plantdesk.platform import paths
 from plantdesk.store import UnreachedStore, location_of
 from plantdesk.ui.api_access.server_control import ApiControl

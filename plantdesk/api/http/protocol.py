@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterable
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -21,6 +21,7 @@ from plantdesk.api.http.flow_control import READ_SIZE, Flow
 from plantdesk.api.http.requests import RequestCycle, RequestQueue, RequestSize, set_target
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, Text
 from plantdesk.domain.overrides import override
+from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     import asyncio

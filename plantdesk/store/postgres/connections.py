@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors
@@ -33,6 +33,7 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
+from plantdesk.domain.values import NamedTuple
 from plantdesk.store.postgres.address import ParameterError
 from plantdesk.store.postgres.encryption import encryption
 from plantdesk.store.postgres.hosts import addresses

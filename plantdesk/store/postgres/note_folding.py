@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple
 
 from plantdesk.domain.folding import searched
+from plantdesk.domain.values import NamedTuple
 
 #: Beyond it there are symbols, and letters of scripts without case and accents.
 _LAST_CODE = 0x10000

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter, lt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError
@@ -30,6 +30,7 @@ from plantdesk.domain.import_batches import (
 from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes, SourceKind, now_ms
+from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sql import before_gap
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql

@@ -16,9 +16,10 @@ import os
 import time
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.values import NamedTuple
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.commit_tracker import Position
 

@@ -15,11 +15,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import compress, repeat
 from operator import contains
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, search_words, searched, without_confusables
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.selections import Contains, HasTag, Selection
+from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3

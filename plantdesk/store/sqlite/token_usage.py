@@ -6,8 +6,9 @@ from time to time for all tokens together. Nothing is kept in memory, so nothing
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sqlite.row_reads import LAST_SEQ
 
 if TYPE_CHECKING:

@@ -16,11 +16,12 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk import __version__
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.values import NamedTuple
 from plantdesk.domain.views import Order
 from plantdesk.store.sqlite import text_index
 from plantdesk.store.sqlite.conditions import SORTED, sorted_ids

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import wait
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QStackedWidget
 
 from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
 from plantdesk.domain.records import FORM
+from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
+from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.card.note_log import NoteLog
 from plantdesk.ui.card.sections import CardFrame, YieldingButton, empty, text_button

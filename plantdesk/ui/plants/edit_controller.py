@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.domain.tags import entered
+from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.questions import ConflictQuestion, added_again

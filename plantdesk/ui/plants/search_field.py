@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QCompleter, QListView, QStyle, QWidget
 
 from plantdesk.domain.search import PREFIXES, parse_terms
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
+from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, M, S

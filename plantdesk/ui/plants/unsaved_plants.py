@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreUnreachableError, Text, id_taken
+from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.texts import error_text, one_line, shown

@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QPalette
+
+from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, Qt, Signal
 
@@ -13,6 +13,7 @@ from plantdesk.domain.duplicates import Kept, PlantGroups, differences_of
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.folding import SEPARATOR
+from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import long_date, one_line, shown, source_text, tag_text, translate
 
