@@ -10,20 +10,26 @@ from plantdesk.domain.values import NamedTuple
 
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")
-#: Headers in English, German, French and Spanish, without case and accents.
+#: Headers in English, German, French and Spanish, and the usual ones in Italian, Portuguese, Dutch, Swedish, Danish,
+#: Norwegian, Polish, Czech, Russian, Japanese and Chinese, without case and accents.
 _HEADERS = {
-    "id": "id|plant id|number|no|nr|nummer|kennung|pflanzen id|identifiant|numero|n°|identificador",
+    "id": "id|plant id|number|no|nr|nummer|kennung|pflanzen id|identifiant|numero|n°|identificador|номер|番号|编号",
     "name": "name|plant|plant name|pflanze|pflanzenname|sorte|bezeichnung|nom|plante|nom de la plante|nombre|planta"
     "|nombre de la planta|title|titel|titre|titulo|species|species name|scientific name|botanical name|latin name"
     "|common name|vernacular name|accepted name|taxon|taxon name|wissenschaftlicher name|botanischer name"
     "|lateinischer name|deutscher name|trivialname|pflanzenart|espece|nom scientifique|nom botanique|nom latin"
     "|nom commun|nom vernaculaire|nom francais|especie|nombre cientifico|nombre botanico|nombre latino|nombre comun"
-    "|nombre vulgar",
+    "|nombre vulgar|nome|nome scientifico|nome comune|nome cientifico|nome popular|pianta|naam|plantnaam|soort"
+    "|wetenschappelijke naam|namn|vaxt|vaxtnamn|navn|plantenavn|nazwa|roslina|nazev|rostlina|название|растение"
+    "|名前|名称|植物名|和名|植物",
     "tag": "tag|tags|type|category|group|label|typ|kategorie|gruppe|schlagwort|categorie|groupe|etiquette|tipo"
-    "|categoria|grupo|etiqueta|bed|location|beet|standort|ort|emplacement|lieu|ubicacion|lugar",
+    "|categoria|grupo|etiqueta|bed|location|beet|standort|ort|emplacement|lieu|ubicacion|lugar"
+    "|gruppo|etichetta|luogo|posizione|local|groep|locatie|standplaats|kategori|grupp|plats|sted|kategoria|grupa"
+    "|miejsce|misto|категория|место|分類|分类|标签",
     "note": "note|notes|comment|comments|remark|remarks|notiz|notizen|bemerkung|bemerkungen|anmerkung|kommentar"
     "|remarque|remarques|commentaire|commentaires|nota|notas|comentario|comentarios|observaciones|description"
-    "|beschreibung|descripcion",
+    "|beschreibung|descripcion|osservazioni|commento|commenti|descrizione|observacoes|descricao|opmerking|opmerkingen"
+    "|notitie|anteckning|anteckningar|bemærkning|merknad|uwagi|notatka|opis|poznamka|примечание|заметка|備考|备注",
 }
 #: Headers of parts of a name, which are the name where nothing else is.
 _PARTS_OF_NAMES = (

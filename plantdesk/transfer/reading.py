@@ -35,7 +35,8 @@ _KINDS: dict[str, set[type]] = {
     "tag": {str, type(None)},
     "note": {str, type(None)},
 }
-_WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
+#: 1.000 is a thousand in German.
+_WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 #: Objects of a batch.
 _MAX_ROWS = 1000
 

@@ -228,7 +228,7 @@ class TextFile:
             if len(rest) * _PIECE > LONGEST and sum(map(len, rest)) > LONGEST:
                 reason = Text("The line is longer than {longest:,} characters.", longest=LONGEST)
                 raise self.error(reason, self.line + 1)
-        if any(rest):
+        if any(rest) and rest != ["\x1a"]:  # the end of a file of DOS
             lines.append("".join(rest))
         if lines:
             yield self._counted("\n".join(lines))
@@ -274,7 +274,7 @@ class TextFile:
 
     def _without_mark(self, sample: bytes) -> str:
         is_utf8 = _is_utf8(sample)
-        controls = _CONTROLS.intersection(sample)
+        controls = _CONTROLS.intersection(sample.removesuffix(b"\x1a"))
         if is_utf8 and controls == {0} and b'"' not in sample and 2 * sample.count(0) < len(sample):
             raise self.error(Text("It has a NUL character."), sample[: sample.index(0)].count(b"\n") + 1)
         if (0 in sample and b'"' not in sample) or (not is_utf8 and controls):

@@ -54,6 +54,10 @@ AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
         'id,name,tag,note\r1,"Röse" ,bed,\r\n7,Fern,,"wet"  \n',
         "id,name,tag,note\n1,Röse,bed,\r7,Fern,,wet\r\n",
         "common_name,plantId,Description,tag\nRöse,1,,bed\nFern,7,wet,\n",
+        "No;Nome;Gruppo;Osservazioni\n1;Röse;bed;\n7;Fern;;wet\n",
+        "№\tНазвание\tКатегория\tПримечание\n1\tRöse\tbed\t\n7\tFern\t\twet\n".encode("utf-16"),
+        "番号,名前,分類,備考\n1,Röse,bed,\n7,Fern,,wet\n",
+        "id,name,tag,note\r\n1,Röse,bed,\r\n7,Fern,,wet\r\n\x1a".encode("cp1252"),
     ],
     ids=[
         *(
@@ -69,7 +73,7 @@ AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
             "utf-32",
         ),
         *("CR", "ids of pandas", "blanks before quotes", "blank row", "blanks behind quotes"),
-        *("mixed line ends", "headers of plant lists"),
+        *("mixed line ends", "headers of plant lists", "Italian", "Russian", "Japanese", "end of DOS"),
     ],
 )
 def test_csv_of_many_kinds_is_read(write: Write, content: str | bytes) -> None:
@@ -226,7 +230,8 @@ def test_several_files_are_one_change(write: Write) -> None:
             b"id,name\n" + b"1,\xc3\xa4\n" * 40_000 + b"2,\xe4\n",
             "line 40,002: A byte is not UTF-8 as the text before. Save it as UTF-8",
         ),
-        (b"number,height\n1,2\n", "no column for the name"),
+        (b"number,height\n1,2\n", "or --skip-lines if the header is below it"),
+        (b"id;name\n1.000;a\n", "line 2: The ID must be a whole number"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

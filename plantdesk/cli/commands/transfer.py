@@ -108,7 +108,9 @@ def _hints() -> Iterator[None]:
     try:
         yield
     except NoColumnError as error:
-        hint = Text("Use --map name=COLUMN, or --no-header if the first row is a plant.")
+        hint = Text(
+            "Use --map name=COLUMN, --no-header if the first row is a plant, or --skip-lines if the header is below it."
+        )
         raise PlantDeskError(joined([error.text, hint])) from error
     except UnknownEncodingError as error:
         hint = Text("Use --encoding with its name, such as cp1252, cp1251 or shift_jis.")
