@@ -1,7 +1,8 @@
 """The search language of window and commands: text to terms, and back.
 
     rose "deep red" -dead       words and phrases in name or tag; a word also at the beginning of the id
-    tag:kitchen -tag:"my room"  tag; tag=Kitchen: exactly so; tag:none: without a tag; tag:garden/: and all below it
+    tag:kitchen -tag:"my room"  tag; tag=Kitchen: exactly so; tag:none: without a tag
+    tag:garden/  tag=garden/    tag with all below it
     note:anna  note:"from Anna"  words in the note; note:"": with a note
     from:form  from:garden-sync  from:token/garden-sync
     added:today  added:yesterday  added:7d  added:2026  added:2026-11  added:2026-11-21

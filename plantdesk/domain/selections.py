@@ -35,10 +35,15 @@ class HasTag(Value):
     tag: str | None
     exact: bool = False
 
+    @classmethod
+    def just(cls, tag: str) -> HasTag:
+        """Return the condition of exactly this tag: one that ends with a slash is the top of a branch of its own."""
+        return cls(f"{tag}/" if tag.endswith("/") else tag, exact=True)
+
     @property
     def branch(self) -> str | None:
-        """The tag at the top of the branch, as it is searched; None where it is not about a branch."""
-        text = "" if self.exact or self.tag is None else searched(self.tag)
+        """The tag at the top of the branch, unless `exact` as it is searched; None where it is not about a branch."""
+        text = "" if self.tag is None else self.tag if self.exact else searched(self.tag)
         return text[:-1] if text.endswith("/") and text[:-1].strip() else None
 
 

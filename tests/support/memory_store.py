@@ -80,6 +80,7 @@ from plantdesk.domain.records import (
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not, Selection
 from plantdesk.domain.spelling import nearest
+from plantdesk.domain.tags import is_in_branch
 from plantdesk.domain.views import Counts, KnownName, Order, View
 
 if TYPE_CHECKING:
@@ -1011,14 +1012,20 @@ def _has(row: PlantRow, term: Term) -> bool:
             return not _has(row, term.term)
         case Contains():
             return _contains(row, term)
-        case HasTag(tag, exact):
-            return row.tag == tag or not (exact or tag is None or row.tag is None or not _is_alike(row.tag, term, tag))
+        case HasTag():
+            return _has_tag(row.tag, term)
         case AddedBy(kind, label):
             same = row.source.label == label if kind else searched(row.source.label) == searched(label or "")
             return kind in {None, row.source.kind} and (label is None or same)
         case AddedOn():
             return row.added_at in term.milliseconds()
     return term.first <= row.id <= term.last
+
+
+def _has_tag(tag: str | None, term: HasTag) -> bool:
+    if tag is None or term.tag is None or term.exact:
+        return tag == term.tag or (term.branch is not None and tag is not None and is_in_branch(tag, term.branch))
+    return tag == term.tag or _is_alike(tag, term, term.tag)
 
 
 def _is_alike(tag: str, term: HasTag, other: str) -> bool:

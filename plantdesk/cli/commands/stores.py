@@ -124,8 +124,7 @@ def selection_of(store: PlantStore | ReadOnlyPlants, requested: Filter) -> Selec
 
         groups += parse_search(requested.text).groups
     if requested.without_tag or requested.tag is not None:
-        tag = HasTag(requested.tag)
-        groups.append((tag if tag.branch else HasTag(requested.tag, exact=True),))
+        groups.append((HasTag(requested.tag, exact=True),))
     if requested.source is not None:
         groups.append(_sources(store, requested.source))
     return Selection(tuple(groups), requested.since)

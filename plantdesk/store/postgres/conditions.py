@@ -180,6 +180,9 @@ def _escaped(text: str) -> str:
 def _has_tag(values: Condition, term: HasTag, tag: str) -> str:
     """Compare the folded texts; a tag without letters, such as an accent alone, is compared as it is."""
     is_same = f"coalesce(plant.tag = {values.bind(tag)}, false)" if storable(tag) else "false"
+    if term.exact and (top := term.branch) is not None and storable(tag):
+        is_below = f"starts_with(plant.tag, {values.bind(tag)})"
+        return f"coalesce(plant.tag = {values.bind(top)} OR {is_below}, false)"
     text = searched(tag)
     if term.exact or not text.strip() or not storable(text) or SEPARATOR in text:
         return is_same

@@ -76,7 +76,7 @@ def _condition(term: Term) -> Sql:
         case Contains():
             return _contains_text(term)
         case HasTag(tag):
-            return _has_tag_like(term, tag) if tag is not None and not term.exact else Sql("tag IS ?", (tag,))
+            return _has_tag_like(term, tag) if tag is not None and not term.exact else _has_tag(term)
         case AddedBy():
             return sql("source_id IN (SELECT id FROM source", where(_source_conditions(term)), ")")
         case AddedOn():
@@ -102,6 +102,12 @@ def _contains_text(term: Contains) -> Sql:
 def _contains_or_starts_id(word: str) -> Sql:
     found = _contains(word)
     return any_of((found, _like("CAST(id AS TEXT)", f"{word}%"))) if word.lstrip("-").isdecimal() else found
+
+
+def _has_tag(term: HasTag) -> Sql:
+    if (top := term.branch) is None:
+        return Sql("tag IS ?", (term.tag,))
+    return Sql("(tag = ? OR (tag >= ? AND tag < ?))", (top, f"{top}/", f"{top}0"))  # 0 is the character after /
 
 
 def _has_tag_like(term: HasTag, tag: str) -> Sql:

@@ -89,7 +89,8 @@ def _of_term(term: Term) -> Candidates | None:
             if is_word and len(words) > 1:
                 words = [word for word in words if not _may_be_id(word)]
         case HasTag(str() as tag):
-            words = [term.branch or searched(tag)]
+            text = term.branch or tag
+            words = [text if term.branch and not term.exact else searched(text)]
         case _:
             return None
     trigrams = [trigram for word in words for trigram in _trigrams(word)][:_MAX_TRIGRAMS]

@@ -102,8 +102,8 @@ class SearchCompleter(QObject):
 
         condition = term.term if isinstance(term, Not) else term
         match condition:
-            case HasTag(str(value)) if value and self._tags:
-                known: dict[str, Condition] = {tag: HasTag(tag, exact=True) for tag in self._tags}
+            case HasTag(str(value)) if value and self._tags and condition.branch is None:
+                known: dict[str, Condition] = {tag: HasTag.just(tag) for tag in self._tags}
             case AddedBy(kind, str(value)) if value and self._sources:
                 sources = (source for source in self._sources if kind in {None, source.kind})
                 known = {source.label or filter_text(source): source for source in sources}
@@ -168,7 +168,7 @@ class SearchCompleter(QObject):
         match prefix:
             case "tag:":
                 yield from [UNTAGGED] if "none".startswith(typed) else []
-                yield from (HasTag(tag, exact=True) for tag in _matching(self._tags, typed))
+                yield from (HasTag.just(tag) for tag in _matching(self._tags, typed))
             case "from:":
                 yield from (term for term in self._sources if typed in searched(filter_text(term)))
             case _:

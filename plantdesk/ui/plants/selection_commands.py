@@ -51,7 +51,7 @@ def add_filters(menu: QMenu, table: PlantTableView, icons: Icons, choose: Callab
     text = QCoreApplication.translate("RowFilters", "Show only {filter}")
     filters: list[tuple[str, Term, str]] = []
     if row.tag is not None and len(row.tag) < MAX_TEXT:  # not shortened
-        filters.append((text.format(filter=quoted(tag_text(row.tag), 40)), HasTag(row.tag, exact=True), "tag"))
+        filters.append((text.format(filter=quoted(tag_text(row.tag), 40)), HasTag.just(row.tag), "tag"))
     by = AddedBy(source.kind, source.label)
     filters.append((text.format(filter=quoted(source_text(source), 40)), by, filter_icon(by)))
     day = datetime.fromtimestamp(row.added_at / 1000).date()  # noqa: DTZ006 - the local day

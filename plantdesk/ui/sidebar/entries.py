@@ -144,7 +144,7 @@ def in_order(tags: Iterable[str]) -> list[str]:
 
 def tag_term(tag: str, *, is_branch: bool) -> HasTag:
     """Return the filter of a tag, or of the branch below it."""
-    return HasTag(f"{tag}/") if is_branch else HasTag(tag, exact=True)
+    return HasTag(f"{tag}/", exact=True) if is_branch else HasTag.just(tag)
 
 
 def _tag_entries(

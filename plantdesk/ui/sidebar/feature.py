@@ -388,7 +388,7 @@ class Sidebar(Feature):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self.tr("&Show only these"), lambda: self._on_chosen(entry, add=False))
         if entry.is_branch and entry.tag is not None and entry.own:
-            itself = HasTag(entry.tag, exact=True)
+            itself = HasTag.just(entry.tag)
             text = self.tr("Sho&w only {tag} itself").format(tag=tag_text(entry.tag).replace("&", "&&"))
             menu.addAction(text, lambda: self.filter_chosen.emit(itself, False))
         if entry.search is None and entry.term is not None:
@@ -468,7 +468,7 @@ class Sidebar(Feature):
                 menu.addAction(merge_all, partial(self._tags.merge, self._store, below, tag, counts))
             return
         terms = parse_terms(self._search)
-        filtered = [each for each in counts if each and HasTag(each, exact=True) in terms]
+        filtered = [each for each in counts if each and HasTag.just(each) in terms]
         merged = filtered if tag in filtered and len(filtered) > 1 else [tag]
         others = [each for each in counts if each and [each] != merged]
         others = sorted(others, key=lambda each: (each not in merged, -counts[each]))[:_MAX_MERGE]

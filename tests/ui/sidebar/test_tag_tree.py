@@ -90,6 +90,24 @@ def test_a_click_shows_the_branch_and_the_menu_the_tag_itself(desk: TreeDesk) ->
     desk.sees("Aloe")
 
 
+def test_tags_that_differ_in_case_are_counted_shown_and_renamed_apart(desk: TreeDesk, add: Adder) -> None:
+    add("Fir", tag="Garden")
+    add("Gorse", tag="Garden/bed 1")
+    add("Holly", tag="hall/")
+    desk.shows_tree("Garden 2", "  bed 1 1", *TREE, "hall/ 1")
+    desk.click("garden")
+    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+    desk.click("Garden")
+    desk.sees("Fir", "Gorse")
+    desk.press(Qt.Key.Key_F2)
+    desk.type_name("park")
+    desk.shows_tree(*TREE, "hall/ 1", "park 2", "  bed 1 1")
+    assert desk.chips() == ["park and below"]
+    desk.click("hall/")
+    desk.sees("Holly")
+    assert desk.active() == ["hall/"]
+
+
 def test_a_branch_is_folded_by_its_arrow_and_stays_so(desk: TreeDesk, bare: Workspace, store: Store) -> None:
     QTest.mouseClick(desk.view.viewport(), LEFT, NONE, chevron(desk, "garden"))
     desk.shows_tree("garden 4", "hall 1")
@@ -252,7 +270,7 @@ def test_the_plants_of_a_branch_are_exported(desk: TreeDesk) -> None:
     desk.choose_in_menu("Export 2 plants…")
     desk.until(lambda: desk.widget.findChildren(ExportDialog) != [])
     assert desk.the(ExportDialog).findChildren(QComboBox)[0].currentText() == (
-        'Those that the search “tag:"garden/bed 3/"” finds'
+        'Those that the search “tag="garden/bed 3/"” finds'
     )
 
 
