@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from plantdesk.api import discovery
 from plantdesk.api.server import Server
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import Text
@@ -81,23 +80,16 @@ def _running(server: Server, port: int) -> Iterator[str]:
             case On(url=url):
                 yield url
             case Failed(error=error):
-                raise _with_advice(error, port)
+                raise _with_advice(error)
     finally:
         server.stop()
 
 
-def _with_advice(error: ServerError, port: int) -> ServerError:
-    """Add the command for a free port, and say where PlantDesk itself uses the port."""
+def _with_advice(error: ServerError) -> ServerError:
+    """Add the command for a free port."""
     if not isinstance(error, PortTakenError) or error.free_port is None:
         return error
-    other = discovery.find_server_on_port(paths.runtime_folder(), port)
-    if other is not None:
-        text = Text(
-            "PlantDesk is already running on port {port}, with {database}. "
-            "To run another: plantdesk serve --port {free_port}"
-        ).filled(port=port, database=str(other.database))
-    else:
-        text = Text("{reason} To use it: plantdesk serve --port {free_port}", reason=error.text)
+    text = Text("{reason} To use it: plantdesk serve --port {free_port}", reason=error.text)
     return ServerFailedError(text, free_port=error.free_port)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.api.announcement import Announcement
-from plantdesk.api.discovery import ServerIdentity, is_running, new_key
+from plantdesk.api.discovery import ServerIdentity, find_server_on_port, is_running, new_key
 from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity
@@ -32,6 +32,8 @@ from plantdesk.domain.server_state import (
     NotReachableError,
     Off,
     On,
+    PortInUseError,
+    PortOfPlantDeskError,
     ServerError,
     ServerFailedError,
     ServerState,
@@ -108,7 +110,7 @@ class Server:
         Raises ServerError.
         """
         if not (isinstance(self.state, On) and port == self.state.port):
-            for each in listen(port):
+            for each in self._listen(port):
                 each.close()
         self.start(port)
 
@@ -128,6 +130,17 @@ class Server:
         if run.thread is not threading.current_thread():
             run.thread.join()
 
+    def _listen(self, port: int) -> list[socket.socket]:
+        """Return sockets as `listen` does. Raises PortTakenError, ServerFailedError."""
+        try:
+            return listen(port)
+        except PortInUseError as error:
+            other = None if self._runtime_folder is None else find_server_on_port(self._runtime_folder, port)
+            if other is None:
+                raise
+            is_same = self._location is not None and other.database == self._location.url
+            raise PortOfPlantDeskError(port, error.free_port, other.database, is_same=is_same) from error
+
     # --- on the server's thread ---
 
     def _run_server(self, port: int, run: _Run) -> None:
@@ -144,7 +157,7 @@ class Server:
 
     def _serve(self, port: int, run: _Run) -> None:
         with ExitStack() as stack:
-            sockets = [stack.enter_context(listener) for listener in listen(port)]
+            sockets = [stack.enter_context(listener) for listener in self._listen(port)]
             identity = ServerIdentity(new_key(), sockets[0].getsockname()[1])
             announcement = None
             if self._runtime_folder is not None and self._location is not None:

@@ -32,6 +32,17 @@ class PortInUseError(PortTakenError):
     text = Text("Port {port} is in use by another program. Choose another port.")
 
 
+class PortOfPlantDeskError(PortInUseError):
+    """Another PlantDesk of the user listens on the port, with `database`; `is_same`: with the same one."""
+
+    text = Text("PlantDesk is already running on port {port}, with {database}. Choose another port.")
+
+    def __init__(self, port: int, free_port: int | None, database: str, *, is_same: bool = False) -> None:
+        super().__init__(port, free_port, database=database)
+        self.database = database
+        self.is_same = is_same
+
+
 class PortOfOtherUserError(PortTakenError):
     """A program of another user listens on the port; scripts may have sent it tokens."""
 

@@ -25,11 +25,13 @@ from plantdesk.domain.server_state import (
     Off,
     On,
     PortInUseError,
+    PortOfPlantDeskError,
     ServerFailedError,
     Starting,
     TooFewDescriptorsError,
 )
 from plantdesk.domain.validation import new_plant
+from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.api.client import one_answer
 
@@ -249,6 +251,27 @@ def test_the_port_of_another_plantdesk_is_in_use(server: Server, store: Store) -
     assert isinstance(second.error, PortInUseError)
     other.stop()
     assert server.state == first
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_the_plantdesk_that_has_the_port_is_named(store: Store, tmp_path: Path, *, is_same: bool) -> None:
+    here, other = location_of(tmp_path / "plants.db"), location_of(tmp_path / "other.db")
+    with ExitStack() as stack:
+        first = Server(store, here if is_same else other, runtime_folder=tmp_path / "run")
+        second = Server(store, here, runtime_folder=tmp_path / "run")
+        for each in (first, second):
+            stack.callback(each.stop)
+        first.start(0)
+        on = first.settled(TIMEOUT)
+        assert isinstance(on, On)
+        second.start(on.port)
+        failed = second.settled(TIMEOUT)
+        assert isinstance(failed, Failed)
+        assert isinstance(failed.error, PortOfPlantDeskError)
+        assert failed.error.is_same == is_same
+        assert (here if is_same else other).url in str(failed.error)
+        with pytest.raises(PortOfPlantDeskError):
+            second.move(on.port)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody remove a file that is open")

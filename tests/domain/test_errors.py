@@ -18,6 +18,7 @@ GIVEN: dict[str, object] = {
     "text": Text("It does not work: {reason}.", reason="no such device"),
     "fields": [InvalidField("id", Text("The ID is missing.")), InvalidField("name", Text("The name is missing."))],
     "owner": SavedPlant(1, "Fern", "kitchen", None),
+    "database": "/home/ada/plants.db",
     "source": Source(1, SourceKind.TOKEN, "scanner"),
     "names": ["id", "name"],
     "current": None,

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from plantdesk.domain.errors import StoreReadOnlyError
-from plantdesk.domain.server_state import Failed, On, PortInUseError, ServerState
+from plantdesk.domain.server_state import Failed, On, PortInUseError, PortOfPlantDeskError, ServerState
 from plantdesk.ui.card.sections import CommandButton
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
@@ -245,6 +245,25 @@ def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: Wi
     assert desk.name.text() == ""
     bridge.notify_health(None)
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Dill”.")
+
+
+@pytest.mark.parametrize(
+    ("database", "is_same", "said"),
+    [
+        (
+            "/home/ada/plants.db",
+            False,
+            "Another PlantDesk, with “/home/ada/plants.db”, uses this port: what programs send",
+        ),
+        (f"/{'x' * 60}/plants.db", False, "with “…xxxxx"),
+        ("/home/ada/plants.db", True, "Another PlantDesk with these plants uses this port"),
+    ],
+)
+def test_the_bar_names_another_plantdesk_that_has_the_port(
+    desk: WindowDesk, database: str, said: str, *, is_same: bool
+) -> None:
+    desk.server_is(Failed(PortOfPlantDeskError(8721, 8722, database, is_same=is_same), 8721))
+    desk.until(lambda: any(said in each for each in desk.texts()))
 
 
 def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: WindowDesk) -> None:

@@ -9,7 +9,15 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWi
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.records import now_ms
-from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, Starting
+from plantdesk.domain.server_state import (
+    Failed,
+    NoOpenStoreError,
+    Off,
+    On,
+    PortOfPlantDeskError,
+    PortTakenError,
+    Starting,
+)
 from plantdesk.ui.qt import fill, override, set_properties
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
@@ -31,6 +39,8 @@ if TYPE_CHECKING:
 _TICK = 1000
 #: The count of a program begins again after such a pause, in milliseconds, as in the Activity.
 _RUN_MS = 60_000
+#: Characters of a database, of which the end says more.
+_MAX_DATABASE = 50
 
 
 class ApiStatus(QWidget):
@@ -237,13 +247,28 @@ class ServerNotice(QObject):
         self._bar.show_state(
             BarKind.WARNING,
             self.tr("API is off: port {port} is in use").format(port=state.port),
-            self.tr(
-                "Another program is using this port, which is tried again by itself. Plants can still be added here."
-            ),
+            self._port_text(state.error),
             *actions,
             (self.tr("Choose…"), self.port_requested.emit),
         )
         self._shown = True
+
+    def _port_text(self, error: PortTakenError) -> str:
+        if not isinstance(error, PortOfPlantDeskError):
+            return self.tr(
+                "Another program is using this port, which is tried again by itself. Plants can still be added here."
+            )
+        if error.is_same:
+            return self.tr(
+                "Another PlantDesk with these plants uses this port: what programs send there is added here."
+            )
+        database = one_line(error.database)
+        database = database if len(database) <= _MAX_DATABASE else f"…{database[1 - _MAX_DATABASE :]}"
+        text = self.tr(
+            "Another PlantDesk, with {database}, uses this port: what programs send there is added to its plants. "
+            "For these plants, use another port, or quit the other PlantDesk."
+        )
+        return text.format(database=quoted(database))
 
     def _way_to(self, port: int) -> MessageAction:
         def use_port() -> None:
