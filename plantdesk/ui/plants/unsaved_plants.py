@@ -15,9 +15,8 @@ from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submiss
 from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, M, S
-from plantdesk.ui.widgets.containers import ScrollArea
+from plantdesk.ui.widgets.containers import MoreRow, ScrollArea
 from plantdesk.ui.widgets.fields import OneClickButton
-from plantdesk.ui.widgets.messages import MoreRow
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 

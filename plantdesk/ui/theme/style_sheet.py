@@ -133,7 +133,8 @@ QPushButton[variant="pill"] {
 QPushButton[variant="pill"]:hover { background: $accent_hover; border-color: $accent_hover; }
 QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_2}px; }
 
-QCheckBox { spacing: 8px; min-height: 24px; }
+QCheckBox { spacing: 8px; min-height: 24px; padding-right: 4px; }
+QCheckBox:focus { outline: 2px solid $focus; outline-radius: 6px; }
 QCheckBox::indicator, QMenu::indicator {
   width: ${box}px; height: ${box}px; border: 1px solid $border; border-radius: 4px; background: $surface;
 }

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEasingCurve, QEvent, QLocale, QObject, QRect, Qt, QTimer, QVariantAnimation, Signal, Slot
+from PySide6.QtCore import QEasingCurve, QEvent, QObject, QRect, Qt, QTimer, QVariantAnimation, Signal, Slot
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QApplication,
@@ -31,6 +31,7 @@ from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import STRETCH, fill, mirrored, override, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
+from plantdesk.ui.widgets.containers import MoreRow
 from plantdesk.ui.widgets.fields import CloseButton, OneClickButton
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
@@ -300,38 +301,6 @@ class InfoBar(Message):
         )
 
 
-class MoreRow(QWidget):
-    """Below the first entries of a list: how many more there are, and a button that shows them, or fewer again.
-
-    `toggled`: the button was pressed, so that `shows_all` is another value.
-    """
-
-    toggled = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shows_all = False
-        self._more = PlainLabel(tone="muted")
-        self._button = QPushButton()
-        self._button.setProperty("variant", "link")
-        self._button.clicked.connect(self._on_clicked)
-        self.row = fill(QHBoxLayout(self), self._more, self._button, STRETCH, margins=0, spacing=S)
-
-    def show_counts(self, total: int, shown: int, first: int) -> None:
-        """Show how many of `total` entries are not `shown`; the button is there where there are more than the first."""
-        self.shows_all = self.shows_all and total > first
-        rest = total - shown
-        self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(rest)))
-        self._more.setVisible(rest > 0)
-        self._button.setText(self.tr("Show fewer") if self.shows_all else self.tr("Show"))
-        self._button.setVisible(total > first)
-
-    @Slot()
-    def _on_clicked(self) -> None:
-        self.shows_all = not self.shows_all
-        self.toggled.emit()
-
-
 _SHOWING = frozenset({QEvent.Type.ShowToParent, QEvent.Type.HideToParent})
 
 
@@ -394,6 +363,8 @@ class BarStack(QWidget):
 
 #: Milliseconds for which a message is shown; longer where a screen reader may have to read it.
 _TOAST_MS, _SPOKEN_MS = 8000, 30_000
+#: Lines of a toast's text beside its buttons.
+_MAX_LINES = 2
 #: Milliseconds after which work that goes on is reported.
 _PROGRESS_MS = 400
 _FADE_MS = 150
@@ -426,7 +397,9 @@ class Toast(Message):
         self._progress.timeout.connect(self._on_progress_due)
         self._make_fade()
         self._button_row.setSpacing(M)
-        parts = (self._icon, self._text, self._button_row, self._key_label, self._close_button)
+        self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        fill(self._content, self._text, fill(QHBoxLayout(), self._button_row, self._key_label, STRETCH, spacing=M))
+        parts = (self._icon, self._content, self._close_button)
         self._layout = fill(QHBoxLayout(self), *parts, margins=mirrored(self, L, S, S, S), spacing=M)
         self.hide()
 
@@ -552,14 +525,19 @@ class Toast(Message):
         self._focus_before = None
 
     def _fit_text(self) -> None:
-        """Give the text its natural width, or what the other parts leave of the room."""
+        """Give the text its natural width, or what the buttons leave of the room; above them where that is little."""
         if self._place.isEmpty():
             return
-        taken = self._buttons_width(M) + self._close_button.sizeHint().width()
-        parts = ((self._icon, ICON), (self._key_label, self._key_label.sizeHint().width()))
-        taken += sum(width + M for part, width in parts if not part.isHidden())
-        room = self._place.width() - L - 2 * S - M - taken
-        self._text.setFixedWidth(max(min(self._text.fontMetrics().horizontalAdvance(self.text) + 2, room), 80))
+        room = self._place.width() - L - 2 * S - M - self._close_button.sizeHint().width()
+        room -= 0 if self._icon.isHidden() else ICON + M
+        beside = self._buttons_width(M)
+        beside += 0 if self._key_label.isHidden() else self._key_label.sizeHint().width() + M
+        natural = self._text.fontMetrics().horizontalAdvance(self.text) + 2
+        is_above = natural > _MAX_LINES * (room - beside)
+        directions = QBoxLayout.Direction
+        self._content.setDirection(directions.TopToBottom if is_above else directions.LeftToRight)
+        self._content.setSpacing(S if is_above else M)
+        self._text.setFixedWidth(max(min(natural, room - (0 if is_above else beside)), 80))
         self._arrange()
 
     @override

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QFontInfo, QImage, QPalette
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.platform import paths
 from plantdesk.ui.theme.colors import DARK, LIGHT, ThemeMode
@@ -47,6 +47,23 @@ def test_a_choice_is_applied_at_once_and_signalled(theme: Theme, qapp: QApplicat
 def test_the_same_choice_again_changes_nothing(theme: Theme, qtbot: QtBot) -> None:
     with qtbot.assertNotEmitted(theme.changed):
         theme.set_mode(ThemeMode.LIGHT)
+
+
+def test_a_check_box_with_the_focus_has_a_frame(theme: Theme, qtbot: QtBot) -> None:
+    window = QWidget()
+    box = QCheckBox("Keep the tag", window)
+    qtbot.addWidget(window)
+    with qtbot.waitActive(window):
+        window.show()
+    for mode in (ThemeMode.DARK, ThemeMode.LIGHT):
+        theme.set_mode(mode)
+        box.clearFocus()
+        before = box.grab().toImage()
+        box.setFocus(Qt.FocusReason.TabFocusReason)
+        after, color = box.grab().toImage(), theme.colors.color("focus")
+        pixels = [(x, y) for x in range(after.width()) for y in range(after.height())]
+        framed = [each for each in pixels if after.pixelColor(*each) == color != before.pixelColor(*each)]
+        assert len(framed) > box.width() + box.height()
 
 
 def test_larger_text_makes_larger_fields_and_rows(theme: Theme, qtbot: QtBot) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from plantdesk.ui.widgets.messages import Toast
+from plantdesk.ui.widgets.plain_text import PlainLabel
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
@@ -89,6 +90,22 @@ def test_it_is_as_wide_as_its_text_and_wraps_what_is_too_long(desk: ToastDesk) -
     desk.toast.show_problem("Long words. " * 40, ("Undo", desk.undo))
     desk.until(lambda: desk.toast.height() > height)
     assert desk.toast.width() <= WIDTH
+
+
+def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDesk) -> None:
+    actions = [("Show these plants", desk.undo), ("Undo", desk.undo)]
+    text = "Changed 2 plants. 3 plants have been changed since and were left as they are."
+    desk.toast.show_problem(text, *actions)
+    desk.until(desk.toast.isVisible)
+    label = next(each for each in desk.toast.findChildren(PlainLabel) if each.text() == text)
+    button = desk.button("Undo")
+    assert button.x() > label.geometry().right()
+    desk.toast.set_place(QRect(100, 0, 360, 300))
+    desk.until(lambda: button.y() > label.geometry().bottom())
+    assert label.height() <= 3 * label.fontMetrics().lineSpacing()
+    assert desk.toast.geometry().right() <= 100 + 360
+    desk.toast.show_message("Short.", *actions)
+    desk.until(lambda: desk.button("Undo").x() > label.geometry().right())
 
 
 def test_a_name_is_not_interpreted(desk: ToastDesk) -> None:
