@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -137,6 +138,11 @@ def resources_folder() -> Path:
     frozen = getattr(sys, "_MEIPASS", None)  # set by the bootloader of PyInstaller
     if frozen is not None:
         return Path(frozen) / "resources"
+    return _resources_of_package()
+
+
+@cache
+def _resources_of_package() -> Path:
     package = Path(__file__).resolve().parents[1]
     wheel = package / "_resources"  # force-included by the build; missing in an editable install
     return wheel if wheel.is_dir() else package.parent / "resources"

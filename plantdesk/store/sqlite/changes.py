@@ -36,7 +36,6 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import PlantRow, Source, now_ms
-from plantdesk.domain.rewriting import rewritten
 from plantdesk.domain.values import NamedTuple
 from plantdesk.store.history import (
     BACK,
@@ -298,6 +297,8 @@ def compute(connection: sqlite3.Connection, schema: str, edit: Rewrite | MergePl
     _begin_set(connection, _REWRITTEN, f"{schema}.rewritten")
     _begin_set(connection, _SELECTED, f"{schema}.deleted")
     if isinstance(edit, Rewrite):
+        from plantdesk.domain.rewriting import rewritten
+
         _select(connection, edit.plants)
         with closing(connection.execute(_TEXTS)) as rows:
             _add_rewritten(connection, schema, rewritten(edit.rule, rows, edit.leave))

@@ -287,6 +287,8 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _notify_shown(self) -> None:
+        self.table.set_opening(opening=False)
+        self._migration_label.hide()
         QTimer.singleShot(0, self, self.plants_shown.emit)  # after the paint
 
     def _show_revealed(self) -> bool:
@@ -319,8 +321,5 @@ class PlantBrowser(QFrame):
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo brings the rows back, no typing
-        if model.rowCount() or model.complete or model.failed_to_load:
-            if not model.rowCount():
-                self._notify_shown()
-            self.table.set_opening(opening=False)
-            self._migration_label.hide()
+        if (model.complete and not model.rowCount()) or model.failed_to_load:
+            self._notify_shown()

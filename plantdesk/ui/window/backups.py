@@ -12,7 +12,6 @@ from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Te
 from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.widgets.messages import BarKind
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.backups import Backup, Restored
     from plantdesk.domain.errors import StoreError
-    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.widgets.messages import InfoBar
     from plantdesk.ui.window.restore_dialog import RestoreDialog
 
@@ -46,13 +45,10 @@ class BackupController(Feature):
             context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up),
             context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog),
         ]
+        context.menus.menu(Section.FILE_BACKUPS).aboutToShow.connect(self._show_actions)
         context.bridge.backup_changed.connect(self._show_automatic)
-        self._show_actions()
 
-    @override
-    def set_store(self, opened: OpenStore) -> None:
-        self._show_actions()
-
+    @Slot()
     def _show_actions(self) -> None:
         """Offer backups where PlantDesk makes them."""
         for action in self._actions:

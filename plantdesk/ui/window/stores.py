@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDir, QProcess, Signal, Slot
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import Signal, Slot
 
 from plantdesk.domain.errors import ForeignFileError, PlantDeskError, shortened
 from plantdesk.platform.login import window_command
@@ -81,6 +80,8 @@ class Stores(Feature):
     @Slot()
     def choose(self) -> None:
         """Let the user choose the file of a store, or that of a shared store."""
+        from PySide6.QtWidgets import QFileDialog
+
         stores = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX} *{DESK_FILE_SUFFIX}")
         filters = f"{stores};;{self.tr('All files (*)')}"
         name, _ = QFileDialog.getOpenFileName(self.context.page, self.tr("Open store"), self._folder(), filters)
@@ -90,6 +91,8 @@ class Stores(Feature):
     @Slot()
     def choose_new(self) -> None:
         """Let the user name a new file."""
+        from PySide6.QtWidgets import QFileDialog
+
         name, _ = QFileDialog.getSaveFileName(
             self.context.page,
             self.tr("New store"),
@@ -163,6 +166,8 @@ class Stores(Feature):
         Its API gets the port that the user has chosen for it, or any free one: that of the settings is for the store
         that PlantDesk opens by itself.
         """
+        from PySide6.QtCore import QProcess
+
         toast = self.context.page.toast
         port = self.context.preferences.of_store(location.key).get("port")
         program, *options = window_command("--port", str(port) if is_port(port) else "0", "--database", location.url)
@@ -188,6 +193,8 @@ def _entry_text(url: str) -> str:
 
 def _folder_text(location: StoreLocation) -> str:
     """Return the folder of a store as the system writes it."""
+    from PySide6.QtCore import QDir
+
     return one_line(QDir.toNativeSeparators(str(location.folder)))
 
 

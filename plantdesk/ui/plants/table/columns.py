@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.plants.table.model import PlantModel
+    from plantdesk.ui.theme.metrics import Metrics
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -184,6 +185,7 @@ class TableColumns(QObject):
         #: Whether the column of sources is shown where there is room for it.
         self.has_sources = False
         self._fitted_for: tuple[object, ...] = ()
+        self._measured: tuple[Metrics, QFontMetrics] | None = None
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
 
@@ -289,7 +291,10 @@ class TableColumns(QObject):
 
     def _digits(self) -> QFontMetrics:
         """Return the metrics of the theme's font: the table gets it only after the theme has changed."""
-        return QFontMetrics(tabular(self._theme.font()))
+        metrics = self._theme.metrics
+        if self._measured is None or self._measured[0] is not metrics:
+            self._measured = metrics, QFontMetrics(tabular(self._theme.font()))
+        return self._measured[1]
 
     def _is_wide(self) -> bool:
         return self._table.viewport().width() // self._digit() >= _WIDE_TABLE

@@ -199,6 +199,8 @@ class PlantModel(QAbstractTableModel):
         missing = [each for each in self.ids_between(first, last) if cache is not None and cache.is_missing(each)]
         if cache is not None and missing:
             cache.ask(missing)
+        else:
+            self._on_page_loaded()
 
     def id_at(self, row: int) -> int:
         """Return the id of the plant in a row."""

@@ -73,7 +73,7 @@ class RingTable(QTableView):
         self._background = RowBackground(theme, plants, self._highlights, RowHover(self), self)
 
     def set_opening(self, *, opening: bool) -> None:
-        """Show bars in the places of rows, which are there soon."""
+        """Show bars in the places of rows until the first ones are read."""
         if opening is not self._is_opening:
             self._is_opening = opening
             self.viewport().update()
@@ -99,6 +99,7 @@ class RingTable(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._is_opening:
             self._background.paint_opening()
+            return
         self._background.paint(event.region())
         super().paintEvent(event)
         if self.hasFocus() and self.currentIndex().isValid():
