@@ -37,6 +37,17 @@ def test_what_was_freed_below_what_is_used_is_returned() -> None:
     assert len(last) == _SIZE
 
 
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="mallopt is glibc's")
+def test_large_blocks_are_returned_at_once_however_large_others_were() -> None:
+    idle_work.release()
+    for _ in range(2):
+        block, above = bytes([1]) * 20_000_000, bytes([1]) * _SIZE
+        before = resident()
+        del block
+        assert before - resident() > 19_000_000
+        assert len(above) == _SIZE
+
+
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc_trim is glibc's")
 def test_a_store_at_rest_keeps_no_pages_of_a_large_change(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "plants.db")) as store:

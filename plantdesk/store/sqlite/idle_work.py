@@ -25,12 +25,22 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.transactions import Health, Transactions
 
 
+#: The parameter M_MMAP_THRESHOLD of glibc's mallopt, and its value in bytes.
+_MMAP_THRESHOLD, _LARGE = -3, 2**21
+
+
 def release() -> None:
-    """Return free pages of all threads, in about a millisecond. Does nothing without glibc."""
+    """Return free pages of all threads, in about a millisecond, and from now on large blocks as soon as they are free.
+
+    By itself glibc takes blocks as large as one that was freed from its arenas, where the rest of them is not returned:
+    the ids of a million plants, as text, left 20 to 50 MiB. Does nothing without glibc.
+    """
     import ctypes  # takes 2 to 4 ms
 
     with contextlib.suppress(AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
+        library = ctypes.CDLL(None)
+        library.mallopt(_MMAP_THRESHOLD, _LARGE)
+        library.malloc_trim(0)
 
 
 #: Polls without work of this process, about a second, after which the log is moved into the database file, and
