@@ -167,7 +167,8 @@ class Workspace(Page):
         edit.text_pasted.connect(transfer.import_text)
         edit.plants_requested.connect(plants.show_plants)
         shared, history = self._make_shared_store(), History(context)
-        shared.history_requested.connect(history.open_dialog)
+        for each in (shared, edit):
+            each.history_requested.connect(history.open_dialog)
         self._help = HelpCommands(context)
         return [
             plants,

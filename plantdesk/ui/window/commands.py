@@ -168,11 +168,12 @@ class EditCommands(Feature):
 
     Undo and Redo act on a field in which something was typed, else on the changes that the window has made.
     `text_pasted(text)`: text was pasted where no field has the focus. `plants_requested(ids)`: show plants that an undo
-    has left as they are.
+    has left as they are. `history_requested`: the changes that the window has not made.
     """
 
     text_pasted = Signal(str)
     plants_requested = Signal(object)
+    history_requested = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -283,6 +284,9 @@ class EditCommands(Feature):
         command = self._commands().get(name)
         if command is not None:
             command()
+        elif name == _UNDO:
+            text = self.tr("There is nothing to undo here. The history has the changes of before.")
+            self.context.page.toast.show_message(text, (self.tr("History…"), self.history_requested.emit))
 
     def _commands(self) -> dict[str, Callable[[], object]]:
         """Return what can be done now."""

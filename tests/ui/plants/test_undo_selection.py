@@ -9,8 +9,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
+from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from tests.support.desk import TIMEOUT, Desk
@@ -77,6 +80,16 @@ def test_deleted_plants_are_selected_where_they_are_again(desk: UndoDesk, way: s
         QTest.mouseClick(desk.button("Undo"), Qt.MouseButton.LeftButton)
     desk.until_selected(42, 41)
     assert desk.table.hasFocus()
+
+
+def test_without_a_change_of_this_window_undo_leads_to_the_history(desk: UndoDesk, store: Store) -> None:
+    store.apply([SetTag(Selection(ids=[7]), "hall")], FORM).result(20)
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until(lambda: "nothing to undo here" in desk.toast.text)
+    QTest.mouseClick(desk.button("History…"), Qt.MouseButton.LeftButton)
+    desk.until(lambda: any(each.isVisible() for each in desk.widget.findChildren(HistoryDialog)))
+    desk.the(HistoryDialog).close()
 
 
 def test_a_double_click_on_undo_does_not_press_redo(desk: UndoDesk) -> None:
