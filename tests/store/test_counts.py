@@ -130,9 +130,24 @@ def test_counts_before_a_rewriting_and_what_was_added_meanwhile_are_stored(
         assert numbers(count_plants(database, before, 0)) == by_sql(database)
 
 
-@pytest.mark.parametrize(("known", "first"), [(0, 1), (100, 101), (_PLANTS, _PLANTS + 1), (100, 2)])
+@pytest.mark.parametrize(
+    ("known", "first", "on_conflict"),
+    [
+        (0, 1, OnConflict.REFUSE),
+        (100, 101, OnConflict.SKIP),
+        (_PLANTS, _PLANTS + 1, OnConflict.REPLACE),
+        (100, 2, OnConflict.SKIP),
+        (_PLANTS, 2, OnConflict.NEW_ID),
+        (_PLANTS, 2, OnConflict.REPLACE),
+    ],
+)
 def test_an_import_stores_the_counts_for_readers(
-    database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch, known: int, first: int
+    database: sqlite3.Connection,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    known: int,
+    first: int,
+    on_conflict: OnConflict,
 ) -> None:
     fill(database)
     database.execute("DELETE FROM plant WHERE id > ?", (known,))
@@ -140,12 +155,12 @@ def test_an_import_stores_the_counts_for_readers(
     ids, tags = range(first, first + _PLANTS), ["hall", None, "room 3"] * (_PLANTS // 3)
     with closing(store.new_import()) as plants_import:
         plants_import.add(ImportBatch(1, ids, ids, ["Fern"] * _PLANTS, tags, [None] * _PLANTS))
-        new = plants_import.compare(OnConflict.SKIP, ("id", "name", "tag", "note")).new
+        plants_import.compare(on_conflict, ("id", "name", "tag", "note"))
         plants_import.apply("plants.csv")
     monkeypatch.setattr("plantdesk.store.sqlite.counts._all", None)
     counts = count_plants(database, before, 0)
     assert numbers(counts) == by_sql(database)
-    assert counts.today == new
+    assert counts.today == database.execute("SELECT count(*) FROM plant WHERE added_at > ?", (_PLANTS,)).fetchone()[0]
 
 
 def test_a_restore_stores_the_counts_for_readers(

@@ -122,7 +122,7 @@ class _Compared(NamedTuple):
     replaced_size: int | None
     #: The columns in which a row has a value.
     given: set[str]
-    #: The numbers of rows by tag; None with very many tags, or where not all rows are new.
+    #: The numbers of rows by tag; None with very many tags, or where not all rows are added.
     tags: Counter[str | None] | None
 
 
@@ -207,7 +207,8 @@ class SqliteImport(PlantImport):
             replaced_size = self._replaced_size() if self._ascending else None
             (has_fresh,) = self._connection.execute("SELECT EXISTS (SELECT 1 FROM other.fresh)").fetchone()
         is_plain = self._ascending and not (has_fresh or unchanged or clashing)
-        tags = self._tags if new == self._rows else None
+        added = new + (clashing if on_conflict is OnConflict.NEW_ID else 0)
+        tags = self._tags if added == self._rows else None
         counts = ImportCounts(new, unchanged, clashing)
         self._compared = _Compared(*state, counts, is_plain, replaced_size, self._given, tags)
         return self._compared.counts
@@ -346,7 +347,7 @@ class _Write:
         }
         counts, replaced_size = self._compared.counts, self._compared.replaced_size
         known, tags = None, self._compared.tags
-        before = None if tags is None else next_counts(connection, counts.new)
+        before = None if tags is None else next_counts(connection, tags.total())
         plants = self._insert(connection, values) if counts.new or self._on_conflict is OnConflict.NEW_ID else 0
         size = None if replaced_size is None else IMAGE_SIZE * plants + replaced_size
         if self._on_conflict is OnConflict.REPLACE:
