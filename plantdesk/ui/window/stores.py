@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 
 from plantdesk.domain.errors import ForeignFileError, PlantDeskError, shortened
-from plantdesk.platform.login import window_command
 from plantdesk.platform.settings import is_port
 from plantdesk.store import DESK_FILE_SUFFIX, location_of
 from plantdesk.ui.feature import Feature
@@ -167,6 +166,8 @@ class Stores(Feature):
         that PlantDesk opens by itself.
         """
         from PySide6.QtCore import QProcess
+
+        from plantdesk.platform.login import window_command
 
         toast = self.context.page.toast
         port = self.context.preferences.of_store(location.key).get("port")
