@@ -36,6 +36,8 @@ def make(*, here: bool = False) -> Path:
     # The same commit makes the same bytes; PyInstaller's cache stays in the checkout.
     same = {"SOURCE_DATE_EPOCH": str(project.epoch()), "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1"}
     same["PYINSTALLER_CONFIG_DIR"] = str(project.WORK / "cache")
+    # To expand modules takes a tenth of a command; the packages compress them better than PyInstaller.
+    same["PYINSTALLER_ZLIB_COMPRESSION_LEVEL"] = "0"
     dev.call([*command, str(project.HERE / "plantdesk.spec")], env={**os.environ, **same})
     if sys.platform.startswith("linux"):
         for file in filter(elf.is_elf, folder.rglob("*")):
