@@ -293,7 +293,8 @@ class PlantForm(QFrame):
         filled = any(field.text() for field in self._fields().values())
         if filled:
             self.tag_field.setText("")
-            self.start_next()
+            self.name_field.clear()  # Ctrl+Z brings it back
+            self.start_next(keep_name=True)
             self.emptied.emit()
         return filled
 

@@ -289,6 +289,22 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     assert desk.name.hasFocus()
 
 
+def test_what_escape_empties_comes_back_by_undo(desk: EntryDesk) -> None:
+    desk.types("Ivy")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Ivy", None))
+    desk.types("Helleborus niger")
+    while desk.name.text():
+        desk.press(Qt.Key.Key_Escape)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    assert desk.name.text() == "Helleborus niger"
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Helleborus niger", None), ("Ivy", None))
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Helleborus niger”.")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.has(("Ivy", None), ("Monstera deliciosa", "living room"))
+
+
 def test_a_refusal_names_what_was_requested(desk: EntryDesk) -> None:
     """The store knows a plant that was added as a deletion, which is undone where the user redoes."""
     desk.types("Fern")
