@@ -283,8 +283,10 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def selected(self, selection: Selection, limit: int | None = None) -> Iterator[PlantRow]:
         with self._query():
+            newest = [] if limit is None or selection.is_everything else [*self._newest_ids(selection)[:limit]]
             found = sql("SELECT id FROM plant", where(self._conditions(selection)), _order_by(View(selection)))
-            ids: list[int] = self._column(sql(found, Sql("LIMIT ?", (-1 if limit is None else limit,))))
+            whole = sql(found, Sql("LIMIT ?", (-1 if limit is None else limit,)))
+            ids: list[int] = newest if len(newest) == limit else self._column(whole)
         for chunk in chunks(ids):
             rows = self.rows(chunk)
             yield from (rows[plant_id] for plant_id in chunk if plant_id in rows)

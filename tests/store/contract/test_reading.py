@@ -370,3 +370,16 @@ def test_names_that_are_spelt_alike_are_found(
         store.add(new_plant(values), FORM).result(SECONDS)
     with closing(store.reader()) as reader:
         assert reader.near_names(typed, 2) == names
+
+
+def test_the_newest_of_a_selection_are_the_first_of_all(store: PlantStore) -> None:
+    """Also where so many of the newest plants are in it that the others are not sorted."""
+    add_each(store, [(new_plant({"id": each, "name": "Fern"}), (FORM, COMMAND)[each % 2]) for each in range(1, 1300)])
+    form = parse_search("from:form")
+    with closing(store.reader()) as reader:
+        found = [row.id for row in reader.selected(form)]
+        assert found == [*range(1298, 0, -2)]
+        for limit in (1, 512, 600, 700):
+            assert [row.id for row in reader.selected(form, limit)] == found[:limit]
+        some = Selection(ids=[2, 3, 4])
+        assert [row.id for row in reader.selected(some, 2)] == [4, 3]
