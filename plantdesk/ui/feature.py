@@ -18,6 +18,7 @@ from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
     from array import array
+    from concurrent.futures import Future
 
     from PySide6.QtWidgets import QStatusBar
 
@@ -58,6 +59,17 @@ class WindowContext:
 
     def __post_init__(self) -> None:
         self.keys = HeldKeys(self.page)
+
+    def follow_change(
+        self,
+        receiver: QObject,
+        change: Future[Applied],
+        done: Callable[[Applied], object],
+        failed: Callable[[Exception], object],
+    ) -> None:
+        """As `Bridge.follow`, for a change of plants that `done` pushes: Undo waits for it."""
+        self.bridge.follow(receiver, change, done, failed)
+        self.undo_stack.wait_for(change)
 
     def report_change(self, change: Change, text: str = "") -> None:
         """Let the user undo a change of the window, and report it, by default by its title, with its undo."""
@@ -215,7 +227,7 @@ class PlantChanges(QObject):
             if done is not None:
                 done(change)
 
-        self._context.bridge.follow(self, store.apply(edits, FORM), report, self._context.page.toast.show_error)
+        self._context.follow_change(self, store.apply(edits, FORM), report, self._context.page.toast.show_error)
 
     def _report_skipped(self, applied: Applied, made: str, show: Callable[[], object]) -> None:
         """Report a change that has left plants as they are, since somebody else had changed them meanwhile."""

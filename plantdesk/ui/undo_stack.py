@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -53,9 +53,10 @@ Step = Change | AddedPlant | AddedPlantChange
 class UndoStack(QObject):
     """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
 
-    What is requested while a step is under way comes after it. `changed`: the next steps are others. `begun(is_redo)`:
-    a step is under way, which takes seconds for a million plants. `undone(undone, step)`: a step was made, which `step`
-    takes back. `failed(error)`: it was not, and is dropped unless the store could not take it now.
+    What is requested while a step is under way, or a change of the window, comes after it. `changed`: the next steps
+    are others. `begun(is_redo)`: a step is under way, which takes seconds for a million plants. `undone(undone, step)`:
+    a step was made, which `step` takes back. `failed(error)`: it was not, and is dropped unless the store could not
+    take it now.
     """
 
     changed = Signal()
@@ -70,7 +71,14 @@ class UndoStack(QObject):
         self._done: list[Step] = []
         self._taken_back: list[Step] = []
         self.is_busy = False
+        #: Changes of the window that the store has not made yet: what the user takes back right after one is that.
+        self._awaited: set[Future[Any]] = set()
         self._waiting: deque[Callable[[], None]] = deque(maxlen=_MAX_WAITING)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether `undo` and `redo` wait."""
+        return self.is_busy or bool(self._awaited)
 
     @property
     def next_undo(self) -> Step | None:
@@ -88,8 +96,24 @@ class UndoStack(QObject):
         self._done.clear()
         self._taken_back.clear()
         self.is_busy = False
+        self._awaited.clear()
         self._waiting.clear()
         self.changed.emit()
+
+    def wait_for(self, change: Future[Any]) -> None:
+        """Let `undo` wait for a change of the window. Call it behind `Bridge.follow` of what pushes the change."""
+        self._awaited.add(change)
+        self._bridge.follow(self, change, partial(self._on_made, change), partial(self._on_made, change))
+
+    def _on_made(self, change: Future[Any], outcome: object) -> None:
+        self._awaited.discard(change)
+        if isinstance(outcome, Exception):
+            self._waiting.clear()  # what comes before it is not what the user wanted to take back
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._waiting and not self.is_pending:
+            self._waiting.popleft()()
 
     def push(self, change: Step) -> None:
         """Add what the window has done."""
@@ -99,7 +123,7 @@ class UndoStack(QObject):
 
     def undo(self, change: Step | None = None) -> None:
         """Take back a change, by default the latest; nothing where it was taken back already."""
-        if change is None and self.is_busy:
+        if change is None and self.is_pending:
             self._waiting.append(self.undo)
             return
         change = self.next_undo if change is None else change
@@ -132,7 +156,7 @@ class UndoStack(QObject):
 
     def redo(self) -> None:
         """Take back the latest undo."""
-        if self.is_busy:
+        if self.is_pending:
             self._waiting.append(self.redo)
         elif self.next_redo is not None:
             self._take_back(self.next_redo, self._taken_back, self._done)
@@ -155,8 +179,7 @@ class UndoStack(QObject):
                 target.append(step)
                 self.changed.emit()
                 self.undone.emit(undone, step)
-                if self._waiting and not self.is_busy:
-                    self._waiting.popleft()()
+                self._go_on()
 
         def fail(error: Exception) -> None:
             if store is self._store:

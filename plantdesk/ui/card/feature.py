@@ -378,7 +378,7 @@ class Card(Feature):
             self._is_applying = True
             self.context.page.toast.show_progress(self.tr("Saving…"))
             applying = self._opened.store.apply(edits, FORM)
-            self.context.bridge.follow(self, applying, self._on_applied, self._on_not_applied)
+            self.context.follow_change(self, applying, self._on_applied, self._on_not_applied)
 
     def _on_applied(self, applied: Applied) -> None:
         self._is_applying = False

@@ -281,7 +281,7 @@ class NoteDraft(QObject):
         self._is_saving = True
         self.saving_changed.emit(True)
         self.saving = self._opened.store.apply([edit], FORM)
-        self._context.bridge.follow(self, self.saving, partial(self._on_saved, self.text), self._on_failed)
+        self._context.follow_change(self, self.saving, partial(self._on_saved, self.text), self._on_failed)
 
     def _on_saved(self, text: str, applied: Applied) -> None:
         self._is_saving = self._has_failed = False

@@ -91,7 +91,7 @@ class AddPlantController(QObject):
         self._is_opening = True
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
         self._completion.known.connect(self._on_known)
-        self.queue = AddQueue(bridge, self)
+        self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
         self.queue.added.connect(self._on_added)
         self.queue.refused.connect(self._on_refused)
         self.queue.changed.connect(self._on_queue_changed)

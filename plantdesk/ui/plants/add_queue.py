@@ -6,7 +6,7 @@ that is refused waits here until the user corrects or discards it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -108,9 +108,10 @@ class AddQueue(QObject):
     changed = Signal()
     sending = Signal()
 
-    def __init__(self, bridge: Bridge, parent: QObject) -> None:
+    def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
+        """`sent` gets what the store answers, behind what emits `added` or `refused` then."""
         super().__init__(parent)
-        self._bridge = bridge
+        self._bridge, self._sent = bridge, sent
         self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
         self._without_store = State.SAVING
@@ -260,6 +261,7 @@ class AddQueue(QObject):
         submission.saving = future
         done, failed = partial(self._on_added, submission), partial(self._on_failed, submission, attempts=attempts)
         self._bridge.follow(self, future, done, failed)
+        self._sent(future)
 
     # --- the outcome ---
 

@@ -258,7 +258,7 @@ class EditController(QObject):
         if self._store is not None:
             saving = self._store.apply([edit], FORM)
             done, failed = partial(self._on_saved, draft), partial(self._on_failed, draft)
-            self._context.bridge.follow(self, saving, done, failed)
+            self._context.follow_change(self, saving, done, failed)
 
     def _on_saved(self, draft: _Draft, applied: Applied) -> None:
         self._end(draft)

@@ -98,7 +98,7 @@ class Tidying(Feature):
         toast = self.context.page.toast
         toast.show_progress(self.tr("Merging plants…"))
         merging = self._opened.store.apply([edit], FORM)
-        self.context.bridge.follow(self, merging, partial(self._on_merged, plants), toast.show_error)
+        self.context.follow_change(self, merging, partial(self._on_merged, plants), toast.show_error)
 
     def _on_merged(self, requested: int, applied: Applied) -> None:
         """Report how many plants went, and how many groups stay because something else has changed them."""

@@ -292,9 +292,9 @@ class EditCommands(Feature):
         """Return what can be done now."""
         stack = self.context.undo_stack
         commands: dict[str, Callable[[], object]] = {}
-        if stack.next_undo is not None or stack.is_busy:
+        if stack.next_undo is not None or stack.is_pending:
             commands[_UNDO] = stack.undo
-        if stack.next_redo is not None or stack.is_busy:
+        if stack.next_redo is not None or stack.is_pending:
             commands[_REDO] = stack.redo
         text = QGuiApplication.clipboard().text()
         if text and not isinstance(self._focused, QLineEdit):

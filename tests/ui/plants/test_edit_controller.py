@@ -24,6 +24,8 @@ from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from PySide6.QtWidgets import QLineEdit
     from pytestqt.qtbot import QtBot
 
@@ -120,6 +122,19 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
 
 
 # --- opening, saving, cancelling --------------------------------------------------------------------------------------
+
+
+def test_undo_right_after_an_edit_takes_it_back(desk: EditDesk, other_program: sqlite3.Connection) -> None:
+    """And not the edit before, while the store has not answered yet."""
+    desk.edit(1)
+    desk.enter("Agave")
+    desk.until_closed()
+    desk.edit(2)
+    other_program.execute("BEGIN IMMEDIATE")
+    desk.enter("Aloe vera")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    other_program.rollback()
+    desk.sees("Basil", "Aloe", "Agave")
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F2, Qt.Key.Key_Return, Qt.Key.Key_Enter])

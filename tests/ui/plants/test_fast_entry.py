@@ -289,6 +289,23 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     assert desk.name.hasFocus()
 
 
+def test_undo_right_after_enter_takes_back_what_was_entered(desk: EntryDesk, other_program: sqlite3.Connection) -> None:
+    """And not the plant before, while the store has not answered yet."""
+    desk.types("Ivy")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Ivy", None))
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Ivy”.")
+    other_program.execute("BEGIN IMMEDIATE")
+    desk.types("Fern")
+    desk.press(Qt.Key.Key_Return)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    other_program.rollback()
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Undone: Add “Fern”.")
+    desk.has(("Ivy", None), ("Monstera deliciosa", "living room"))
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Undone: Add “Ivy”.")
+
+
 def test_what_escape_empties_comes_back_by_undo(desk: EntryDesk) -> None:
     desk.types("Ivy")
     desk.press(Qt.Key.Key_Return)
