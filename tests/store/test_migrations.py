@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlmodel import SQLModel, create_engine
 
+from plantdesk.domain.errors import ForeignSchemaError
 from plantdesk.store import tables
 from plantdesk.store.sqlite import migrations
-from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps, expected_schema, migrate
+from plantdesk.store.sqlite.migrations import (
+    APPLICATION_ID,
+    SCHEMA_VERSION,
+    apply_steps,
+    check_schema,
+    expected_schema,
+    migrate,
+)
 from plantdesk.store.sqlite.store import Store
 from tests.support.terminals import Terminal
 
@@ -56,6 +64,15 @@ def test_the_expected_schema_is_what_the_steps_make(version: int) -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         apply_steps(database, 0, version)
         assert expected_schema(version) == {*database.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")}
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+def test_a_store_of_a_negative_version_is_refused(version: int) -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        apply_steps(database, 0, version)
+        check_schema(database, version)
+        with pytest.raises(ForeignSchemaError):
+            check_schema(database, version - SCHEMA_VERSION)
 
 
 def test_a_store_carries_its_mark_and_version(path: Path) -> None:
