@@ -195,8 +195,14 @@ def _latest(execute: Execute) -> int:
 
 
 def redo_target(execute: Execute) -> Change:
-    """Return the latest undo that is in force. Raises NothingToUndoError."""
-    return read_change(execute, _target(execute, f"kind = '{ChangeKind.UNDO}'", Text("There is nothing to redo.")))
+    """Return the latest undo that is in force, if nothing else was changed since. Raises NothingToUndoError."""
+    undo = _target(execute, f"kind = '{ChangeKind.UNDO}'", Text("There is nothing to redo."))
+    since = "SELECT max(number) FROM change WHERE undoes IS NULL AND number > :undo"
+    (later,) = execute(since, {"undo": undo}).fetchone()
+    if later is not None:
+        reason = Text("There is a later change: {title}. To redo what was before it, type: plantdesk undo {undo}")
+        raise NothingToUndoError(reason, title=read_change(execute, later).title, undo=undo)
+    return read_change(execute, undo)
 
 
 class BroughtBack(NamedTuple):

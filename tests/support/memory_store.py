@@ -513,7 +513,13 @@ class MemoryStore(PlantStore):
 
     @override
     def redo(self, source: Source) -> Future[Undone]:
-        return self.run(lambda: self._undo(self._latest(lambda each: each.kind is ChangeKind.UNDO), source))
+        return self.run(lambda: self._undo(self._redo_target(), source))
+
+    def _redo_target(self) -> int:
+        undo = self._latest(lambda each: each.kind is ChangeKind.UNDO)
+        if any(each.undoes is None for each in self._state.changes[undo:]):
+            raise NothingToUndoError(Text("There is a later change."))
+        return undo
 
     @override
     def new_import(self) -> PlantImport:

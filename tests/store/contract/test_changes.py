@@ -167,6 +167,20 @@ def test_a_tag_is_renamed_everywhere(store: PlantStore, plants: list[PlantRow]) 
 # --- undo --------------------------------------------------------------------------------------------------------
 
 
+def test_a_change_ends_what_could_be_redone(store: PlantStore, plants: list[PlantRow]) -> None:
+    apply(store, edited(plants[0], name="Great fern"))
+    undone = undo(store).change.number
+    apply(store, edited(plants[1], name="Aloe vera"))
+    present = rows(store)
+    assert isinstance(store.redo(COMMAND).exception(SECONDS), NothingToUndoError)
+    assert rows(store) == present
+    undo(store)
+    store.redo(COMMAND).result(SECONDS)
+    assert rows(store)[1][:6] == present[1][:6]
+    undo(store, undone)
+    assert {row.name for row in rows(store)} >= {"Great fern", "Aloe vera"}
+
+
 def test_undo_and_redo_go_step_by_step(store: PlantStore, plants: list[PlantRow]) -> None:
     states = [rows(store)]
     for edit in (
