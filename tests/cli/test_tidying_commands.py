@@ -255,5 +255,5 @@ def test_labels_are_written_without_a_display(
         "Wrote 2 labels on 2 sheets, Avery L7159.\n",
     )
     assert b"/Count 2" in file.read_bytes()
-    assert labels("--tag", "kitchen/") == (0, "Wrote 2 labels on 1 sheet, Avery L7160, Herma 4200.\n")
+    assert labels("--tag", "kitchen/") == (0, "Wrote 1 label on 1 sheet, Avery L7160, Herma 4200.\n")
     assert b"/Count 1" in file.read_bytes()
