@@ -11,7 +11,7 @@ from plantdesk.domain.values import NamedTuple
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")
 #: Headers in English, German, French and Spanish, and the usual ones in Italian, Portuguese, Dutch, Swedish, Danish,
-#: Norwegian, Polish, Czech, Russian, Japanese and Chinese, without case and accents.
+#: Norwegian, Polish, Czech, Russian, Japanese and Chinese, without case and accents (タク is タグ).
 _HEADERS = {
     "id": "id|plant id|number|no|nr|nummer|kennung|pflanzen id|identifiant|numero|n°|identificador|номер|番号|编号",
     "name": "name|plant|plant name|pflanze|pflanzenname|sorte|bezeichnung|nom|plante|nom de la plante|nombre|planta"
@@ -24,12 +24,14 @@ _HEADERS = {
     "|名前|名称|植物名|和名|植物",
     "tag": "tag|tags|type|category|group|label|typ|kategorie|gruppe|schlagwort|categorie|groupe|etiquette|tipo"
     "|categoria|grupo|etiqueta|bed|location|beet|standort|ort|emplacement|lieu|ubicacion|lugar"
-    "|gruppo|etichetta|luogo|posizione|local|groep|locatie|standplaats|kategori|grupp|plats|sted|kategoria|grupa"
-    "|miejsce|misto|категория|место|分類|分类|标签",
+    "|mot cle|mots cles|etiquettes|etiquetas|categories|categorias|kategorien|schlagworte|schlagworter|etikett"
+    "|etiketten|gruppo|etichetta|etichette|luogo|posizione|local|groep|locatie|standplaats|etiket|etiketter|tagg|taggar"
+    "|kategori|grupp|plats|sted|kategoria|grupa|miejsce|znacznik|znaczniki|etykieta|etykiety|misto|stitek|stitky"
+    "|категория|место|метка|метки|тег|теги|分類|分类|标签|標籤|タク",
     "note": "note|notes|comment|comments|remark|remarks|notiz|notizen|bemerkung|bemerkungen|anmerkung|kommentar"
     "|remarque|remarques|commentaire|commentaires|nota|notas|comentario|comentarios|observaciones|description"
     "|beschreibung|descripcion|osservazioni|commento|commenti|descrizione|observacoes|descricao|opmerking|opmerkingen"
-    "|notitie|anteckning|anteckningar|bemærkning|merknad|uwagi|notatka|opis|poznamka|примечание|заметка|備考|备注",
+    "|notitie|anteckning|anteckningar|bemærkning|merknad|uwagi|notatka|opis|poznamka|примечание|заметка|заметки|備考|备注|メモ",
 }
 #: Headers of parts of a name, which are the name where nothing else is.
 _PARTS_OF_NAMES = (
@@ -57,7 +59,7 @@ SAMPLED = 100
 class Columns(NamedTuple):
     """The columns of the fields: `chosen` by name or position, and others by their headers unless `only`.
 
-    `has_header` None: detected, and columns that no header names are guessed.
+    `has_header` None: detected; columns are guessed where no header is known.
     """
 
     chosen: Mapping[str, str | int] = {}
@@ -141,37 +143,39 @@ def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Lay
 
 
 def guessed(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:
-    """Return the position of each field's column by the headers, and by what the rows hold where they are unknown."""
+    """Return the position of each field's column by the headers, or by what the rows hold if none is known."""
     found = mapped(columns, {})
-    known = set(found.values())
-    values = {
-        at: [row[at] for row in rows if at < len(row) and row[at]] for at in range(len(columns)) if at not in known
-    }
+    if found:
+        return found
+    values = {at: [row[at] for row in rows if at < len(row) and row[at]] for at in range(len(columns))}
     filled = {at: cells for at, cells in values.items() if cells}
     numbers = [at for at, texts in filled.items() if all(map(is_id, texts))]
     words = [at for at in filled if at not in numbers and not all(map(_is_number, filled[at]))]
     unique = [at for at in numbers if len(set(filled[at])) == len(filled[at])]
-    if "id" not in found and unique and (words or "name" in found):
+    if unique and words:
         found["id"] = unique[0]
     texts = words or (numbers if len(columns) == 1 else [])
-    if "name" not in found and texts:
+    if texts:
         # Names differ, tags repeat; of several such columns the first is meant.
         found["name"] = max(texts, key=lambda at: (len(set(filled[at])) * 2 > len(filled[at]), -at))
     rest = [at for at in words if at not in found.values()]
-    if "tag" not in found and rest:
+    if rest:
         short = [at for at in rest if max(map(_length, filled[at])) <= _LONGEST_TAG]
         found |= {"tag": short[0]} if short else {}
     rest = [at for at in rest if at not in found.values()]
-    if "note" not in found and rest:
+    if rest:
         found["note"] = max(rest, key=lambda at: max(map(_length, filled[at])))
     return found
 
 
 def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
-    """Return whether the first row names the columns: a known name, or a text above numbers."""
-    if any(field_of(cell or "") for cell in first):
-        return True
+    """Return whether the first row names the columns: a known name, or a text above numbers.
+
+    A known name that is below as well is the tag of several plants, such as bed.
+    """
     below = [[row[at] for row in rows if at < len(row) and row[at]] for at in range(len(first))]
+    if any(field_of(cell or "") and cell not in texts for cell, texts in zip(first, below, strict=True)):
+        return True
     return any(
         cell and not _is_number(cell) and texts and all(map(_is_number, texts))
         for cell, texts in zip(first, below, strict=True)

@@ -37,6 +37,12 @@ def test_headers_of_plant_lists_are_known(write: Write, header: str, column: str
     assert [name for _, name, *_ in stored()] == [column]
 
 
+@pytest.mark.parametrize("header", ["Znacznik", "Etikett", "Метка", "タグ", "Mots-clés", "Schlagwörter", "štítek"])
+def test_headers_of_tags_are_known(write: Write, header: str) -> None:
+    assert main(["import", write(f"name;{header};c0\nAster;bed;v\n")]) == 0
+    assert stored() == [(1, "Aster", "bed", None)]
+
+
 def test_a_title_above_the_header_can_be_skipped(write: Write, tmp_path: Path) -> None:
     assert main(["import", write("My plants\n# 2026, all beds\n\nid,name\n7,Fern\n"), "--skip-lines", "2"]) == 0
     book = openpyxl.Workbook()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSignalBlocker, QSize, Qt, Signal, Slot
@@ -106,7 +106,8 @@ class ColumnTable(QFrame):
         self._table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self._table.setMinimumHeight(_MIN_ROWS * theme.metrics.compact_row + 2 * XS)
         fill(QVBoxLayout(self), self._strip, (self._table, 1), margins=XS, spacing=0)
-        self._table.horizontalHeader().sectionResized.connect(self._place)
+        # Not at once: while Qt stretches a column, those after it are not moved yet.
+        self._table.horizontalHeader().sectionResized.connect(self._place, Qt.ConnectionType.QueuedConnection)
         self._table.horizontalScrollBar().valueChanged.connect(self._place)
         self._table.viewport().installEventFilter(self)
 
@@ -228,9 +229,10 @@ _MAX_SKIPPED = 999
 
 
 class ReadingOptions(QWidget):
-    """`changed`: the user has chosen something else."""
+    """`changed`: the user has chosen something else; `header_chosen`: whether the first row holds the names."""
 
     changed = Signal()
+    header_chosen = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -241,9 +243,9 @@ class ReadingOptions(QWidget):
         self._skipped.setRange(0, _MAX_SKIPPED)
         self._skipped.setAccessibleName(self.tr("Lines above the table"))
         self._skipped.valueChanged.connect(self._on_skipped_changed)
-        self._is_header_known = True
+        self._is_header_chosen = False
         self._header = QCheckBox(self.tr("First row holds the names"))
-        self._header.toggled.connect(self.changed)
+        self._header.toggled.connect(self._on_header_chosen)
         combos = QGridLayout()
         combos.setHorizontalSpacing(M)
         combos.setVerticalSpacing(XS)
@@ -269,18 +271,17 @@ class ReadingOptions(QWidget):
             self._delimiter.setCurrentIndex(self._delimiter.findData(sample.dialect.delimiter))
             self._quote.setCurrentIndex(self._quote.findData(sample.dialect.quote))
         self._header.setChecked(sample.layout.has_header)
-        self._is_header_known = True
         del blockers
 
-    def reading(self, reading: Reading) -> Reading:
-        """Return how the file is to be read now; columns are found anew."""
-        has_header = self._header.isChecked() if self._is_header_known else None
+    def reading(self, reading: Reading, fields: Mapping[str, int]) -> Reading:
+        """Return how the file is to be read now; the columns of other fields than `fields` are found anew."""
+        has_header = self._header.isChecked() if self._is_header_chosen else None
         return reading._replace(
             encoding=self._encoding.currentData() if self._encoding.isEnabled() else None,
             delimiter=self._delimiter.currentData() if self._delimiter.isEnabled() else None,
             quote=self._quote.currentData() if self._quote.isEnabled() else None,
             skipped_lines=self._skipped.value(),
-            columns=reading.columns._replace(chosen={}, only=False, has_header=has_header),
+            columns=reading.columns._replace(chosen=fields, only=False, has_header=has_header),
         )
 
     def summary(self) -> str:
@@ -291,9 +292,19 @@ class ReadingOptions(QWidget):
         return " · ".join(parts)
 
     @Slot()
+    def choose_header(self) -> None:
+        """Let the first row hold the names."""
+        self._header.setChecked(True)
+
+    @Slot()
+    def _on_header_chosen(self) -> None:
+        self._is_header_chosen = True
+        self.header_chosen.emit()
+
+    @Slot()
     def _on_skipped_changed(self) -> None:
         """Find out anew whether the first row, now another one, holds the names."""
-        self._is_header_known = False
+        self._is_header_chosen = False
         self.changed.emit()
 
     def _delimiters(self) -> dict[str, str]:

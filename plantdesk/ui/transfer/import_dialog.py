@@ -133,8 +133,8 @@ class OutcomePanel(QFrame):
             PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for _ in _ICONS
         ]
-        self._texts = [PlainLabel() for _ in _ICONS]
         self._buttons = {each: self._button() for each in (_CLASHING, _INVALID)}
+        self._texts = [PlainLabel(wrapped=each in self._buttons) for each in range(len(_ICONS))]
         self.conflict_choice = self._combo(
             self.tr("Rows whose ID is taken"),
             (
@@ -197,6 +197,7 @@ class OutcomePanel(QFrame):
         layout.setHorizontalSpacing(M)
         layout.setVerticalSpacing(0)
         layout.setColumnMinimumWidth(1, 70)
+        layout.setColumnStretch(2, 2)  # so that no text is wrapped where there is room
         layout.setColumnStretch(3, 1)
         for row in range(len(_ICONS)):
             self._counts[row].setFont(tabular())
@@ -261,6 +262,8 @@ class ImportDialog(Dialog):
         self._options_button.setCheckable(True)
         self._options = ReadingOptions()
         self._options.hide()
+        self._first_row = MessageLine(self._theme)
+        self._first_row.hide()
         self._columns = ColumnTable(self._theme)
         self._blanks = _note()
         self._columns.blanks_changed.connect(self._show_blanks)
@@ -280,6 +283,7 @@ class ImportDialog(Dialog):
     def _connect(self) -> None:
         self._options_button.toggled.connect(self._options.setVisible)
         self._options.changed.connect(self._on_options_changed)
+        self._options.header_chosen.connect(self._on_header_chosen)
         self._columns.fields_changed.connect(self._count)
         self._tag_edit.editingFinished.connect(self._on_tag_edited)
         self._outcome.changed.connect(self._on_choice)
@@ -313,11 +317,32 @@ class ImportDialog(Dialog):
         self._options.show_sample(sample)
         self._columns.show_sample(sample)
         self._show_about(None)
+        self._warn_of_first_row(sample)
         self._count()
+
+    def _warn_of_first_row(self, sample: Sample) -> None:
+        """Say that the first row becomes a plant, unless the user has chosen that: it may hold names unknown here."""
+        is_doubtful = sample.has_choice_of_header and not sample.layout.has_header
+        is_chosen = self._reading.columns.has_header is not None
+        self._first_row.setVisible(is_doubtful and not is_chosen)
+        self._first_row.clear()
+        if self._first_row.isHidden():
+            return
+        cells = [cell for row in sample.rows[:1] for cell in row]
+        name = cells[at] if (at := sample.layout.fields.get("name", 0)) < len(cells) else None
+        text = self.tr("Each row becomes a plant, also the first one, {name}.").format(name=quoted(name or "", 30))
+        action = self.tr("First row holds the names"), self._options.choose_header
+        self._first_row.show_message(Tone.WARNING, text, action)
 
     @Slot()
     def _on_options_changed(self) -> None:
-        self._reading = self._options.reading(self._reading)
+        self._reading = self._options.reading(self._reading, {})
+        self._read_sample()
+
+    @Slot()
+    def _on_header_chosen(self) -> None:
+        """Read the first row in the other way; the fields keep their columns."""
+        self._reading = self._options.reading(self._reading, self._columns.fields)
         self._read_sample()
 
     @Slot(bool)
@@ -358,8 +383,9 @@ class ImportDialog(Dialog):
         self._outcome.show_preview(preview)
         self._show_about(preview)
         self._on_choice()
-        if self.focusWidget() in {None, self._options_button}:  # the user has not begun to change anything
-            self._import_button.setFocus()
+        is_pasted = self._sources[0].path is None
+        if self.focusWidget() in {None, self._options_button} and (self._first_row.isHidden() or is_pasted):
+            self._import_button.setFocus()  # the user has not begun to change anything, and Enter adds no header
 
     @Slot()
     def _on_tag_edited(self) -> None:
@@ -468,16 +494,19 @@ class ImportDialog(Dialog):
 
     def _lay_out(self) -> None:
         bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons, margins=(XL, M, XL, L), spacing=S)
-        fill(QVBoxLayout(self), (ScrollArea(self._body()), 1), bottom, margins=0, spacing=0)
+        header, tag = self._header(), self._tag_row()
+        self.break_rows(header, tag, bottom)
+        fill(QVBoxLayout(self), (ScrollArea(self._body(header, tag)), 1), bottom, margins=0, spacing=0)
         scaled = self._theme.metrics.scaled
         self.resize_to_fit(QSize(scaled(_SIZE.width()), scaled(_SIZE.height())))
 
-    def _body(self) -> QWidget:
+    def _body(self, header: QHBoxLayout, tag: QHBoxLayout) -> QWidget:
         content = QWidget()
         fill(
             QVBoxLayout(content),
-            self._header(),
+            header,
             self._options,
+            self._first_row,
             S,
             _titled(self.tr("Columns"), self._blanks),
             (self._columns, 1),
@@ -485,7 +514,7 @@ class ImportDialog(Dialog):
             _titled(self.tr("What will happen"), self._counting),
             self._outcome,
             S,
-            self._tag_row(),
+            tag,
             margins=(XL, L, XL, L),
             spacing=S,
         )

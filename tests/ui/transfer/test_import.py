@@ -127,7 +127,7 @@ def test_a_blank_at_the_end_of_a_tag_is_mentioned(desk: TransferDesk, tmp_path: 
 
 def test_lines_above_the_table_are_skipped(desk: TransferDesk, tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"
-    file.write_text("Pflanzenliste 2026;;\n\nNr;Pflanze;Art\n7;Aster;Blume\n8;Ivy;Ranke\n", encoding="utf-8")
+    file.write_text("Pflanzenliste 2026;;\n\nNr;Pflanze;Beet\n7;Aster;Blume\n8;Ivy;Ranke\n", encoding="utf-8")
     desk.open_import(file)
     desk.dialog.button("Change how it is read…").click()
     desk.pick("Delimiter", "semicolon")
@@ -137,6 +137,42 @@ def test_lines_above_the_table_are_skipped(desk: TransferDesk, tmp_path: Path) -
     desk.start_import()
     desk.until_toast("Imported 2 plants")
     assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Aster", "Blume"), ("Ivy", "Ranke")]
+
+
+def test_columns_that_no_header_names_are_left_out(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("name;c0;Etikett\nAster;v;bed\nIvy;w;bed\n", encoding="utf-8")
+    desk.open_import(file)
+    desk.qtbot.waitUntil(desk.dialog.button("Import 2 plants").hasFocus)
+    desk.start_import()
+    desk.until_toast("Imported 2 plants")
+    assert desk.plants() == [(1, "Aster", "bed", None), (2, "Ivy", "bed", None)]
+
+
+def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("Növény neve;Hely\nRózsa;kert\n", encoding="utf-8")
+    desk.open_import(file)
+    desk.until_dialog_shows("Each row becomes a plant, also the first one, “Növény neve”")
+    desk.qtbot.waitUntil(desk.dialog.button("Change how it is read…").hasFocus)
+    desk.dialog.the(MessageLine).findChildren(QPushButton)[0].click()
+    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=TIMEOUT)
+    assert not any("Each row becomes a plant" in each for each in desk.dialog.texts())
+    desk.start_import()
+    desk.until_toast("Imported 1 plant")
+    assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Rózsa", "kert")]
+
+
+def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("a;b|name\nx;y|Aster\n", encoding="utf-8")
+    desk.open_import(file)
+    desk.dialog.button("Change how it is read…").click()
+    desk.pick("Delimiter", "semicolon")
+    desk.until_dialog_shows("Each row becomes a plant")
+    desk.pick("Delimiter", "bar")
+    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=TIMEOUT)
+    assert cells(desk)[0] == ["a;b", "name"]
 
 
 def test_how_a_file_is_read_can_be_changed(desk: TransferDesk, tmp_path: Path) -> None:
@@ -152,10 +188,9 @@ def test_how_a_file_is_read_can_be_changed(desk: TransferDesk, tmp_path: Path) -
     assert cells(desk)[1] == ["Rose", "─ster;x"]
     desk.pick("Encoding", "CP1252")
     desk.until_dialog_shows("CP1252")
+    desk.pick("Field of column 2", "Name")
     desk.dialog.the(QCheckBox, "First row holds the names").click()
-    desk.until_dialog_shows("Choose the column that is the name.")
-    desk.pick("Field of column Äster;x", "Name")
-    desk.until_dialog_shows("counted over the whole file")
+    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=TIMEOUT)
     desk.start_import()
     desk.until_toast("Imported 1 plant")
     assert [name for _, name, *_ in desk.plants()] == ["Iris;y"]
