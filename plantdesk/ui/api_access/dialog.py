@@ -379,6 +379,7 @@ class ApiDialog(Dialog):
     def _lay_out(self) -> None:
         self._content = QWidget()
         self._fill_address_row()
+        self.break_rows(self._tokens.entry_row)
         self._inner = fill(
             QVBoxLayout(self._content),
             self._state_line,
@@ -401,7 +402,7 @@ class ApiDialog(Dialog):
             QHBoxLayout(self._address_row),
             self._address,
             self._copy_button,
-            (PlainLabel(self.tr("Only programs on this computer can connect."), tone="muted"), 1),
+            (PlainLabel(self.tr("Only programs on this computer can connect."), tone="muted", wrapped=True), 1),
             margins=0,
             spacing=S,
         )

@@ -330,3 +330,5 @@ class TokenPanel(QWidget):
     def _lay_out(self) -> None:
         row = fill(QHBoxLayout(), (self._name_edit, 1), self._lifetime_box, self._create_button, spacing=S)
         fill(QVBoxLayout(self), self._new_card, self._card, self._empty_label, row, self._message, margins=0, spacing=S)
+        #: The row of a new token's fields.
+        self.entry_row = row

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _SIZE = QSize(760, 620)
+#: Of the summary, beside the buttons.
+_FOOT_WIDTH = 280
 #: A longer tag is elided where there is too little room.
 _PILL_WIDTH = 220
 #: Groups that are shown at once: each has its own widgets.
@@ -135,6 +137,7 @@ class TagsDialog(Dialog):
         self._content = fill(QVBoxLayout(content), self._found, margins=0)
         self._scroll = ScrollArea(content, horizontal=False)
         self._foot_label = PlainLabel(tone="muted", wrapped=True)
+        self._foot_label.setMinimumWidth(context.theme.metrics.scaled(_FOOT_WIDTH))
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._merge_button: QPushButton = self.buttons.addButton("", ButtonRole.AcceptRole)
         self._merge_button.setProperty("variant", "primary")

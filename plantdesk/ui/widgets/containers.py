@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -51,9 +51,10 @@ class ScrollArea(QScrollArea):
     """Gets no focus itself: it shows the widget in it that gets the focus."""
 
     def __init__(self, content: QWidget, *, horizontal: bool = True) -> None:
-        """Scroll `content`, only vertically where it is not `horizontal`."""
+        """Scroll `content`; horizontally where the screen is too narrow for it, or, if not `horizontal`, never."""
         super().__init__()
         self._content = content
+        self._is_horizontal = horizontal
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -65,6 +66,19 @@ class ScrollArea(QScrollArea):
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._on_focus_changed)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        """Return a width in which nothing has to be scrolled horizontally."""
+        width = self._content.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        return super().minimumSizeHint().expandedTo(QSize(width if self._is_horizontal else 0, 0))
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        handled = super().eventFilter(watched, event)
+        if self._is_horizontal and event.type() is QEvent.Type.LayoutRequest and watched is self._content:
+            self.updateGeometry()
+        return handled
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, focused: QWidget | None) -> None:

@@ -162,9 +162,11 @@ class Dialog(QDialog):
                 if layout.totalMinimumSize().width() > room:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
                     layout.activate()
+        width = min(layout.totalMinimumSize().width(), room)
+        if not width <= self.minimumWidth() <= room:  # wider: by the layout, before its rows were broken
+            self.setMinimumWidth(width)
+        if self.width() > room:
             self.resize(fitted(self, self.size()))
-        if layout.totalMinimumSize().width() > self.minimumWidth():
-            self.setMinimumWidth(min(layout.totalMinimumSize().width(), room))
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEasingCurve, QEvent, QObject, QRect, Qt, QTimer, QVariantAnimation, Signal, Slot
+from PySide6.QtCore import QEasingCurve, QEvent, QObject, QRect, QSize, Qt, QTimer, QVariantAnimation, Signal, Slot
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QApplication,
@@ -138,6 +138,10 @@ class Tone(Enum):
     WARNING = ("warning", "triangle-alert")
 
 
+#: Beside the buttons of a line, in text of 13 px.
+_TEXT_WIDTH = 240
+
+
 class MessageLine(Message):
     """Shows a message, or the hint while there is none.
 
@@ -197,10 +201,19 @@ class MessageLine(Message):
 
     def _fit_text(self) -> None:
         """Give the sentence its natural width, or what the buttons leave, so that they follow it directly."""
-        taken = self._buttons_width(S)
-        taken += 0 if self._icon.isHidden() else self._icon.width() + S
-        natural = self._text.fontMetrics().horizontalAdvance(self._text.text()) + XS
-        self._text.setFixedWidth(max(min(natural, self.width() - taken), 1))
+        self._text.setFixedWidth(max(min(self._natural_width(), self.width() - self._taken_width()), 1))
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        """Return the width of the buttons and some words: not that of the text now, or it could not be narrower."""
+        text = min(self._natural_width(), self._theme.metrics.scaled(_TEXT_WIDTH))
+        return QSize(self._taken_width() + text, super().minimumSizeHint().height())
+
+    def _natural_width(self) -> int:
+        return self._text.fontMetrics().horizontalAdvance(self._text.text()) + XS
+
+    def _taken_width(self) -> int:
+        return self._buttons_width(S) + (0 if self._icon.isHidden() else self._icon.width() + S)
 
 
 _BAR_ICON = 20

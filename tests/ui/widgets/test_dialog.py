@@ -1,0 +1,34 @@
+"""Dialogs on a screen that is too narrow for their texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.ui.qt import fill
+from plantdesk.ui.widgets.containers import ScrollArea
+from plantdesk.ui.widgets.dialog import Dialog
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+
+def test_a_row_that_is_scrolled_is_broken_on_a_narrow_screen(qtbot: QtBot) -> None:
+    dialog, content = Dialog("Import"), QWidget()
+    qtbot.addWidget(dialog)
+    room = dialog.screen().availableGeometry().width()
+    wide, narrow = QPushButton("Import"), QPushButton("Cancel")
+    wide.setMinimumWidth(room - 300)
+    row = fill(QHBoxLayout(), wide, narrow)
+    fill(QVBoxLayout(content), row, margins=0)
+    area = ScrollArea(content)
+    fill(QVBoxLayout(dialog), area, dialog.buttons, margins=0)
+    dialog.break_rows(row)
+    dialog.show()
+    qtbot.waitUntil(lambda: area.horizontalScrollBar().maximum() == 0)
+    assert row.direction() is QBoxLayout.Direction.LeftToRight
+    narrow.setText("Cancel" * 10)
+    qtbot.waitUntil(lambda: row.direction() is QBoxLayout.Direction.TopToBottom)
+    qtbot.waitUntil(lambda: dialog.width() <= room)
+    qtbot.waitUntil(lambda: area.horizontalScrollBar().maximum() == 0)
