@@ -101,8 +101,7 @@ class RememberedView:
             browser.table.set_opening(opening=bool(widest_id))
         if isinstance(source := values.get("widest_source"), str) and source:
             browser.table.columns.set_sources([source[:_LONGEST_SOURCE]])
-        search = values.get("search")
-        self._last_search = search if isinstance(search, str) else ""
+        self._last_search = search if isinstance(search := values.get("search"), str) else ""
         browser.search_bar.set_search(self._last_search)
         return layout
 
@@ -113,8 +112,9 @@ class RememberedView:
         layout = from_json(values)
         browser.table.set_table_layout(layout)
         if browser.search_bar.text == self._last_search:
-            search = values.get("search")
-            browser.search_bar.set_search(search if isinstance(search, str) else "")
+            search = text if isinstance(text := values.get("search"), str) else ""
+            if search != self._last_search:  # else the text that Ctrl+F has selected would no longer be
+                browser.search_bar.set_search(search)
             browser.table.keeper.return_to(values.get("position"))
         draft = values.get("draft")
         if isinstance(draft, list) and all(isinstance(text, str) for text in draft):

@@ -119,6 +119,21 @@ def test_a_search_typed_before_the_store_is_open_stays(
     desk.close()
 
 
+def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_open(
+    qtbot: QtBot, context: WindowContext, store: Store, add: Adder
+) -> None:
+    add("Basil", "Aloe")
+    context.location = location_of(store.path)
+    context.preferences.change_store(context.location.key, search="opuntia")
+    desk = LayoutDesk(qtbot, context)
+    desk.action("Find").trigger()
+    desk.open(store)
+    assert desk.the(SearchField).selectedText() == "opuntia"
+    desk.hit(*"aloe")
+    qtbot.waitUntil(lambda: desk.names() == ["Aloe"])
+    desk.close()
+
+
 def test_the_layout_is_in_the_settings_file(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
     desk.choose("View", "By name")
     desk.close()
