@@ -155,7 +155,7 @@ class Sidebar(Feature):
         self._folded: set[str] = set()
         self._new_tags: set[str] = set()  # that no plant has yet
         self._search = ""
-        self._followed: tuple[object, ...] | None = None
+        self._followed: str | None = None  # the tag whose entry gets the focus
         self._selected = 0
         self._is_shown_for_drag = False
         self._view = SidebarView(context.theme)
@@ -334,9 +334,13 @@ class Sidebar(Feature):
             return
         shown = entries_of(self._with_new_tags(), self._known, self._searches, self._found, self._folded)
         self._view.entries.set_entries(shown)
-        if self._followed is not None and self._view.go_to(self._followed):
+        if self._followed is not None and self._go_to_tag(self._followed):
             self._followed = None
         self._make_room()
+
+    def _go_to_tag(self, tag: str) -> bool:
+        """Make the entry of a tag, which may be a branch, the current one; False where there is none."""
+        return any(self._view.go_to((Kind.FILTER, tag_term(tag, is_branch=each))) for each in (False, True))
 
     def _with_new_tags(self) -> Contents | None:
         if self._contents is None or not self._new_tags:
@@ -347,10 +351,15 @@ class Sidebar(Feature):
 
     @Slot(object, str)
     def _on_renaming(self, tags: Sequence[str], new: str) -> None:
-        """Let the focus be on the new tag when its entry is there."""
+        """Let the focus follow to the new tag."""
         current = self._view.current()
         if current is not None and current.tag in tags:
-            self._followed = SidebarEntry(Kind.FILTER, new, term=tag_term(new, is_branch=current.is_branch)).key
+            self._follow(new)
+
+    def _follow(self, tag: str) -> None:
+        """Let the focus be on a tag when its entry is there, and show it where it is folded away."""
+        self._folded -= set(tops(tag))
+        self._followed = tag
 
     @Slot(str, bool, bool)
     def _fold(self, tag: str, folded: bool, whole: bool) -> None:
@@ -450,8 +459,7 @@ class Sidebar(Feature):
 
     def _on_new_tag(self, tag: str) -> None:
         self._new_tags.add(tag)
-        self._folded -= {each for each in self._folded if is_in_branch(tag, each)}
-        self._followed = SidebarEntry(Kind.FILTER, tag, term=tag_term(tag, is_branch=False)).key
+        self._follow(tag)
         self._show()
         self._view.setFocus()
 

@@ -171,6 +171,21 @@ def test_another_path_moves_a_branch_and_asks_where_there_are_plants(desk: TreeD
     desk.shows_tree("garden 4", "  bed 1 3", "    left 1", "hall 1")
 
 
+@pytest.mark.parametrize("into", ["garden", "garden/bed 1", "garden/bed 3"])
+@pytest.mark.parametrize("is_folded", [False, True])
+def test_the_focus_stays_on_the_tag_into_which_one_is_merged(desk: TreeDesk, into: str, *, is_folded: bool) -> None:
+    if is_folded:
+        desk.go_to("garden")
+        desk.press(Qt.Key.Key_Left)
+    desk.go_to("hall")
+    desk.press(Qt.Key.Key_F2)
+    desk.type_name(into)
+    desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
+    desk.button("Merge").click()
+    desk.until(lambda: "hall" not in desk.entries())
+    assert desk.view.currentIndex().data() == into.removeprefix("garden/")
+
+
 @pytest.mark.parametrize(
     ("tag", "target", "tags"),
     [
