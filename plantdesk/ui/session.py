@@ -177,10 +177,6 @@ class _UnopenedError(PlantDeskError):
     text = Text("Something unexpected happened. PlantDesk's log has the cause.")
 
 
-#: The panes dock when the page has its width, which moves the fields of the form: else both were seen.
-_LAYOUT_PASSES = 3
-
-
 class StoreServices(NamedTuple):
     """What runs on an open store."""
 
@@ -277,8 +273,7 @@ class Session(QObject):
         content.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
         self.workspace = content
         content.show()  # now, and not in the middle of the events, to have its size before it is painted
-        for _ in range(_LAYOUT_PASSES):
-            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+        content.settle_layout()
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
         self._complete_start(content, create=create)
 

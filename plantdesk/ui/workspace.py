@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, Signal, Slot
 
 from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.background import StoreQueries
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side but the right.
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
+#: The panes dock when the page has its width, which moves the fields of the form; a bar takes room below them.
+_LAYOUT_PASSES = 3
 
 
 class Workspace(Page):
@@ -277,17 +279,23 @@ class Workspace(Page):
 
         return DefectNotice(self._context)
 
+    def settle_layout(self) -> None:
+        """Give all parts their places before they are painted: else others would be seen for a frame."""
+        for _ in range(_LAYOUT_PASSES):
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+
     def complete(self) -> None:
         """Build what the first paint does not need; call it when the form is shown."""
         from plantdesk.ui.event_loop import CursorBlinking
 
         CursorBlinking(self)
         self._context.preferences.follow(self)
+        self._features += self._make_late_features()
         for feature in self._features:
             feature.complete()
-        self._features += self._make_late_features()
         if self._context.preferences.quarantined is not None:
             self._report_damaged_settings(self._context.preferences.quarantined)
+        self.settle_layout()
 
     # --- the store ---
 

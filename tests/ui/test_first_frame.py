@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QCoreApplication, QPoint
 
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
@@ -35,9 +35,11 @@ if TYPE_CHECKING:
 class Frame(Desk):
     """A window whose settings were saved by another one."""
 
-    def __init__(self, qtbot: QtBot, theme: Theme, bridge: Bridge, folder: Path) -> None:
+    def __init__(
+        self, qtbot: QtBot, theme: Theme, bridge: Bridge, folder: Path, *, updates_answered: bool = True
+    ) -> None:
         preferences = Preferences(folder / "settings.json")
-        preferences.change(updates_answered=True)
+        preferences.change(updates_answered=updates_answered)
         window = MainWindow(preferences)
         super().__init__(qtbot, window)
         qtbot.addWidget(window)
@@ -68,6 +70,10 @@ class Frame(Desk):
     def places(self) -> list[QRect]:
         return [self.workspace.sidebar.geometry(), self.name.geometry(), self.tag.geometry()]
 
+    @property
+    def places_of_bars(self) -> list[QRect]:
+        return [*(bar.geometry() for bar in self.bars), self.workspace.list_rect, self.message.geometry()]
+
 
 def test_the_first_frame_has_the_last_layout(
     qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, tmp_path: Path
@@ -96,6 +102,22 @@ def test_the_first_frame_has_the_last_layout(
     assert (after.places, after.columns, after.entries) == (places, columns, entries)
     after.until(lambda: not after.has_bars and not after.message.text.startswith("Opening"))
     after.workspace.release_store()
+
+
+def test_a_question_at_the_start_moves_nothing_afterwards(
+    qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, tmp_path: Path
+) -> None:
+    add("Aloe")
+    Preferences(tmp_path / "settings.json").change(seen_version="0.0.9")  # the changes of this version are news as well
+    frame = Frame(qtbot, theme, bridge, tmp_path, updates_answered=False)
+    frame.workspace.complete()
+    places = frame.places_of_bars
+    frame.workspace.set_store(store)
+    frame.until(lambda: frame.the(PlantTableView).model().rowCount() == 1)
+    assert "Check for new versions of PlantDesk?" in [bar.title for bar in frame.bars]
+    QCoreApplication.processEvents()
+    assert frame.places_of_bars == places
+    frame.workspace.release_store()
 
 
 def test_an_unknown_store_shows_no_bars(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> None:

@@ -347,9 +347,7 @@ class BarStack(QWidget):
     @override
     def event(self, event: QEvent) -> bool:
         if event.type() is QEvent.Type.LayoutRequest:
-            bottom = M if self._shown() else 0
-            if self._layout.contentsMargins().bottom() != bottom:
-                self._layout.setContentsMargins(EDGE, 0, EDGE, bottom)
+            self._set_bottom()
         return super().event(event)
 
     @override
@@ -372,6 +370,13 @@ class BarStack(QWidget):
             frame.setVisible(bar in seen)
         self._footer.show_counts(len(shown), len(seen), 1)
         self._footer.setVisible(len(shown) > 1)
+        self._set_bottom()
+
+    def _set_bottom(self) -> None:
+        """Part the bars from what is below them; a layout request alone would be too late for the next frame."""
+        bottom = M if self._shown() else 0
+        if self._layout.contentsMargins().bottom() != bottom:
+            self._layout.setContentsMargins(EDGE, 0, EDGE, bottom)
 
 
 #: Milliseconds for which a message is shown; longer where a screen reader may have to read it.

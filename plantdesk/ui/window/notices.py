@@ -215,7 +215,8 @@ class NewsNotice(Feature):
     news_requested = Signal()
 
     @override
-    def set_store(self, opened: OpenStore) -> None:
+    def complete(self) -> None:
+        """Show it before there are rows, which it would push down."""
         preferences = self.context.preferences
         is_there = self.context.page.window().isVisible()  # not so for `plantdesk quick`
         if preferences.settings.seen_version == __version__ or not is_there:
@@ -249,6 +250,14 @@ class UpdateNotice(Feature):
         self._clock.timeout.connect(self._check_if_due)
 
     @override
+    def complete(self) -> None:
+        """Ask before there are rows, which the question would push down."""
+        settings = self._preferences.settings
+        is_answered = settings.updates_answered or settings.ask_for_updates
+        if not is_answered and not self._preferences.are_new:
+            self._show_question()
+
+    @override
     def set_store(self, opened: OpenStore) -> None:
         self.begin()
 
@@ -258,10 +267,6 @@ class UpdateNotice(Feature):
             self._address = address or updates.LATEST
             self._clock.start()
             self._check_if_due()
-            settings = self._preferences.settings
-            is_answered = settings.updates_answered or settings.ask_for_updates
-            if not is_answered and not self._preferences.are_new:
-                self._show_question()
 
     def _answer(self, on: bool) -> None:
         self._preferences.change(ask_for_updates=on, updates_answered=True)

@@ -7,31 +7,28 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk import __version__
-from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.window.notices import NewsNotice
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
 
 
 @pytest.mark.parametrize(("is_first_start", "seen"), [(True, ""), (False, ""), (False, "0.0.9"), (False, __version__)])
 def test_it_is_offered_after_an_update(
-    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, *, is_first_start: bool, seen: str
+    qtbot: QtBot, context: WindowContext, *, is_first_start: bool, seen: str
 ) -> None:
     context.preferences.are_new = is_first_start
     context.preferences.change(seen_version=seen)
     notice, desk = NewsNotice(context), Desk(qtbot, context.page)
-    notice.set_store(OpenStore(store, queries))
+    notice.complete()
     is_offered = not is_first_start and seen != __version__
     assert [bar.title for bar in desk.bars] == [f"This is PlantDesk {__version__}"] * is_offered
     if is_offered:
         with qtbot.waitSignal(notice.news_requested):
             desk.button("See what is new").click()
         desk.bars[0].hide()
-    notice.set_store(OpenStore(store, queries))
+    notice.complete()
     assert not desk.bars

@@ -62,12 +62,13 @@ def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -
 
 def test_the_first_start_of_all_is_not_interrupted(shown: Shown) -> None:
     shown.preferences.are_new = True
-    shown.notice.begin("http://127.0.0.1:9")
+    shown.notice.complete()
     assert not shown.asks()
 
 
 def test_changing_the_setting_answers_the_question(shown: Shown, qtbot: QtBot) -> None:
     with release_server(release("v0.0.1")) as (address, came):
+        shown.notice.complete()
         shown.notice.begin(address)
         assert shown.asks()
         shown.switch()
@@ -77,7 +78,7 @@ def test_changing_the_setting_answers_the_question(shown: Shown, qtbot: QtBot) -
 
 def test_an_answered_question_is_not_asked_again(shown: Shown) -> None:
     shown.preferences.change(updates_answered=True)
-    shown.notice.begin("http://127.0.0.1:9")
+    shown.notice.complete()
     assert not shown.asks()
 
 
