@@ -283,17 +283,17 @@ class NothingToUndoError(PlantDeskError):
 
 
 class UndoConflictError(PlantDeskError):
-    """All `plants` of a change have been changed since; undoing it would lose that."""
+    """All `plants` of a change have been changed or deleted since, or are there again; undoing it would lose that."""
 
     text = Text(
-        "Not undone, as all {count:,} plants have been changed since, or are there again: {title}.",
-        one="Not undone, as the plant has been changed since, or is there again: {title}.",
+        "Not undone, as all {count:,} plants have been changed or deleted since, or are there again: {title}.",
+        one="Not undone, as the plant has been changed or deleted since, or is there again: {title}.",
     )
 
     def __init__(self, title: Text, plants: int, *, is_redo: bool = False) -> None:
         not_redone = Text(
-            "Not redone, as all {count:,} plants have been changed since, or are there again: {title}.",
-            one="Not redone, as the plant has been changed since, or is there again: {title}.",
+            "Not redone, as all {count:,} plants have been changed or deleted since, or are there again: {title}.",
+            one="Not redone, as the plant has been changed or deleted since, or is there again: {title}.",
         )
         super().__init__(not_redone if is_redo else None, count=plants, title=title)
 

@@ -285,7 +285,7 @@ class EditCommands(Feature):
         if command is not None:
             command()
         elif name == _UNDO:
-            text = self.tr("There is nothing to undo here. The history has the changes of before.")
+            text = self.tr("There is nothing to undo here. Other changes are in the history.")
             self.context.page.toast.show_message(text, (self.tr("History…"), self.history_requested.emit))
 
     def _commands(self) -> dict[str, Callable[[], object]]:

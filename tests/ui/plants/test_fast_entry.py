@@ -331,7 +331,7 @@ def test_a_refusal_names_what_was_requested(desk: EntryDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Undone: Add “Fern”.")
     desk.store.add(new_plant({"id": 5, "name": "Fern"}), FORM).result(SECONDS)
     desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
-    because = "as the plant has been changed since, or is there again"
+    because = "as the plant has been changed or deleted since, or is there again"
     desk.qtbot.waitUntil(lambda: desk.toast.text == f"Not redone, {because}: Add “Fern”.")
     desk.types("Ivy")
     desk.press(Qt.Key.Key_Return)
