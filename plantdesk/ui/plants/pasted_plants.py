@@ -133,6 +133,7 @@ class PasteDialog(Dialog):
         text = self._left_out_text()
         left_out = [PlainLabel(text, tone="muted", wrapped=True)] if text else []
         fill(QVBoxLayout(self), self._table.framed(), *left_out, bottom, margins=(XL, L, XL, L), spacing=M)
+        self.break_rows(bottom)
 
     def _left_out_text(self) -> str:
         found, sentences = self._found, []

@@ -281,7 +281,7 @@ def test_what_cannot_be_undone_is_reported_in_the_window(desk: HistoryDesk) -> N
     desk.open()
     desk.until(lambda: len(desk.rows()) == 3)
     desk.enter(2)
-    desk.until(lambda: any("changed since" in text for text in desk.dialog_texts()))
+    desk.until(lambda: any("changed or deleted since" in text for text in desk.dialog_texts()))
 
 
 def test_an_undo_says_under_which_ids_plants_are_back(desk: HistoryDesk) -> None:
