@@ -85,7 +85,7 @@ def test_the_window_closes_without_a_question_while_nothing_runs(desk: Importing
 
 
 def test_the_import_button_of_the_empty_table_opens_the_dialog(desk: ImportingDesk) -> None:
-    desk.until(desk.button("Import…").isVisible)
+    desk.until(lambda: "Import…" in desk.buttons())
     desk.qtbot.mouseClick(desk.button("Import…"), Qt.MouseButton.LeftButton)
     assert desk.the(ImportDialog).isVisible()
 
