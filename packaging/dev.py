@@ -134,7 +134,9 @@ class Environment:
         # The user's variables or pip.conf must not change what is installed.
         own = {**_clean(), "PIP_CONSTRAINT": "", "PIP_REQUIRE_HASHES": "0", "PIP_USER": "0"}
         pinned = [word for file in pins.files(extra) for word in ("--requirement", str(file))]
-        call([*install, "--require-hashes", "--only-binary", ":all:", *pinned], env=own)
+        # The files name every package. Without --no-deps, pip 23 still looks for the newest version of a package
+        # that is required with an extra, and refuses it: it has no pin.
+        call([*install, "--no-deps", "--require-hashes", "--only-binary", ":all:", *pinned], env=own)
         # A checkout has no hash. It is built with the packages installed above.
         call([*install, "--no-deps", "--no-build-isolation", "--editable", "."], env=own)
 

@@ -81,7 +81,7 @@ def _from_pip() -> list[list[str]]:
     folder = _tool_folder(pinned)
     if not (folder / "bin" / "zizmor").exists():
         install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        hashed = ["--require-hashes", "--only-binary", ":all:", "--requirement", str(pinned)]
+        hashed = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--requirement", str(pinned)]
         dev.call([*install, *hashed, "--target", str(folder)])
     zizmor = [str(folder / "bin" / "zizmor"), "--quiet", "--offline", "--no-progress", "--persona=auditor"]
     # What stands in single quotes in the scripts is for an inner shell.
