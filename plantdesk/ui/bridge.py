@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from shiboken6 import isValid
 
+from plantdesk.domain.records import Changes
 from plantdesk.ui.background import LongTasks, Worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.domain.errors import StoreError
-    from plantdesk.domain.records import Changes
+    from plantdesk.domain.records import PlantRow
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class Bridge(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._lock = threading.Lock()
-        self._pending: Changes | None = None
+        self._pending: _Burst | None = None
         self._closed = False
         self._unposted: list[Callable[[], object]] = []
         self._signalled_at = float("-inf")
@@ -67,7 +68,8 @@ class Bridge(QObject):
         """Signal what the store changed, soon; any thread."""
         with self._lock:
             first = self._pending is None
-            self._pending = changes if first else _merged(self._pending, changes)
+            self._pending = self._pending or _Burst()
+            self._pending.add(changes)
             if first and not self._closed:
                 self._changes_added.emit()
 
@@ -147,10 +149,10 @@ class Bridge(QObject):
     @Slot()
     def _signal_changes(self) -> None:
         with self._lock:
-            changes, self._pending = self._pending, None
-        if changes is not None and not self._closed:
+            burst, self._pending = self._pending, None
+        if burst is not None and not self._closed:
             self._signalled_at, self._cpu_at_signal = time.monotonic(), time.thread_time()
-            self.changed.emit(changes)
+            self.changed.emit(burst.changes())
 
     @Slot(object)
     def _on_posted(self, function: Callable[[], object]) -> None:
@@ -163,18 +165,43 @@ def _call(receiver: QObject, function: Callable[..., object], args: tuple[object
         function(*args)
 
 
-def _merged(first: Changes | None, second: Changes) -> Changes:
-    if first is None:
-        return second
-    removed, seen_again = set(second.removed), {row.id for row in (*second.added, *second.updated)}
-    added = (*(row for row in first.added if row.id not in removed), *second.added)
-    updated = (*(row for row in first.updated if row.id not in removed | seen_again), *second.updated)
-    gone = (*(plant_id for plant_id in first.removed if plant_id not in removed | seen_again), *second.removed)
-    return second._replace(
-        added=added[-_MAX_LISTED:],
-        updated=updated[-_MAX_LISTED:],
-        removed=gone[-_MAX_LISTED:],
-        needs_reload=first.needs_reload or second.needs_reload or max(map(len, (added, updated, gone))) > _MAX_LISTED,
-        tokens=first.tokens or second.tokens,
-        history=first.history or second.history,
-    )
+class _Burst:
+    """Changes that are signalled together, with the last state of each plant. Takes each in constant time."""
+
+    def __init__(self) -> None:
+        self._added: dict[int, PlantRow] = {}
+        self._updated: dict[int, PlantRow] = {}
+        self._removed: dict[int, None] = {}
+        self._needs_reload = self._tokens = self._history = False
+
+    def add(self, changes: Changes) -> None:
+        """Add what was changed after all of this."""
+        for plant_id in changes.removed:
+            self._added.pop(plant_id, None)
+            self._updated.pop(plant_id, None)
+        for row in (*changes.added, *changes.updated):
+            self._updated.pop(row.id, None)
+            self._removed.pop(row.id, None)
+        self._added.update((row.id, row) for row in changes.added)
+        self._updated.update((row.id, row) for row in changes.updated)
+        self._removed.update(dict.fromkeys(changes.removed))
+        self._needs_reload |= changes.needs_reload
+        self._tokens |= changes.tokens
+        self._history |= changes.history
+        for listed in (self._added, self._updated, self._removed):
+            if len(listed) > 2 * _MAX_LISTED:
+                self._needs_reload = True
+                for plant_id in list(listed)[:-_MAX_LISTED]:
+                    del listed[plant_id]
+
+    def changes(self) -> Changes:
+        """Return all of it, without what is too much to be listed."""
+        added, updated, removed = tuple(self._added.values()), tuple(self._updated.values()), tuple(self._removed)
+        return Changes(
+            added[-_MAX_LISTED:],
+            updated[-_MAX_LISTED:],
+            removed[-_MAX_LISTED:],
+            self._needs_reload or max(map(len, (added, updated, removed))) > _MAX_LISTED,
+            self._tokens,
+            self._history,
+        )
