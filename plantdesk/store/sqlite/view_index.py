@@ -173,6 +173,7 @@ class ViewIndex:
         self._wake = threading.Event()
         self._closing = False
         self._is_outdated, self._is_urgent = True, False
+        self._outdated_at = self._changed_at = time.monotonic()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
@@ -197,15 +198,22 @@ class ViewIndex:
         if self._file_epoch != self._file.epoch:
             self._file_epoch = self._file.epoch
             self.drop()  # what has changed is not known
-        self._is_outdated = True
-        self._is_urgent |= changes.needs_reload and bool(changes.added)
-        if not self._wake.is_set():
-            self._wake.set()
+        self._note_change(is_urgent=changes.needs_reload and bool(changes.added))
 
     def drop(self) -> None:
         """Discard the index and build it again. Any thread."""
         self._epoch = object()
+        self._note_change()
+
+    def _note_change(self, *, is_urgent: bool = False) -> None:
+        """Let the thread build the index. It is not woken by each of many commits: that takes a tenth of their time."""
+        self._changed_at = time.monotonic()
+        if not self._is_outdated:
+            self._outdated_at = self._changed_at
+        elif not is_urgent:
+            return
         self._is_outdated = True
+        self._is_urgent |= is_urgent
         self._wake.set()
 
     def stop(self) -> None:
@@ -237,12 +245,12 @@ class ViewIndex:
 
     def _wait_until_quiet(self) -> bool:
         """Wait until the index is outdated and the store is idle, or many were added; return False after `close`."""
-        until = time.monotonic() + _MAX_LAG
-        while not self._closing:
-            is_changing = self._wake.wait(_QUIET if self._is_outdated else None)
-            self._wake.clear()
-            if self._is_urgent or (self._is_outdated and not (is_changing and time.monotonic() < until)):
+        while not self._closing and not self._is_urgent:
+            rest = min(self._changed_at + _QUIET, self._outdated_at + _MAX_LAG) - time.monotonic()
+            if self._is_outdated and rest <= 0:
                 break
+            self._wake.wait(rest if self._is_outdated else None)
+            self._wake.clear()
         self._is_outdated = self._is_urgent = False
         return not self._closing
 
