@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -24,14 +24,11 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.backups.jobs import copy_store
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.files import file_lock
-from plantdesk.store.sqlite.files.log_origin import is_own_log
+from plantdesk.store.sqlite.files.log_origin import OpenLog, is_own_log, log_header
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
 from tests.support.wal import checkpoint_writes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SECONDS = 20
 _LATER = range(100, 130)
@@ -405,3 +402,44 @@ def test_a_quarantined_log_is_restored_with_its_file(folder: Path, caplog: pytes
     shutil.copy(folder / "old.db", file)
     restore(path, file)
     assert {row[0] for row in content(path)} >= {1, *_LATER}
+
+
+def replace_folder(log: Path) -> None:
+    log.parent.rename(log.parent.with_name("moved"))
+    shutil.copytree(log.parent.with_name("moved"), log.parent)
+
+
+def replace_by_link(log: Path) -> None:
+    log.rename(log.with_name("moved"))
+    log.symlink_to(log.with_name("moved"))
+
+
+REPLACEMENTS: dict[str, Callable[[Path], object]] = {
+    "deleted": Path.unlink,
+    "renamed": lambda log: log.rename(log.with_name("moved")),
+    "another in its place": lambda log: Path(shutil.copy(log, log.with_name("copy"))).replace(log),
+    "a link in its place": replace_by_link,
+    "its folder replaced": replace_folder,
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the file system is asked")
+@pytest.mark.parametrize("replace", REPLACEMENTS.values(), ids=REPLACEMENTS.keys())
+def test_a_replaced_log_is_not_in_place(tmp_path: Path, replace: Callable[[Path], object]) -> None:
+    path = tmp_path / "folder" / "plants.db"
+    path.parent.mkdir()
+    log_of(path).write_bytes(b"header".ljust(100))
+    with closing(OpenLog(path, file_lock.file_id(log_of(path)))) as log:
+        assert log.is_in_place
+        assert log.header() == b"header".ljust(32)
+        replace(log_of(path))
+        assert not log.is_in_place
+
+
+def test_another_log_than_the_expected_one_is_asked_for_each_time(tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+    log_of(path).write_bytes(b"header".ljust(100))
+    with closing(OpenLog(path, (0, 0))) as log:
+        assert not log.is_in_place
+        log_of(path).write_bytes(b"other".ljust(100))
+        assert log.header() == log_header(path) == b"other".ljust(32)

@@ -145,7 +145,7 @@ class Transactions:
                     connection.tracker.begin(adds_only=adds_only)
                     yield connection
             connection.has_new_log()  # it has a key
-            self._file.check()
+            connection.check()
         except BaseException as error:
             if self.known is not None:
                 self.known.tracker.rolled_back()

@@ -22,7 +22,6 @@ from plantdesk.domain.errors import (
 from plantdesk.store.sqlite.commit_tracker import CommitTracker
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.files.disk_space import max_log_size
-from plantdesk.store.sqlite.files.log_origin import log_header
 from plantdesk.store.sqlite.inserts import GroupInserter
 
 if TYPE_CHECKING:
@@ -91,8 +90,8 @@ class WriteConnection:
         max_log = max_log_size(file.path.parent)
         self.sqlite.execute(f"PRAGMA journal_size_limit = {max_log}")
         self.checkpointer = Checkpointer(file, self.sqlite, max_log)
-        self._path = file.path
-        self._log = b""
+        self._file, self._log = file, file.open_log()
+        self._header = b""
         try:
             self.tracker = CommitTracker(self.sqlite, file.note_unrecorded)
             self.inserter = GroupInserter(self.sqlite, self.tracker)
@@ -102,11 +101,22 @@ class WriteConnection:
 
     def has_new_log(self) -> bool:
         """Whether a log was begun since the last call: by the last commit, after another program's checkpoint."""
-        before, self._log = self._log, log_header(self._path)
-        return self._log != before
+        before, self._header = self._header, self._log.header()
+        return self._header != before
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the last commit is in the files that are under the names of the store."""
+        return self._file.is_current_with(self._log)
+
+    def check(self) -> None:
+        """Raise StoreMovedError unless `is_current`."""
+        if not self.is_current:
+            raise StoreMovedError
 
     def close(self) -> None:
         """Close the connection."""
+        self._log.close()
         self.sqlite.close()
 
 

@@ -50,9 +50,9 @@ def identity(path: Path) -> FileIdentity:
     return FileIdentity(file_id(path), file_id(f"{path}-wal"))
 
 
-def has_identity(path: str, expected: FileIdentity) -> bool:
+def has_identity(path: str, expected: FileIdentity, *, is_log_known: bool = False) -> bool:
     """Whether the files of `expected` are under the names of a store now. Takes a few µs."""
-    return file_id(path) == expected.database and file_id(path + "-wal") == expected.wal
+    return file_id(path) == expected.database and (is_log_known or file_id(path + "-wal") == expected.wal)
 
 
 def file_id(path: str | Path) -> FileId | None:
@@ -61,6 +61,12 @@ def file_id(path: str | Path) -> FileId | None:
         status = os.stat(path)  # noqa: PTH116  half the time of Path.stat, and two for each commit
     except OSError:
         return None
+    return status.st_dev, status.st_ino
+
+
+def opened_id(handle: int) -> FileId:
+    """Return which file is open. Raises OSError."""
+    status = os.fstat(handle)
     return status.st_dev, status.st_ino
 
 

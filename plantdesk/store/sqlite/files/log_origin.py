@@ -11,6 +11,7 @@ import os
 import sqlite3
 import stat
 import struct
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,14 @@ from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sqlite.commit_key import cookie_of, follows, reduced
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.atomic_file import replaced_file
+from plantdesk.store.sqlite.files.file_lock import opened_id
 from plantdesk.store.sqlite.files.open_checks import has_log
 from plantdesk.store.sqlite.migrations import check_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from plantdesk.store.sqlite.files.file_lock import FileId
 
 # https://sqlite.org/fileformat2.html, sections 1.3, 1.6, 2 and 4
 _MAGIC = (0x377F0682, 0x377F0683)
@@ -147,6 +151,46 @@ def log_header(path: Path) -> bytes:
     with contextlib.suppress(FileNotFoundError), _opened(path) as stream:
         return os.read(stream, _HEADER.size)
     return b""
+
+
+class OpenLog:
+    """The log of an open store, kept open to check it after each commit. Belongs to the writer thread.
+
+    After `stat`, Linux 6.13 and later write the times of the file with the next commit as well, which takes half as
+    long again (multigrain timestamps). Where `is_in_place` does not know, `stat` decides.
+    """
+
+    def __init__(self, path: Path, expected: FileId | None) -> None:
+        """Open the log of the file at `path`, if it is the `expected` one. Raises nothing."""
+        self._path, self._name, self._link = path, f"{path}-wal", ""
+        self._handle: int | None = None
+        if sys.platform == "linux":
+            with contextlib.suppress(OSError):
+                handle = os.open(self._name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+                if opened_id(handle) == expected:
+                    self._handle, self._link = handle, f"/proc/self/fd/{handle}"
+                else:
+                    os.close(handle)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the log is still there under its name; False also where only `stat` can tell."""
+        try:
+            return self._handle is not None and os.readlink(self._link) == self._name  # noqa: PTH115  for each commit
+        except OSError:
+            return False
+
+    def header(self) -> bytes:
+        """Return the header, as `log_header` does: of the log that was opened."""
+        if sys.platform == "linux" and self._handle is not None:
+            return os.pread(self._handle, _HEADER.size, 0)
+        return log_header(self._path)
+
+    def close(self) -> None:
+        """Close it. May be called again."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
 
 
 def renew_log(path: Path) -> None:

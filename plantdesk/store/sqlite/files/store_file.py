@@ -17,6 +17,7 @@ from plantdesk.domain.errors import StoreError, StoreMovedError, StoreReadOnlyEr
 from plantdesk.store.sqlite.connections import configure, connect, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, has_identity, identity, locked
+from plantdesk.store.sqlite.files.log_origin import OpenLog
 from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved
 from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
@@ -74,6 +75,14 @@ class StoreFile:
     def is_current(self) -> bool:
         """Whether the opened files are still there under their names. Takes a few µs."""
         return self._opened.read_only or has_identity(self._name, self._opened.identity)
+
+    def is_current_with(self, log: OpenLog) -> bool:
+        """Return `is_current`, without asking for the times of the log where that is possible."""
+        return has_identity(self._name, self._opened.identity, is_log_known=log.is_in_place)
+
+    def open_log(self) -> OpenLog:
+        """Open the log; the caller closes it."""
+        return OpenLog(self.path, self._opened.identity.wal)
 
     @property
     def has_index(self) -> bool:
