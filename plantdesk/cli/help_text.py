@@ -67,4 +67,4 @@ examples:
 
 PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
-2 wrong usage; 3 PlantDesk is not running (info); 130 interrupted."""
+2 wrong usage; 3 the API is not running (info); 130 interrupted."""

@@ -53,7 +53,7 @@ examples:
 
 PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
-2 wrong usage; 3 PlantDesk is not running (info); 130 interrupted.
+2 wrong usage; 3 the API is not running (info); 130 interrupted.
 """
 #: What shells complete for the argument of a command, or for that of an option, besides files.
 COMPLETIONS = {

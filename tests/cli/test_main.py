@@ -187,7 +187,7 @@ def test_a_token_name_is_unique(run: Run, refused: Run) -> None:
 def test_info_reports_that_nothing_runs_and_creates_nothing(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     database = home / "data" / "plants.db"
     assert main(["info", "--wait", "0.05"]) == 3
-    assert capfd.readouterr().out == f"PlantDesk {__version__} is not running.\nDatabase: {database}\n"
+    assert capfd.readouterr().out == f"PlantDesk {__version__}: the API is not running.\nDatabase: {database}\n"
     assert main(["info", "--json"]) == 3
     assert json.loads(capfd.readouterr().out) == {
         "running": False,

@@ -90,9 +90,9 @@ def _others() -> list[str]:
 
 def _text(database: StoreLocation, runtime: Runtime | None) -> str:
     if runtime is None:
-        return "\n".join([f"PlantDesk {__version__} is not running.", f"Database: {database.url}", *_others()])
-    lines = [f"PlantDesk {runtime.version} is running (process {runtime.pid}).", f"Address: {runtime.url}/plants"]
-    lines.append(f"Port: {runtime.port}")
+        return "\n".join([f"PlantDesk {__version__}: the API is not running.", f"Database: {database.url}", *_others()])
+    lines = [f"PlantDesk {runtime.version}: the API is running (process {runtime.pid})."]
+    lines += [f"Address: {runtime.url}/plants", f"Port: {runtime.port}"]
     if _socket(runtime):
         lines.append(f"Unix socket: {runtime.socket}")
     return "\n".join([*lines, f"Database: {database.url}"])
