@@ -160,8 +160,12 @@ def own_pip() -> bool:
 
 
 def _clean() -> dict[str, str]:
-    """Return the environment variables, without those that would add another Python's packages."""
-    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    """Return the environment variables, without those that would add another Python's packages or slow it down.
+
+    The tests start hundreds of programs: without bytecode on disk each one would compile PlantDesk anew.
+    """
+    unwanted = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if name not in unwanted}
 
 
 def call(command: list[str], env: dict[str, str] | None = None, *, private: bool = False) -> None:
@@ -316,4 +320,6 @@ def _run_options(module: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    if os.path.realpath(sys.prefix) == str(HOME / "env"):  # it has no pip, and may have to be made anew
+        sys.exit(start([vars(sys)["_base_executable"], __file__, *sys.argv[1:]], Path.cwd()))
     sys.exit(main(sys.argv[1:]))

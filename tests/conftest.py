@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -29,6 +30,13 @@ if sys.platform == "win32":
 for _name in ("SIGINT", "SIGHUP"):
     if hasattr(signal, _name) and signal.getsignal(getattr(signal, _name)) is signal.SIG_IGN:
         signal.signal(getattr(signal, _name), signal.default_int_handler)
+
+# The tests write thousands of stores, in memory in half of the time. What a disk does, the tests of faults decide.
+_MEMORY, _ENOUGH = Path("/dev/shm"), 4 * 2**30  # noqa: S108
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH:
+    may_execute = not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC  # some tests start programs that they made
+    if may_execute:
+        tempfile.tempdir = os.environ["TMPDIR"] = str(_MEMORY)
 
 
 # Hypothesis would fail an example that takes 200 ms.

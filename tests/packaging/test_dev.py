@@ -106,6 +106,19 @@ def test_a_python_that_is_gone_asks_for_a_new_one(made: Offline) -> None:
     assert not made.has("")
 
 
+def test_its_own_environment_continues_with_the_python_that_it_was_made_from(tmp_path: Path) -> None:
+    """The environment has no pip, and cannot be made anew while it runs."""
+    folder, script = tmp_path / ".dev" / "env", tmp_path / "packaging" / "dev.py"
+    script.parent.mkdir()
+    shutil.copy(dev.__file__, script)
+    script.with_name("pins.py").write_text("import sys\nraise SystemExit(sys.prefix)\n", encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (folder / "made-for.json").touch()  # so that the pins are read before anything is made
+    command = [str(dev.Environment(folder).python), str(script), "lint"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert ran.stderr.strip() == sys.base_prefix
+
+
 def test_only_wheels_of_known_content_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[list[str]] = []
     monkeypatch.setattr(dev, "call", lambda command, **_: commands.append(command))

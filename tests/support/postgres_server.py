@@ -150,7 +150,7 @@ def running_server(settings: Mapping[str, str] = MappingProxyType({})) -> Iterat
         try:
             yield server
         finally:
-            server.stop()
+            server.kill()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
