@@ -16,10 +16,11 @@ from uvicorn.server import ServerState
 
 from plantdesk.api.app import Application, make_application
 from plantdesk.api.http.flow_control import with_small_reads
-from plantdesk.api.http.protocol import HttpProtocol
+from plantdesk.api.http.protocol import HttpProtocol, ServerParts
 from plantdesk.api.http.requests import Responses
 from plantdesk.api.plants import BatchInserter
 from plantdesk.api.sockets import BACKLOG, WindowsAcceptor, free_descriptors, max_connections
+from plantdesk.domain.errors import StoreClosedError
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -102,20 +103,21 @@ class ApiThread:
             app = make_application(
                 self._store, checker, inserter, self._activity, identity=self._identity, limits=self._limits
             )
-            await self._serve_app(app)
+            await self._serve_app(app, inserter)
         finally:
             checker.close()
 
-    async def _serve_app(self, app: Application) -> None:
+    async def _serve_app(self, app: Application, inserter: BatchInserter) -> None:
         config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
         config.load()
-        make = with_small_reads(partial(self._make_connection, config))
+        parts = ServerParts(self._limits, self._responses, self._activity, app.known_heads.add)
+        make = with_small_reads(partial(self._make_connection, config, parts))
         servers = [server for listener in self._sockets for server in await self._accept(listener, make)]
         self._ready.set()
         await self._stopping.wait()
         for server in servers:
             server.close()
-        await self._close_connections()
+        await self._close_connections(inserter)
 
     async def _accept(
         self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]
@@ -130,11 +132,11 @@ class ApiThread:
             servers += [await self._loop.create_server(protocol, sock=each, backlog=BACKLOG) for each in duplicates]
         return servers
 
-    def _make_connection(self, config: Config) -> HttpProtocol:
+    def _make_connection(self, config: Config, parts: ServerParts) -> HttpProtocol:
         self._has_new = True
         if self._timer is None:
             self._start_timer()
-        return HttpProtocol(config, self._state, self._loop, self._limits, self._responses, self._activity)
+        return HttpProtocol(config, self._state, self._loop, parts)
 
     def _start_timer(self) -> None:
         """Renew the Date header, and check the deadlines later."""
@@ -152,13 +154,17 @@ class ApiThread:
             self._has_new = False
             self._start_timer()
 
-    async def _close_connections(self) -> None:
-        """Close idle connections at once, others after their response, and all after the shutdown timeout."""
+    async def _close_connections(self, inserter: BatchInserter) -> None:
+        """Close idle connections at once, others after their response, and all after the shutdown timeout.
+
+        What the store has not answered by then gets a 503: the same request again is safe.
+        """
         deadline = self._loop.time() + self._limits.shutdown_timeout
         for connection in self._connections():
             connection.shutdown()
-        while self._connections() and self._loop.time() < deadline:  # noqa: ASYNC110  uvicorn has no event for it
-            await asyncio.sleep(_POLL_INTERVAL)
+        await self._wait_for_connections(deadline)
+        inserter.give_up(StoreClosedError())
+        await self._wait_for_connections(self._loop.time() + _MIN_TASK_TIMEOUT)
         for connection in self._connections():
             connection.transport.abort()
         if self._timer is not None:
@@ -166,9 +172,13 @@ class ApiThread:
         if self._state.tasks:
             left = max(_MIN_TASK_TIMEOUT, deadline - self._loop.time())
             _, late = await asyncio.wait(list(self._state.tasks), timeout=left)
-            for task in late:  # the store may still write their plants; there is no client to answer
+            for task in late:  # there is no client to answer
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+
+    async def _wait_for_connections(self, deadline: float) -> None:
+        while self._connections() and self._loop.time() < deadline:  # noqa: ASYNC110  uvicorn has no event for it
+            await asyncio.sleep(_POLL_INTERVAL)
 
     def _connections(self) -> list[HttpProtocol]:
         return [each for each in self._state.connections if isinstance(each, HttpProtocol)]

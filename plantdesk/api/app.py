@@ -1,9 +1,10 @@
-"""The ASGI application: access control, routes, and the one place that turns exceptions into error responses."""
+"""The ASGI application: access control, routes, and what answers with errors."""
 
 from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route, Router
@@ -12,7 +13,7 @@ from plantdesk.api.access_control import AccessControl, InvalidTokenThrottle, To
 from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, proof
 from plantdesk.api.errors import ClientDisconnectedError, MethodNotAllowedError, PathNotFoundError, error_response
 from plantdesk.api.openapi import description
-from plantdesk.api.plants import PlantsEndpoint, RequestBodies
+from plantdesk.api.plants import KnownHeads, PlantsEndpoint, RequestBodies
 from plantdesk.domain.errors import StoreError, TokenRefusedError
 from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import TokenEndedError
@@ -31,17 +32,44 @@ if TYPE_CHECKING:
 DOCUMENT_PATH = "/openapi.json"
 
 
+class Refusals:
+    """Answers requests with errors, and records them: the one place that does."""
+
+    def __init__(self, token_usage: TokenUsage, activity: Activity) -> None:
+        self._token_usage = token_usage
+        self._activity = activity
+        self._throttle = InvalidTokenThrottle()
+
+    def application(self, error: Exception) -> ASGIApp:
+        """Return an application that answers with an error."""
+        return partial(self.answer, error)
+
+    async def answer(self, error: Exception, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer one request with an error."""
+        client: Client | None = scope.get("client_access")
+        source = None if client is None else client.source
+        if source is not None and not isinstance(error, StoreError):
+            self._token_usage.record(source)
+        if isinstance(error, TokenRefusedError):
+            source = error.source if isinstance(error, TokenEndedError) else source
+            await self._throttle.delay()
+        answer = error_response(error)
+        self._activity.record_refused(answer.number, answer.message, source, scope.get("sent"))
+        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        await send({"type": "http.response.body", "body": answer.body})
+
+
 class Application:
     """Answers every request. Raises only what asyncio uses for cancellation."""
 
     def __init__(
-        self, access_control: AccessControl, routes: ASGIApp, token_usage: TokenUsage, activity: Activity
+        self, access_control: AccessControl, routes: ASGIApp, refusals: Refusals, known_heads: KnownHeads
     ) -> None:
         self._access_control = access_control
         self._routes = routes
-        self._token_usage = token_usage
-        self._activity = activity
-        self._throttle = InvalidTokenThrottle()
+        self._refusals = refusals
+        #: Adds plants without being called.
+        self.known_heads = known_heads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; the endpoints find its `Client` in the scope."""
@@ -51,17 +79,7 @@ class Application:
         except ClientDisconnectedError:
             pass
         except Exception as error:  # noqa: BLE001  top of a request: every failure gets an error response
-            client: Client | None = scope.get("client_access")
-            source = None if client is None else client.source
-            if source is not None and not isinstance(error, StoreError):
-                self._token_usage.record(source)
-            if isinstance(error, TokenRefusedError):
-                source = error.source if isinstance(error, TokenEndedError) else source
-                await self._throttle.delay()
-            answer = error_response(error)
-            self._activity.record_refused(answer.number, answer.message, source, scope.get("sent"))
-            await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-            await send({"type": "http.response.body", "body": answer.body})
+            await self._refusals.answer(error, scope, receive, send)
 
 
 def make_application(
@@ -74,15 +92,17 @@ def make_application(
     limits: ConnectionLimits,
 ) -> Application:
     """Return the application; `checker` and `inserter` belong to the thread that will serve it."""
+    refusals = Refusals(TokenUsage(store.tokens), activity)
+    known_heads = KnownHeads(inserter, activity, refusals.application)
     routes = Router(
         [
-            _ExactRoute("/plants", PlantsEndpoint(inserter, RequestBodies(limits), activity)),
+            _ExactRoute("/plants", PlantsEndpoint(inserter, RequestBodies(limits), activity, known_heads)),
             _ExactRoute(DOCUMENT_PATH, OpenApiEndpoint(identity)),
         ],
         redirect_slashes=False,
         default=_not_found,
     )
-    return Application(AccessControl(checker, public_path=DOCUMENT_PATH), routes, TokenUsage(store.tokens), activity)
+    return Application(AccessControl(checker, public_path=DOCUMENT_PATH), routes, refusals, known_heads)
 
 
 class _ExactRoute(Route):

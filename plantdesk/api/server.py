@@ -103,6 +103,7 @@ class Server:
             with self._lock:  # no listener is called before `stop` can find the thread
                 run.thread.start()
                 self._run = run
+                self.state = Starting(port)  # a listener that is added from now on is not called with Off
 
     def move(self, port: int) -> None:
         """Start on another port, or after a failure; where the port cannot be used, nothing changes.
@@ -145,7 +146,8 @@ class Server:
 
     def _run_server(self, port: int, run: _Run) -> None:
         """Start the server, monitor it, and stop it; report a failure as `Failed`."""
-        self._set_state(Starting(port))
+        with self._lock:
+            self._listeners.notify(self.state)
         try:
             self._serve(port, run)
         except Exception as error:  # noqa: BLE001  top of a thread: reported as Failed

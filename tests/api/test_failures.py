@@ -42,6 +42,10 @@ def test_a_server_stops_although_the_store_is_locked(
         connection.sendall(api.whole(FERN, "Expect: 100-continue", "Connection: close"))
         assert connection.recv(100).startswith(b"HTTP/1.1 100 ")  # it is in work
         api.server.stop()
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after: " in answer.lower()
+        assert str(ErrorNumber.STORE_CLOSED.value).encode() in answer
         other.execute("ROLLBACK")
     assert [record for record in caplog.records if record.levelname in {"WARNING", "ERROR"}] == []
 

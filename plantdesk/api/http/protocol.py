@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from math import inf
 from typing import TYPE_CHECKING, cast
 
@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_response, parser_error
 from plantdesk.api.http.flow_control import READ_SIZE, Flow
-from plantdesk.api.http.requests import RequestCycle, RequestQueue, RequestSize, set_target
+from plantdesk.api.http.requests import KnownRequest, RequestCycle, RequestQueue, RequestSize, set_target
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, Text
 from plantdesk.domain.overrides import override
 from plantdesk.domain.values import NamedTuple
@@ -26,6 +26,7 @@ from plantdesk.domain.values import NamedTuple
 if TYPE_CHECKING:
     import asyncio
 
+    from uvicorn._types import HTTPScope
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
@@ -120,6 +121,18 @@ _PARSE_SIZE = 1024
 _events = itertools.count()
 
 
+class ServerParts(NamedTuple):
+    """What all connections of a server share.
+
+    `add_known` takes a request that need not be parsed, and calls `begin_known`; it returns False for any other.
+    """
+
+    limits: ConnectionLimits
+    responses: Responses
+    activity: Activity
+    add_known: Callable[[bytes, HttpProtocol], bool]
+
+
 class HttpProtocol(HttpToolsProtocol):
     """Receives requests and sends responses on one connection."""
 
@@ -130,20 +143,19 @@ class HttpProtocol(HttpToolsProtocol):
         config: Config,
         server_state: ServerState,
         loop: asyncio.AbstractEventLoop,
-        limits: ConnectionLimits,
-        responses: Responses,
-        activity: Activity,
+        server: ServerParts,
     ) -> None:
         super().__init__(config, server_state, {}, loop)
         self.access_log = False
         self.ignores_input = False
         self.last_event = 0
-        self._limits = limits
-        self._responses = responses
-        self._activity = activity
-        self._deadlines = Deadlines(loop, limits)
+        self._limits = server.limits
+        self._responses = server.responses
+        self._activity = server.activity
+        self._add_known = server.add_known
+        self._deadlines = Deadlines(loop, server.limits)
         self._requests = RequestQueue()
-        self._size = RequestSize(limits)
+        self._size = RequestSize(server.limits)
         self._is_receiving = False  # a request has begun and is not complete
         self._unknown_method: bytes | None = None
         self._begun = 0  # requests on this connection
@@ -267,7 +279,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self._unparsed or len(data) > _PARSE_SIZE:
             self._unparsed += data
             self._parse_pieces()
-        else:
+        elif self._is_receiving or self.is_answering or self.flow.write_paused or not self._add_known(data, self):
             self._parse(data)
             self._set_deadline()
 
@@ -319,6 +331,8 @@ class HttpProtocol(HttpToolsProtocol):
         if self._is_receiving:
             self._size.add_bytes(len(data) if was_receiving else 0)
             self._size.check_fields(len(self.headers))
+        elif not was_receiving and self._begun == begun + 1 and self._requests.incoming is not None:
+            self._requests.incoming.note_whole(data)
         return b""
 
     def _restart_parser(self, unknown_method: bytes | None) -> None:
@@ -390,24 +404,52 @@ class HttpProtocol(HttpToolsProtocol):
         if self._requests.incoming is not None:
             self._requests.incoming.end_body()
 
-    def _add_request(self, *, keep_alive: bool, expects_continue: bool) -> None:
-        cycle = RequestCycle(
-            self.scope,
+    def _new_cycle(self, scope: HTTPScope, *, keep_alive: bool, expects_continue: bool) -> RequestCycle:
+        return RequestCycle(
+            scope,
             self.flow,
             self._responses,
             self.on_response_complete,
             keep_alive=keep_alive,
             expects_continue=expects_continue,
         )
+
+    def _add_request(self, *, keep_alive: bool, expects_continue: bool) -> None:
+        cycle = self._new_cycle(self.scope, keep_alive=keep_alive, expects_continue=expects_continue)
         if self._requests.add(cycle):
             self._start(cycle)
         else:
             self.flow.pause_reading()
 
+    # --- requests that are not parsed ---
+
+    def begin_known(self, *, keep_alive: bool) -> KnownRequest:
+        """Begin a request of which `answer_known` or `refuse_known` is called later."""
+        self._requests.active = request = KnownRequest(keep_alive=keep_alive)
+        self._deadlines.clear()
+        self.last_event = next(_events)
+        return request
+
+    def answer_known(self, request: KnownRequest, body: bytes) -> None:
+        """Send the response with a body in JSON, unless the client is gone."""
+        if self._requests.active is request:
+            self.transport.write(self._responses.format_json(body, keep_alive=request.keep_alive))
+            self.on_response_complete()
+
+    def refuse_known(self, request: KnownRequest, scope: HTTPScope, app: Callable[..., Awaitable[None]]) -> None:
+        """Let an application send the response, also where the client is gone, as it may record what it answers."""
+        cycle = self._new_cycle(scope, keep_alive=request.keep_alive, expects_continue=False)
+        cycle.end_body()
+        if self._requests.active is request:
+            self._requests.active = cycle
+        else:
+            cycle.disconnect()
+        self._start(cycle, app)
+
     # --- output ---
 
-    def _start(self, cycle: RequestCycle) -> None:
-        task = self.loop.create_task(cycle.run(self.app))
+    def _start(self, cycle: RequestCycle, app: Callable[..., Awaitable[None]] | None = None) -> None:
+        task = self.loop.create_task(cycle.run(app or self.app))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 

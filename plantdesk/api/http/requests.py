@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
@@ -24,7 +24,7 @@ from plantdesk.domain.errors import Text
 from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
-    from uvicorn._types import ASGI3Application, ASGIReceiveEvent, ASGISendEvent, HTTPScope
+    from uvicorn._types import ASGIReceiveEvent, ASGISendEvent, HTTPScope
 
     from plantdesk.api.http.flow_control import Flow
 
@@ -156,6 +156,7 @@ _SECURITY_HEADERS = [
     (b"content-security-policy", b"frame-ancestors 'none'"),
     (b"cache-control", b"no-store"),
 ]
+_HEAD_ENDS = {True: b"\r\n", False: b"connection: close\r\n\r\n"}
 _STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 
 
@@ -169,15 +170,38 @@ class Responses:
         """Set the Date header to the present; to be called about once a second."""
         date = formatdate(time.time(), usegmt=True).encode()
         self._common = _lines([(b"date", date), *_SECURITY_HEADERS])
+        self._json_start = _STATUS_LINES[200] + self._common + b"content-type: application/json\r\ncontent-length: "
 
     def format(self, status: int, headers: Headers, body: bytes, *, keep_alive: bool) -> bytes:
         """Return a response. The headers are PlantDesk's own, so they are not validated."""
-        end = b"\r\n" if keep_alive else b"connection: close\r\n\r\n"
-        return _STATUS_LINES[status] + self._common + _lines(headers) + end + body
+        return _STATUS_LINES[status] + self._common + _lines(headers) + _HEAD_ENDS[keep_alive] + body
+
+    def format_json(self, body: bytes, *, keep_alive: bool) -> bytes:
+        """Return a response of status 200 with a body in JSON, as `format` does in three times the time."""
+        return b"%b%d\r\n%b%b" % (self._json_start, len(body), _HEAD_ENDS[keep_alive], body)
 
 
 def _lines(headers: Headers) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
+
+
+class WholeRequest(NamedTuple):
+    """The bytes of a request that came in one segment."""
+
+    data: bytes
+    keep_alive: bool
+
+
+class KnownRequest:
+    """A request that is answered without the application, in place of a `RequestCycle`."""
+
+    __slots__ = ("keep_alive",)
+
+    def __init__(self, *, keep_alive: bool) -> None:
+        self.keep_alive = keep_alive
+
+    def disconnect(self) -> None:
+        """Do nothing: its plant is on the way to the store."""
 
 
 class RequestCycle:
@@ -208,13 +232,17 @@ class RequestCycle:
         self._is_disconnected = False
         self._start: Any = None
 
-    async def run(self, app: ASGI3Application) -> None:
+    async def run(self, app: Callable[..., Awaitable[None]]) -> None:
         """Run the application. It answers its own failures, so an exception that it raises ends the connection."""
         try:
             await app(self._scope, self.receive, self.send)
         finally:
             if not self.is_answered and not self._is_disconnected:
                 self._transport.abort()
+
+    def note_whole(self, data: bytes) -> None:
+        """Let the application see all bytes of the request, which came at once."""
+        self._scope["whole_request"] = WholeRequest(data, self.keep_alive)  # type: ignore[typeddict-unknown-key]
 
     def add_body(self, body: bytes) -> None:
         """Buffer a part of the body, and pause reading where the buffer is large."""
@@ -282,7 +310,7 @@ class RequestQueue:
     """`active` is being answered, `incoming` is being received; they may be the same."""
 
     def __init__(self) -> None:
-        self.active: RequestCycle | None = None
+        self.active: RequestCycle | KnownRequest | None = None
         self.incoming: RequestCycle | None = None
         self._waiting: deque[RequestCycle] = deque()
 
@@ -302,8 +330,8 @@ class RequestQueue:
 
     def next(self) -> RequestCycle | None:
         """Return the request to answer next, None where none waits."""
-        self.active = self._waiting.popleft() if self._waiting else None
-        return self.active
+        self.active = following = self._waiting.popleft() if self._waiting else None
+        return following
 
     def drop_incoming(self) -> None:
         """Drop the request that is not complete, whether it waits or is being answered."""
