@@ -53,11 +53,15 @@ class Update(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """Delete one plant. It must still have the `version` that the user saw."""
+    """Delete one plant. It must still have the `version` that the user saw.
+
+    With `undoes_addition`, the history calls it the undo of the addition, which is no change itself.
+    """
 
     id: int
     version: int
     name: str
+    undoes_addition: bool = False
 
 
 class SetTag(NamedTuple):
@@ -202,6 +206,8 @@ def kind_of(edits: Sequence[Edit]) -> ChangeKind:
     types = {type(edit) for edit in edits}
     if len(edits) == 1 and isinstance(edits[0], Update):
         return edits[0].kind
+    if len(edits) == 1 and isinstance(edits[0], Delete) and edits[0].undoes_addition:
+        return ChangeKind.UNDO
     if types <= {Delete, DeleteAll}:
         return ChangeKind.DELETE
     if types in ({MergeTags}, {MergePlants}):
@@ -216,12 +222,14 @@ def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict
 
     `name` is that of its plant where it has only one.
     """
-    named = {} if name is None else {"name": parameter(name)}
+    named: dict[str, Any] = {} if name is None else {"name": parameter(name)}
     match edits:
         case [Update() as edit] if edit.name != edit.saw.name:
             return {"name": parameter(edit.saw.name), "new_name": parameter(edit.name)}
         case [SetTag(tag=tag)] | [Update(tag=tag)] if kind_of(edits) is ChangeKind.TAG:
             return {"tag": tag and parameter(tag), **named}
+        case [Delete(undoes_addition=True)]:
+            named = {"of": {"kind": str(ChangeKind.INSERT), "parameters": named, "plants": 1}}
         case [RenameTag(tag, new)]:
             return {"tags": [parameter(tag)], "tag": new and parameter(new)}
         case [MergePlants()]:

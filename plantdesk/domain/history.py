@@ -62,8 +62,8 @@ class Change(NamedTuple):
     - `title`: what an earlier PlantDesk has written and nothing understands.
 
     `desk` is the desk of a shared store that made it, empty where there is none, or it is not known.
-    `undoes` is the number of the change that this one took back. `can_undo`: the state before is still stored, and the
-    change is not undone.
+    `undoes` is the number of the change that this one took back: None for the undo of an addition, which has no number.
+    `can_undo`: the state before is still stored, and the change is not undone.
     """
 
     number: int

@@ -61,26 +61,34 @@ class SavedPlant(NamedTuple):
 
 
 class ImportConflict(NamedTuple):
-    """A row whose id belongs to another plant, and the name of that."""
+    """A row whose id belongs to another plant, and the name of that.
+
+    `earlier` is the file and the line of the row that has the id before, None where a plant of the store has it.
+    """
 
     row: ImportRow
     owner: str
+    earlier: tuple[int, int] | None = None
 
 
 class ImportCounts(NamedTuple):
-    """The numbers of new, unchanged and conflicting rows of an import."""
+    """The numbers of new, unchanged and conflicting rows of an import.
+
+    `owners` are the plants of the store to which the ids of conflicting rows belong.
+    """
 
     new: int
     unchanged: int
     clashing: int
+    owners: int
 
 
 class ImportConflictError(PlantDeskError):
-    """Ids of an import belong to other plants, and `OnConflict.REFUSE` was chosen."""
+    """Rows of an import have ids of other plants, and `OnConflict.REFUSE` was chosen."""
 
     text = Text(
-        "{count:,} IDs belong to other plants, so nothing was imported.",
-        one="1 ID belongs to other plants, so nothing was imported.",
+        "{count:,} rows have an ID that is taken, so nothing was imported.",
+        one="1 row has an ID that is taken, so nothing was imported.",
     )
 
     def __init__(self, count: int) -> None:

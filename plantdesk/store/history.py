@@ -181,7 +181,7 @@ def undo_target(execute: Execute, change: Change | int | None) -> Change:
 
 
 def _latest(execute: Execute) -> int:
-    number = _target(execute, "undoes IS NULL", _NO_CHANGE)
+    number = _target(execute, f"undoes IS NULL AND kind <> '{ChangeKind.UNDO}'", _NO_CHANGE)
     if execute("SELECT size FROM change WHERE number = :number", {"number": number}).fetchone() != (None,):
         return number
     sql = """SELECT number, undoes, undone = 0 AND size IS NOT NULL FROM change

@@ -507,7 +507,9 @@ class MemoryStore(PlantStore):
                 if change.number > len(changes) or changes[change.number - 1].made_at != change.made_at:
                     raise NothingToUndoError(Text("That is not in the history of these plants."))
                 return change.number
-            return change if change is not None else self._latest(lambda each: each.undoes is None)
+            if change is not None:
+                return change
+            return self._latest(lambda each: each.undoes is None and each.kind is not ChangeKind.UNDO)
 
         return self.run(lambda: self._undo(number(), source))
 
@@ -925,6 +927,7 @@ class MemoryImport(PlantImport):
         columns = [at for at, name in enumerate(("name", "tag", "note")) if name in self._asked[1]]
         rows: list[tuple[int | None, ImportRow]] = []
         conflicts: list[ImportConflict] = []
+        first: dict[int | None, tuple[int, int]] = {}
         new = unchanged = 0
         for row in self._rows:
             owner = None if row.id is None else known.get(row.id)
@@ -932,11 +935,12 @@ class MemoryImport(PlantImport):
             if owner is None:
                 new += 1
                 rows.append((row.id, row))
+                first[row.id] = row.file, row.line
             elif all(owner[at] == values[at] for at in columns):
                 unchanged += 1
                 continue
             else:
-                conflicts.append(ImportConflict(row, str(owner[0])))
+                conflicts.append(ImportConflict(row, str(owner[0]), first.get(row.id)))
                 if self._asked[0] is OnConflict.NEW_ID:
                     rows.append((None, row))
                 elif self._asked[0] is OnConflict.REPLACE:
@@ -945,7 +949,8 @@ class MemoryImport(PlantImport):
                     continue
             if row.id is not None:
                 known[row.id] = values
-        return _Plan(rows, conflicts, ImportCounts(new, unchanged, len(conflicts)))
+        owners = {conflict.row.id for conflict in conflicts if conflict.earlier is None}
+        return _Plan(rows, conflicts, ImportCounts(new, unchanged, len(conflicts), len(owners)))
 
     def _apply(self, label: str) -> tuple[Applied, Changes]:
         plan, (on_conflict, fields) = self._plan(), self._asked

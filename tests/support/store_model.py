@@ -36,7 +36,7 @@ from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Sequence
     from concurrent.futures import Future
 
     from plantdesk.domain.edits import Edit, Undone
@@ -181,9 +181,14 @@ class StoreBesideDict(RuleBasedStateMachine):
     def add_each(self, data: st.DataObject, entries: list[tuple[int, str, str | None]]) -> None:
         sources = st.sampled_from([*self.sources(), *self.revoked])
         requested = [(plant_id, Entry(name, tag, data.draw(sources))) for plant_id, name, tag in entries]
-        outcomes = add_each(self.store, [(_new(plant_id, entry), entry.source) for plant_id, entry in requested])
-        for (plant_id, entry), outcome in zip(requested, outcomes, strict=True):
-            self.expect(plant_id, entry, outcome)
+        plants = [(_new(plant_id, entry), entry.source) for plant_id, entry in requested]
+        outcomes = add_each(self.store, plants)
+        for place in self.order_of(plants):
+            self.expect(*requested[place], outcomes[place])
+
+    def order_of(self, plants: Sequence[tuple[NewPlant, Source]]) -> Iterable[int]:
+        """Return the places of plants of one group in the order in which they are added."""
+        return range(len(plants))
 
     @rule(name=texts, tag=tags)
     def add_as_next(self, name: str, tag: str | None) -> None:
@@ -354,7 +359,9 @@ class StoreBesideDict(RuleBasedStateMachine):
     @rule()
     def redo(self) -> None:
         undos = [number for number, each in self.changes.items() if self.is_undo(each) and not each.is_undone]
-        self.expect_undone(self.store.redo(FORM), max(undos, default=None))
+        latest = max(undos, default=0)
+        is_last = not any(number > latest for number, each in self.changes.items() if each.undoes is None)
+        self.expect_undone(self.store.redo(FORM), latest if is_last else None)
 
     def is_undo(self, made: Made) -> bool:
         """Whether it takes back a change, or the redo of one."""

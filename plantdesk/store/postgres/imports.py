@@ -45,12 +45,13 @@ _MAX_TRIES = 20
 #: Rows that are written between two reports of progress.
 _PART_SIZE = 50_000
 
-#: `known` are rows that are not new, `fresh` those that get an id from the store: the `nth` after the largest;
+#: `known` are rows that are not new, with the `earlier` row that has the id where no plant does, `fresh` those that get
+#: an id from the store: the `nth` after the largest;
 #: `replacing` has the rows that replace plants.
 _TABLES = """
     CREATE TEMP TABLE given (place bigint PRIMARY KEY, file bigint, line bigint, id bigint, name text COLLATE "C",
                              tag text COLLATE "C", note text COLLATE "C", folded text COLLATE "C");
-    CREATE TEMP TABLE known (place bigint PRIMARY KEY, conflicts boolean, owner text COLLATE "C");
+    CREATE TEMP TABLE known (place bigint PRIMARY KEY, conflicts boolean, owner text COLLATE "C", earlier bigint);
     CREATE TEMP TABLE fresh (place bigint PRIMARY KEY, nth bigint);
     CREATE TEMP TABLE replacing (id bigint PRIMARY KEY, name text COLLATE "C", tag text COLLATE "C",
                                  note text COLLATE "C", folded text COLLATE "C")"""
@@ -58,7 +59,7 @@ _COPY = "COPY given (place, file, line, id, name, tag, note, folded) FROM STDIN"
 _KNOWN_IN_STORE = (
     """INSERT INTO known SELECT r.place, NOT ({same}), p.name FROM given AS r JOIN plant AS p ON p.id = r.id"""
 )
-_KNOWN_IN_FILE = """INSERT INTO known SELECT r.place, NOT ({same}), p.name
+_KNOWN_IN_FILE = """INSERT INTO known SELECT r.place, NOT ({same}), p.name, p.place
     FROM (SELECT id, min(place) AS place FROM given WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1) AS first
     JOIN given AS r ON r.id = first.id AND r.place > first.place JOIN given AS p ON p.place = first.place
     ON CONFLICT (place) DO NOTHING"""
@@ -70,9 +71,12 @@ _REPLACING = """INSERT INTO replacing SELECT DISTINCT ON (id) id, name, tag, not
 _FRESH = """INSERT INTO fresh SELECT place, row_number() OVER (ORDER BY place) FROM given
             WHERE id IS NULL OR (%s AND place IN (SELECT place FROM known WHERE conflicts))"""
 _COUNT = """SELECT (SELECT count(*) FROM given) - count(*), count(*) FILTER (WHERE NOT conflicts),
-                   count(*) FILTER (WHERE conflicts) FROM known"""
-_CONFLICTS = """SELECT file, line, id, name, tag, note, owner FROM known JOIN given USING (place)
-                WHERE conflicts ORDER BY place"""
+                   count(*) FILTER (WHERE conflicts),
+                   count(DISTINCT given.id) FILTER (WHERE conflicts AND earlier IS NULL)
+            FROM known JOIN given USING (place)"""
+_CONFLICTS = """SELECT r.file, r.line, r.id, r.name, r.tag, r.note, owner, e.file, e.line
+                FROM known JOIN given AS r USING (place) LEFT JOIN given AS e ON e.place = known.earlier
+                WHERE conflicts ORDER BY r.place"""
 _LARGEST = "SELECT greatest(0, (SELECT max(id) FROM plant), (SELECT max(id) FROM given)) AS id"
 _BASE = before_gap(f"{_LARGEST} {{all_ids}}", "(SELECT count(*) FROM fresh)")
 _ALL_IDS = """UNION SELECT 0 UNION SELECT id FROM plant WHERE id > 0 UNION SELECT id FROM given WHERE id > 0"""
@@ -137,7 +141,7 @@ class PostgresImport(PlantImport):
                 execute(connection, _REPLACING)
             execute(connection, _FRESH, (on_conflict is OnConflict.NEW_ID,))
             connection.execute("ANALYZE known, fresh")
-            self._counts = ImportCounts(*(execute(connection, _COUNT).fetchone() or (0, 0, 0)))
+            self._counts = ImportCounts(*(execute(connection, _COUNT).fetchone() or (0, 0, 0, 0)))
         self._state = state
         return self._counts
 
@@ -145,8 +149,8 @@ class PostgresImport(PlantImport):
     def conflicts(self) -> Iterator[ImportConflict]:
         with self._work() as connection:
             rows = execute(connection, _CONFLICTS).fetchall()
-        for *values, owner in rows:
-            yield ImportConflict(ImportRow(*values), owner)
+        for *values, owner, file, line in rows:
+            yield ImportConflict(ImportRow(*values), owner, None if file is None else (file, line))
 
     @override
     def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:

@@ -128,7 +128,7 @@ class PostgresLocation:
         return SharedBackups(self.address)
 
     def exists(self) -> bool:
-        """Whether there may be a store: only opening it tells, and creates nothing unless asked."""
+        """Whether there may be a store: only opening it shows that, and creates nothing unless requested."""
         return True
 
     def check(self) -> bool:

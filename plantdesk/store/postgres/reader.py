@@ -410,7 +410,7 @@ def _page(
 
 
 def _first_sorted(connection: Connection, view: View) -> array[int]:
-    """Return the first ids of all plants in an order that has an index; none where the index cannot tell them."""
+    """Return the first ids of all plants in an order that has an index; none where the index does not have them."""
     indexed, keys, is_exact = SORTED_BY_INDEX[view.order]
     direction = " DESC" if view.descending else ""
     order = ", ".join(f"{key}{direction}" for key in keys)

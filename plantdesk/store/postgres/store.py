@@ -20,12 +20,11 @@ from plantdesk.store.postgres.adding import add_as_next
 from plantdesk.store.postgres.changes import PAGE, apply, to_redo, to_undo, undo
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.imports import PostgresImport
-from plantdesk.store.postgres.large_changes import LargeEdit, LargeUndo, is_large_store, may_be_large
+from plantdesk.store.postgres.large_changes import LargeEdit, LargeUndo, Rewriting, is_large_store, may_be_large
 from plantdesk.store.postgres.listening import CommitListener
 from plantdesk.store.postgres.migration import create_tables
 from plantdesk.store.postgres.progress import is_stalled
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
-from plantdesk.store.postgres.rewriting import Rewriting
 from plantdesk.store.postgres.schema import check_readable, version_of
 from plantdesk.store.postgres.tokens import Tokens
 from plantdesk.store.postgres.transactions import Transactions

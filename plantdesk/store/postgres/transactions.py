@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from plantdesk.domain.errors import PlantDeskError, SamePlantError, Text
+from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
 from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.domain.values import NamedTuple
 from plantdesk.store.postgres.adding import Outcome, add_group, added_by, rounds, unstorable
@@ -29,8 +29,8 @@ from plantdesk.store.postgres.connections import (
     execute,
     translate_errors,
 )
+from plantdesk.store.postgres.history import prune
 from plantdesk.store.postgres.progress import given_up
-from plantdesk.store.postgres.pruning import prune
 from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.rows import COLUMNS, SELECT, row_of
 from plantdesk.store.postgres.schema import (
@@ -44,7 +44,6 @@ from plantdesk.store.postgres.schema import (
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from plantdesk.domain.errors import StoreError
     from plantdesk.store.postgres.adding import Entry
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection, RightsMissingError
@@ -176,11 +175,19 @@ class Transactions:
     # --- writing ---
 
     def add(self, entries: Sequence[Entry]) -> Outcome:
-        """Add plants, each with its own outcome. Raises StoreError, and psycopg.Error for a defect."""
+        """Add plants, each with its own outcome.
+
+        Raises StoreError where none was added, and psycopg.Error for a defect.
+        """
         self._find_late()
         outcomes, added, last = unstorable(entries), list[PlantRow](), None
         for places in rounds(entries):
-            group = self._add([entries[each] for each in places])
+            try:
+                group = self._add([entries[each] for each in places])
+            except StoreError as error:
+                if not added:
+                    raise
+                group = Outcome([error] * len(places), (), None)
             for place, outcome in zip(places, group.outcomes, strict=True):
                 outcomes[place] = self._with_late(outcome)
             added += group.added
@@ -188,21 +195,29 @@ class Transactions:
         return Outcome(outcomes, tuple(added), last)
 
     def _add(self, entries: Sequence[Entry]) -> Outcome:
-        """Add plants of different ids; again, without those that were added, where the connection was lost."""
+        """Add plants of different ids; again, without those that were added, where the connection was lost.
+
+        Raises StoreError where none was added.
+        """
         found: dict[int, PlantRow | PlantDeskError] = {}
         added, last, rest = list[PlantRow](), None, [*range(len(entries))]
         deadline = time.monotonic() + _SETTLE_TIMEOUT
-        while True:
-            outcome = self._try_add([entries[place] for place in rest])
-            judged = zip(rest, outcome.outcomes, strict=True)
-            found |= {place: each for place, each in judged if not isinstance(each, _NotAddedError)}
-            rest = [place for place in rest if place not in found]
-            added += outcome.added
-            last = outcome.position or last
-            if not rest:
-                return Outcome([found[place] for place in range(len(entries))], tuple(added), last)
-            if time.monotonic() > deadline:
-                raise ServerUnreachableError
+        while rest:
+            try:
+                outcome = self._try_add([entries[place] for place in rest])
+                judged = zip(rest, outcome.outcomes, strict=True)
+                found |= {place: each for place, each in judged if not isinstance(each, _NotAddedError)}
+                rest = [place for place in rest if place not in found]
+                added += outcome.added
+                last = outcome.position or last
+                if rest and time.monotonic() > deadline:
+                    raise ServerUnreachableError
+            except StoreError as error:
+                if not added:
+                    raise
+                found |= dict.fromkeys(rest, error)
+                rest = []
+        return Outcome([found[place] for place in range(len(entries))], tuple(added), last)
 
     def _try_add(self, entries: Sequence[Entry]) -> Outcome:
         key, connection = uuid4(), self._open_to_write()
@@ -213,23 +228,26 @@ class Transactions:
             if _rolled_back(connection):
                 raise
         try:
-            position = self.settle(key)
+            position, rows = self._committed(key, entries)
         except OutcomeUnknownError:
             self._unknown[key] = entries
             raise
-        with translate_errors(self._address):
-            rows = {} if position is None else added_by(self.open(), position, entries)
         outcomes: list[PlantRow | PlantDeskError] = [rows.get(each, _NotAddedError()) for each in range(len(entries))]
         return Outcome(outcomes, tuple(rows.values()), position)
 
     def _find_late(self) -> None:
         """Find out which of the plants whose outcome was unknown were added. Raises StoreError."""
         for key, entries in [*self._unknown.items()]:
-            position = self.settle(key)
-            if position is not None:
-                with translate_errors(self._address):
-                    self._late.update({row.id: row for row in added_by(self.open(), position, entries).values()})
+            _, rows = self._committed(key, entries)
+            self._late.update({row.id: row for row in rows.values()})
             del self._unknown[key]
+
+    def _committed(self, key: UUID, entries: Sequence[Entry]) -> tuple[int | None, dict[int, PlantRow]]:
+        """Return the position of the commit with this key, and what it has added, by place; raises as `settle` does."""
+        position = self.settle(key)
+        if position is None:
+            return None, {}
+        return position, self._until_answered(lambda connection: added_by(connection, position, entries))
 
     def _with_late(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
         """Return the plant instead of a refusal where the form sends it again, since its outcome was unknown."""
@@ -337,16 +355,23 @@ class Transactions:
 
         Raises OutcomeUnknownError.
         """
+
+        def position_of(connection: Connection) -> int | None:
+            if execute(connection, _SETTLE, {"key": key, "desk": self._desk}).fetchone() is not None:
+                return None
+            row = execute(connection, "SELECT position FROM commits WHERE key = %s", (key,)).fetchone()
+            return None if row is None or row[0] is None else int(row[0])
+
+        return self._until_answered(position_of)
+
+    def _until_answered(self, step: Callable[[Connection], _Result]) -> _Result:
+        """Take a step that may be repeated, on a new connection where one is lost. Raises OutcomeUnknownError."""
         deadline = time.monotonic() + _SETTLE_TIMEOUT
         while True:
             try:
                 connection = self.open()
                 with translate_errors(self._address), connection.limited(_SETTLE_TIMEOUT):
-                    values = {"key": key, "desk": self._desk}
-                    if execute(connection, _SETTLE, values).fetchone() is not None:
-                        return None
-                    row = execute(connection, "SELECT position FROM commits WHERE key = %s", (key,)).fetchone()
-                    return None if row is None or row[0] is None else int(row[0])
+                    return step(connection)
             except Exception as error:
                 if self._is_abandoned or time.monotonic() >= deadline:
                     raise OutcomeUnknownError from error

@@ -132,9 +132,10 @@ def store_counts(connection: sqlite3.Connection, plants: int, known: Counts | No
         return
     connection.execute("DELETE FROM counted_at")
     connection.execute("DELETE FROM plant_count")
-    if _has_too_many_tags(connection):
-        return
     now = _now(connection)
+    is_counted = known is not None and _at(known) == now
+    if not is_counted and _has_too_many_tags(connection):
+        return
     named = _sources(connection)
     if known is not None and _at(known).change == now.change:
         tags, sources, today, _ = _changed(connection, named, known, now)

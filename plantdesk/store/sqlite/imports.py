@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter, lt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError
@@ -52,12 +52,14 @@ _MAX_TRIES = 20
 #: Rows that a statement collects, and rows that are written between two reports of progress.
 _AT_ONCE, _PART_SIZE = 50, 50_000
 
-#: `known` are rows that are not new, `fresh` those that get an id from the store: the `nth` after the largest;
+#: `known` are rows that are not new, with the `earlier` row that has the id where no plant does, `fresh` those that get
+#: an id from the store: the `nth` after the largest;
 #: `replacing` has the rows that replace plants.
 _TABLES = (
     """CREATE TABLE other.row (place INTEGER PRIMARY KEY, id INTEGER, name TEXT NOT NULL, tag TEXT, note TEXT,
                                 folded TEXT, line INTEGER) STRICT""",
-    "CREATE TABLE other.known (place INTEGER PRIMARY KEY, conflicts INTEGER NOT NULL, owner TEXT NOT NULL) STRICT",
+    """CREATE TABLE other.known (place INTEGER PRIMARY KEY, conflicts INTEGER NOT NULL, owner TEXT NOT NULL,
+                                  earlier INTEGER) STRICT""",
     "CREATE TABLE other.fresh (place INTEGER PRIMARY KEY, nth INTEGER NOT NULL) STRICT",
     "CREATE TABLE other.replacing (id INTEGER PRIMARY KEY, name TEXT, tag TEXT, note TEXT, folded TEXT) STRICT",
 )
@@ -65,14 +67,22 @@ _INSERT_ROWS = "INSERT INTO other.row ({columns}) VALUES "
 _COLUMNS = ("id", "name", "tag", "note", "folded", "line")
 #: SQLite stores NaN as NULL (https://sqlite.org/floatingpoint.html). To bind None takes Python ten times as long.
 _NULL = float("nan")
-_KNOWN_IN_STORE = """INSERT INTO other.known SELECT r.place, NOT ({same}), p.name
-                     FROM other.row AS r CROSS JOIN main.plant AS p ON p.id = r.id"""
-_KNOWN_IN_FILE = """INSERT OR IGNORE INTO other.known SELECT r.place, NOT ({same}), p.name
+#: The first loop keeps an empty store from being looked up for each row.
+_KNOWN_IN_STORE = """INSERT INTO other.known SELECT r.place, NOT ({same}), p.name, NULL
+                     FROM (SELECT 1 FROM main.plant LIMIT 1) CROSS JOIN other.row AS r
+                     CROSS JOIN main.plant AS p ON p.id = r.id"""
+_KNOWN_IN_FILE = """INSERT OR IGNORE INTO other.known SELECT r.place, NOT ({same}), p.name, p.place
     FROM (SELECT id, min(place) AS place FROM other.row WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1) AS first
     JOIN other.row AS r ON r.id = first.id AND r.place > first.place JOIN other.row AS p ON p.place = first.place"""
 #: Of several rows with one id the last replaces the others, also when it is as the plant was before.
 _LAST_WINS = """UPDATE other.known SET conflicts = 1 FROM other.row AS r WHERE r.place = known.place AND r.id IN (
     SELECT id FROM other.known JOIN other.row USING (place) WHERE conflicts)"""
+_COUNT = """SELECT :rows - count(*), count(*) - total(conflicts), total(conflicts),
+    (SELECT count(DISTINCT id) FROM other.known CROSS JOIN other.row USING (place) WHERE conflicts AND earlier IS NULL)
+    FROM other.known"""
+_CONFLICTS = """SELECT r.place, r.line, r.id, r.name, r.tag, r.note, owner, e.place, e.line
+    FROM other.known CROSS JOIN other.row AS r USING (place) LEFT JOIN other.row AS e ON e.place = known.earlier
+    WHERE conflicts ORDER BY r.place"""
 _FRESH = """INSERT INTO other.fresh SELECT place, row_number() OVER (ORDER BY place)
             FROM other.row WHERE id IS NULL OR (:new_id AND place IN (SELECT place FROM other.known WHERE conflicts))"""
 _LARGEST = """SELECT max(0, (SELECT coalesce(max(id), 0) FROM main.plant),
@@ -141,7 +151,7 @@ class SqliteImport(PlantImport):
         self._given: set[str] = set()
         #: The numbers of rows by tag, as long as there are not very many tags.
         self._tags: Counter[str | None] | None = Counter()
-        self._ascending = True
+        self._ascending, self._lacks_ids = True, False
         self._last = -(2**63) - 1
         with ExitStack() as stack, translate_errors():
             self._connection, self._temporary = connect_with_table_file(file, stack)
@@ -158,7 +168,8 @@ class SqliteImport(PlantImport):
         if not self._parts or self._parts[-1][1:] != part[1:]:
             self._parts.append(part)
         self._rows += len(lines)
-        known = [each for each in ids if each is not None]
+        known = cast("Sequence[int]", ids) if all(ids) else [each for each in ids if each is not None]
+        self._lacks_ids = self._lacks_ids or len(known) < len(ids)
         self._ascending = self._ascending and all(map(lt, [self._last, *known], known))
         self._last = known[-1] if known else self._last
         if self._tags is not None:
@@ -201,15 +212,14 @@ class SqliteImport(PlantImport):
                     self._connection.execute(_LAST_WINS)
             if on_conflict is OnConflict.REPLACE:
                 self._connection.execute(_REPLACING)
-            self._connection.execute(_FRESH, {"new_id": on_conflict is OnConflict.NEW_ID})
-            sql = "SELECT :rows - count(*), count(*) - total(conflicts), total(conflicts) FROM other.known"
-            new, unchanged, clashing = map(int, self._connection.execute(sql, {"rows": self._rows}).fetchone())
+            if self._lacks_ids or on_conflict is OnConflict.NEW_ID:
+                self._connection.execute(_FRESH, {"new_id": on_conflict is OnConflict.NEW_ID})
+            counts = ImportCounts(*map(int, self._connection.execute(_COUNT, {"rows": self._rows}).fetchone()))
             replaced_size = self._replaced_size() if self._ascending else None
             (has_fresh,) = self._connection.execute("SELECT EXISTS (SELECT 1 FROM other.fresh)").fetchone()
-        is_plain = self._ascending and not (has_fresh or unchanged or clashing)
-        added = new + (clashing if on_conflict is OnConflict.NEW_ID else 0)
+        is_plain = self._ascending and not has_fresh and counts.new == self._rows
+        added = counts.new + (counts.clashing if on_conflict is OnConflict.NEW_ID else 0)
         tags = self._tags if added == self._rows else None
-        counts = ImportCounts(new, unchanged, clashing)
         self._compared = _Compared(*state, counts, is_plain, replaced_size, self._given, tags)
         return self._compared.counts
 
@@ -220,14 +230,16 @@ class SqliteImport(PlantImport):
 
     @override
     def conflicts(self) -> Iterator[ImportConflict]:
-        sql = """SELECT place, line, id, name, tag, note, owner FROM other.known JOIN other.row USING (place)
-                 WHERE conflicts ORDER BY place"""
         with translate_errors():
             self._check()
-            for place, line, *values, owner in self._connection.execute(sql):
-                _, file, lines_after = self._parts[bisect_right(self._parts, place, key=itemgetter(0)) - 1]
-                row = ImportRow(file, line if lines_after is None else place + lines_after, *values)
-                yield ImportConflict(row, owner)
+            for place, line, *values, owner, earlier, earlier_line in self._connection.execute(_CONFLICTS):
+                found = None if earlier is None else self._position(earlier, earlier_line)
+                yield ImportConflict(ImportRow(*self._position(place, line), *values), owner, found)
+
+    def _position(self, place: int, line: int | None) -> tuple[int, int]:
+        """Return file and line of a row."""
+        _, file, lines_after = self._parts[bisect_right(self._parts, place, key=itemgetter(0)) - 1]
+        return file, line or place + (lines_after or 0)
 
     @override
     def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:

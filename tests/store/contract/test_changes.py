@@ -642,6 +642,20 @@ def test_a_change_has_a_kind_and_parameters_and_so_has_its_undo(store: PlantStor
     assert (str(undone.title), str(redone.title)) == ("Undo: Delete “Aloe”", "Redo: Delete “Aloe”")
 
 
+def test_the_undo_of_an_addition_is_called_so(store: PlantStore, plants: list[PlantRow]) -> None:
+    apply(store, edited(plants[1], name="Old aloe"))
+    undone = apply(store, Delete(3, plants[0].version, "Fern", undoes_addition=True))
+    assert str(store.redo(COMMAND).result(SECONDS).change.title) == "Redo: Add “Fern”"
+    assert [row.id for row in rows(store)] == [3, 1, 2]
+    assert str(undo(store, undone + 1).change.title) == "Undo: Add “Fern”"
+    assert [row.id for row in rows(store)] == [1, 2]
+    assert str(undo(store).change.title) == "Undo: Rename “Aloe” to “Old aloe”", "not the redo of the addition"
+    with closing(store.reader()) as reader:
+        newest, _ = reader.history_entries()
+    of = {"kind": "insert", "parameters": {"name": "Fern"}, "plants": 1}
+    assert (newest.change.kind, newest.change.undoes, newest.change.parameters) == ("undo", None, {"of": of})
+
+
 def test_the_history_is_searched_by_parameters_and_by_what_is_shown(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, edited(plants[0], name="n" * 80 + " end of a long name"))
 

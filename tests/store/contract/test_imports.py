@@ -58,7 +58,7 @@ def test_an_import_is_one_change_and_one_undo(store_with_fern: PlantStore) -> No
     store = store_with_fern
     rows = [row(2, 9, "Röse", "", "water"), row(3, -4, "Ivy"), row(4, None, "New"), row(5, 5, "Fern", "hall")]
     with closing(begun(store, *rows)) as plants:
-        assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(3, 1, 0)
+        assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(3, 1, 0, 0)
         applied = plants.apply("garden.csv")
     fern = (5, "Fern", "hall", None)
     assert stored(store) == [fern, (9, "Röse", "", "water"), (-4, "Ivy", None, None), (10, "New", None, None)]
@@ -114,9 +114,9 @@ def test_conflicts_have_the_lines_of_their_files(store_with_fern: PlantStore) ->
 def test_conflicts_are_named_and_refuse_everything(store_with_fern: PlantStore) -> None:
     rows = (row(2, 1, "Ivy"), row(3, 5, "Cactus"), row(4, 1, "Ivy"), row(5, 1, "Moss"))
     with closing(begun(store_with_fern, *rows)) as plants:
-        assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(1, 1, 2)
-        assert list(plants.conflicts()) == [ImportConflict(rows[1], "Fern"), ImportConflict(rows[3], "Ivy")]
-        with pytest.raises(ImportConflictError, match="2 IDs"):
+        assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(1, 1, 2, 1)
+        assert list(plants.conflicts()) == [ImportConflict(rows[1], "Fern"), ImportConflict(rows[3], "Ivy", (1, 2))]
+        with pytest.raises(ImportConflictError, match="2 rows"):
             plants.apply("x")
     assert stored(store_with_fern) == [(5, "Fern", "hall", None)]
 
@@ -142,7 +142,7 @@ def test_conflicts_are_handled_as_asked(
 ) -> None:
     rows = (row(2, 5, "Cactus"), row(3, 1, "Ivy"), row(4, 1, "Moss", None, "n"))
     with closing(begun(store_with_fern, *rows)) as plants:
-        assert plants.compare(on_conflict, ALL) == ImportCounts(1, 0, 2)
+        assert plants.compare(on_conflict, ALL) == ImportCounts(1, 0, 2, 1)
         plants.apply("x")
     assert stored(store_with_fern) == expected
     store_with_fern.undo(None, COMMAND).result(SECONDS)
@@ -187,7 +187,7 @@ def test_what_is_added_meanwhile_is_compared_again(store: PlantStore) -> None:
 
 def test_what_is_changed_meanwhile_is_compared_again(store_with_fern: PlantStore) -> None:
     with closing(begun(store_with_fern, row(2, 5, "Fern", "hall"), row(3, 6, "Ivy"))) as plants:
-        assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(1, 1, 0)
+        assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(1, 1, 0, 0)
         with closing(begun(store_with_fern, row(2, 5, "Cactus"))) as other:
             other.compare(OnConflict.REPLACE, ALL)
             other.apply("other")

@@ -110,6 +110,28 @@ def test_a_change_whose_answer_is_lost_is_made_once_or_not_at_all(
         assert numbers() == [*range(made + 1, 0, -1)]
 
 
+def test_an_answer_that_is_lost_while_another_one_is_asked_for_again_is_found_all_the_same(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation
+) -> None:
+    proxy.lose_answer(b"COMMIT")
+    proxy.lose_answer(b"INSERT INTO commits")
+    proxy.lose_answer(b"before_image")
+    assert store.add(plant(1), FORM).result(SECONDS).id == 1
+    assert proxy.has_lost
+    assert stored(location) == [1]
+
+
+def test_a_plant_that_is_stored_is_reported_as_stored_though_the_next_ones_of_its_group_are_not(
+    store: PlantStore, proxy: TcpProxy, location: PostgresLocation
+) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+    proxy.is_off = True
+    proxy.lose_answer(b"Yew", reaches_server=False)
+    outcomes = add_each(store, [(plant(2), FORM), (plant(2, "Yew"), FORM), (plant(3), FORM)])
+    assert [type(each) for each in outcomes] == [PlantRow, OutcomeUnknownError, PlantRow]
+    assert stored(location) == [1, 2, 3]
+
+
 def test_a_plant_under_the_next_free_id_and_a_token_are_made_once(
     store: PlantStore, proxy: TcpProxy, location: PostgresLocation
 ) -> None:
@@ -188,10 +210,12 @@ def test_sessions_that_an_administrator_ends_are_opened_again(
 def test_while_sessions_are_ended_again_and_again_no_plant_is_lost_or_refused(
     postgres: PostgresServer, location: PostgresLocation
 ) -> None:
+    """Each time after another plant was added, so that a slow machine has the time for new connections."""
+    added = threading.Semaphore(0)
     ending = threading.Event()
 
     def end_sessions() -> None:
-        while not ending.wait(0.05):
+        while added.acquire() and not ending.wait(0.01):
             postgres.execute(
                 f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{location.name}'"
             )
@@ -200,12 +224,14 @@ def test_while_sessions_are_ended_again_and_again_no_plant_is_lost_or_refused(
     with closing(location.open()) as store:
         thread.start()
         try:
-            for plant_id in range(1, 301):
+            for plant_id in range(1, 101):
                 assert store.add(plant(plant_id), FORM).result(SECONDS).id == plant_id
+                added.release()
         finally:
             ending.set()
+            added.release()
             thread.join()
-    assert stored(location) == [*range(1, 301)]
+    assert stored(location) == [*range(1, 101)]
 
 
 def test_a_server_that_stops_and_starts_is_noticed_both_times() -> None:

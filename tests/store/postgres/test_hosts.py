@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from plantdesk.store import location_of
-from plantdesk.store.postgres.connections import HostUnknownError
-from plantdesk.store.postgres.hosts import addresses
+from plantdesk.store.postgres.connections import HostUnknownError, addresses
 
 if TYPE_CHECKING:
     from plantdesk.store.postgres.location import PostgresLocation

@@ -174,7 +174,7 @@ class OpenLog:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the log is still there under its name; False also where only `stat` can tell."""
+        """Whether the log is still there under its name; False also where only `stat` can show it."""
         try:
             return self._handle is not None and os.readlink(self._link) == self._name  # noqa: PTH115  for each commit
         except OSError:

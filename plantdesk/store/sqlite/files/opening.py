@@ -314,7 +314,7 @@ def _make_private(path: Path) -> None:
 
 
 def _is_log_of_other_store(path: Path, lock: LockedStore, found: FileIdentity) -> bool:
-    """Whether the log was there when another store was under the name, as far as note and file tell."""
+    """Whether the log was there when another store was under the name, as far as note and file show."""
     if lock.store is None or found.wal is None or found.wal != lock.used.wal:
         return False
     return store_identity(path) not in {None, lock.store}
