@@ -486,7 +486,8 @@ def _add_import(commands: Commands) -> None:
         "--on-clash",
         choices=_ON_CONFLICT,
         default="refuse",
-        help="for an ID that another plant has: import nothing, skip the row, take a new ID, or replace the plant",
+        help="for an ID that another plant has: import nothing, skip the row, take a new ID, or replace the plant; "
+        "of several rows with one ID the last",
     )
     command.add_argument("--skip-invalid", action="store_true", help="import the other rows when some are invalid")
     command.add_argument("--rejects", metavar="FILE", type=Path, help="write the rows left out to a CSV file")

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import accumulate, chain
 from json.scanner import make_scanner
 from typing import NoReturn
 
 from plantdesk.domain.errors import LISTED, ErrorNumber, PlantDeskError, Text, joined, shortened
+from plantdesk.domain.overrides import override
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import UnfitNumber
+from plantdesk.domain.values import NamedTuple
 
 #: Digits of the largest int64.
 _MAX_DIGITS = 19
@@ -33,6 +36,7 @@ _MAX_NAMED = 5
 #: Characters before and after an error that a message shows.
 _BEFORE, _AFTER = 30, 10
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_TOO_DEEP = Text("An object is nested too deeply.")
 _EXAMPLE = Text('Send one plant as {{"id": 1, "name": "Fern"}}.')
 
 
@@ -53,7 +57,7 @@ class RepeatedMemberError(PlantDeskError):
     """The object has a member more than once; JSON does not define which one counts."""
 
     number = ErrorNumber.REPEATED_MEMBER
-    text = Text("Given more than once: {names}. Give each member of the object once.")
+    text = Text("More than once in the object: {names}. Each member may be there once.")
 
     def __init__(self, names: list[str]) -> None:
         listed = joined((Text("“{name}”", name=shortened(name)) for name in names[:_MAX_NAMED]), LISTED)
@@ -66,43 +70,105 @@ def parse_object(data: bytes | bytearray) -> dict[str, object]:
 
     Nested values are checked for syntax only; those of a large body are empty.
     """
-    members = _members(_value(_text(data)))
+    text = _text(data)
+    members = _plain_object(text) or _members(_value(text))
     for name, value in members.items():
         if isinstance(value, Decimal):
             members[name] = whole_number(value)
     return members
 
 
-def line_value(line: str) -> dict[str, object] | PlantDeskError:
-    """Return the members of the object in a line, or what is wrong with it, as `parse_object` raises it.
+class Unread(NamedTuple):
+    """What a file has in place of a plant, as it is written there, and why it could not be read."""
 
-    A number with a fraction or an exponent is a `Decimal`.
+    reason: Text
+    text: str
+
+
+class Members(dict[str, object]):
+    """The members of an object in a file, and its text there."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, members: dict[str, object], text: str) -> None:
+        super().__init__(members)
+        self.text = text
+
+
+def object_text(members: dict[str, object]) -> str:
+    """Return an object of a file as it is there; one of `plain_items`, which is flat, as JSON."""
+    if isinstance(members, Members):
+        return members.text
+    texts = ((name, value if isinstance(value, Decimal) else _json(value)) for name, value in members.items())
+    return f"{{{', '.join(f'{_json(name)}: {text}' for name, text in texts)}}}"
+
+
+def line_value(line: str) -> dict[str, object] | Unread:
+    """Return the members of the object in a line; a number with a fraction or an exponent is a `Decimal`."""
+    if members := _plain_object(line):
+        return Members(members, line)
+    try:
+        return _members_or_unread(_whole(line), line)
+    except json.JSONDecodeError as error:
+        reason = Text("It is not JSON: {reason} at column {column}.", reason=error.msg, column=error.colno)
+    except NotJsonError as error:
+        reason = error.text
+    except RecursionError:
+        reason = _TOO_DEEP
+    return Unread(reason, line)
+
+
+def plain_lines(block: str) -> list[dict[str, object]] | None:
+    """Return the objects in lines, one in each, or None unless `plain_items` takes them."""
+    block = block.replace("\r\n", "\n")
+    items = plain_items(block.replace("\n", ",\n")) if block[:1] == "{" and block[-1:] == "}" else None
+    # No line break is in a string or in a flat object: where "}" and "{" are around each, it is between two objects.
+    is_each = items is not None and len(items) - 1 == block.count("}\n{") == block.count("\n")
+    return items if is_each else None
+
+
+def plain_items(text: str) -> list[dict[str, object]] | None:
+    """Return the items of an array without its brackets, where all are flat objects; many at once, which is faster.
+
+    None where they are not, where a member may be repeated, or where there is an error. Integers have any size.
     """
+    if len(text) > _LARGE:
+        return None
     try:
-        top, end = _scan(line, 0) if len(line) <= _LARGE else (None, 0)
+        items, end = _scan_plain(f"[{text}]", 0)
     except (ValueError, RecursionError, StopIteration, NotJsonError):
-        top, end = None, 0  # it is parsed again for the message
-    if end == len(line) and isinstance(top, _Object):
-        members = dict(top)
-        if len(members) == len(top):
-            return members
+        return None
+    if end != len(text) + 2 or set(map(type, items)) != {dict}:
+        return None
+    kinds = [*map(type, chain.from_iterable(map(dict.values, items)))]
+    # A member that another one of its name has replaced leaves quotes that belong to no name and no value.
+    is_plain = set(kinds) <= _SCALARS and text.count('"') == 2 * (len(kinds) + kinds.count(str))
+    return items if is_plain else None
+
+
+def _plain_object(text: str) -> dict[str, object] | None:
+    """Return the members of an object that is all of a text; None where more is to be done, or said of it."""
     try:
-        return _members(_value(line))
-    except PlantDeskError as error:
-        return _bare(error)
+        top, end = _scan(text, 0) if len(text) <= _LARGE else (None, 0)
+    except (ValueError, RecursionError, StopIteration, NotJsonError):
+        return None  # it is parsed again for the message
+    if end < len(text) or not isinstance(top, _Object):
+        return None
+    members = dict(top)
+    return members if len(members) == len(top) else None
 
 
-def _bare(error: PlantDeskError) -> PlantDeskError:
-    """Return an error without its stack: the cycles of many would make garbage collection a long pause."""
-    error.__context__ = None
-    return error.with_traceback(None)
-
-
-def _members_or_error(value: object) -> dict[str, object] | PlantDeskError:
+def _members_or_unread(value: object, text: str) -> dict[str, object] | Unread:
+    if not isinstance(value, _Object):
+        return Unread(Text('It is not an object, such as {{"id": 1, "name": "Fern"}}.'), text)
     try:
-        return _members(value)
-    except PlantDeskError as error:
-        return _bare(error)
+        return Members(_members(value), text)
+    except RepeatedMemberError as error:
+        return Unread(error.text, text)
+
+
+#: The lines and the members of objects of a file.
+Items = tuple[Sequence[int], Sequence[dict[str, object] | Unread]]
 
 
 class FileSyntaxError(Exception):
@@ -113,10 +179,11 @@ class FileSyntaxError(Exception):
         self.reason, self.line = reason, line
 
 
-def array_items(pieces: Iterator[str], longest: int) -> Iterator[tuple[int, dict[str, object] | PlantDeskError]]:
-    """Yield the line and the members of each object of an array, or what is wrong with it, as `line_value` does.
+def array_items(pieces: Iterator[str], longest: int) -> Iterator[Items]:
+    """Yield the lines and the members of the objects of an array, as `line_value` returns them.
 
-    No item may have more than `longest` characters. Raises FileSyntaxError.
+    Many come at once where `plain_items` takes them. No item may have more than `longest` characters. Raises
+    FileSyntaxError.
     """
     buffer = _Buffer(pieces, longest)
     if buffer.next_character() != "[":
@@ -128,10 +195,10 @@ def array_items(pieces: Iterator[str], longest: int) -> Iterator[tuple[int, dict
     if buffer.next_character() == "]":
         buffer.at += 1
     else:
-        yield buffer.item()
+        yield buffer.plain_items() or buffer.item()
         while buffer.next_character() == ",":
             buffer.at += 1
-            yield buffer.item()
+            yield buffer.plain_items() or buffer.item()
         if buffer.next_character() != "]":
             reason = Text("The array is not closed, or a comma is missing, after item {number:,}.", number=buffer.items)
             raise buffer.error(reason)
@@ -140,13 +207,27 @@ def array_items(pieces: Iterator[str], longest: int) -> Iterator[tuple[int, dict
         raise buffer.error(Text("Something follows the end of the array."))
 
 
-class _Buffer:
-    """The part of a text that is being parsed."""
+class _Text:
+    """A text to be parsed, which may go on: `longer` adds to it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def longer(self) -> bool:
+        """Add to the text without a change of positions; False where there is no more."""
+        return False
+
+
+class _Buffer(_Text):
+    """The part of a file that is being parsed."""
 
     def __init__(self, pieces: Iterator[str], longest: int) -> None:
         self._pieces, self._longest = pieces, longest
-        self._text, self.at = "", 0
+        super().__init__("")
+        self.at = 0
         self._line, self._counted = 1, 0
+        #: Whether the text is not yet read by `plain_items`.
+        self._is_fresh = False
         #: Items so far.
         self.items = 0
 
@@ -155,43 +236,75 @@ class _Buffer:
 
     def line(self) -> int:
         """Return the line of the present position."""
-        self._line += self._text.count("\n", self._counted, self.at)
+        self._line += self.text.count("\n", self._counted, self.at)
         self._counted = self.at
         return self._line
 
     def next_character(self) -> str:
         """Skip blanks; return the character there, or nothing at the end."""
         while True:
-            self.at = _after_blanks(self._text, self.at)
-            if self.at < len(self._text):
-                return self._text[self.at]
+            self.at = _after_blanks(self.text, self.at)
+            if self.at < len(self.text):
+                return self.text[self.at]
             if not self._more():
                 return ""
 
-    def item(self) -> tuple[int, dict[str, object] | PlantDeskError]:
+    def plain_items(self) -> Items | None:
+        """Return the items that begin here, up to the last one that is surely complete; None if they are not plain."""
+        if not self._is_fresh and (self.text.find("}", self.at) >= 0 or not self._more()):
+            return None
+        self.next_character()
+        self._is_fresh = False
+        end = self.text.rfind("},", self.at) + 1
+        items = plain_items(self.text[self.at : end]) if end else None
+        lines = self._lines(end, len(items)) if items else None
+        if not items or not lines:
+            return None
+        self.at = end
+        self.items += len(items)
+        return lines, items
+
+    def _lines(self, end: int, count: int) -> Sequence[int] | None:
+        """Return the lines of that many flat objects between here and `end`."""
+        first, text = self.line(), self.text[self.at : end]
+        breaks = text.count("\n")
+        if count - 1 == breaks == text.count("},\n{"):
+            return range(first, first + count)
+        parts = text.split("{")
+        if len(parts) - 1 != count:
+            return None
+        return [*accumulate((part.count("\n") for part in parts[1:-1]), initial=first)]
+
+    def item(self) -> Items:
         """Return the line and the value of the item that begins here."""
         self.items += 1
         self.next_character()
         while True:
             try:
-                value, end = _decoded(self._text, self.at)
+                value, end = _decoded(self, self.at)
             except NotJsonError as error:
                 raise self._item_error(error.text) from None
             except RecursionError:
-                raise self._item_error(Text("An object is nested too deeply.")) from None
+                raise self._item_error(_TOO_DEEP) from None
             except json.JSONDecodeError as error:
-                if len(self._text) - self.at > self._longest:
+                if len(self.text) - self.at > self._longest:
                     reason = Text("An object is longer than {longest:,} characters.", longest=self._longest)
                     raise self._item_error(reason) from None
+                after = error.pos - self.at
                 if not self._more():
-                    near = " ".join(self._text[max(self.at, error.pos - _BEFORE) : error.pos + _AFTER].split())
-                    self.at = error.pos
+                    near = " ".join(self.text[max(0, after - _BEFORE) : after + _AFTER].split())
+                    self.at = after
                     reason = Text("It is not JSON: {reason} near “{text}”.", reason=error.msg, text=near)
                     raise self._item_error(reason) from None
             else:
-                if end < len(self._text) or not self._more():  # else a number may go on in the next piece
-                    line, self.at = self.line(), end
-                    return line, _members_or_error(value)
+                if self.text[end - 1] == "}" or end < len(self.text) or not self._more():  # a number may go on
+                    line, text, self.at = self.line(), self.text[self.at : end], end
+                    return [line], [_members_or_unread(value, text)]
+
+    @override
+    def longer(self) -> bool:
+        # `_more` leaves out what is before an item: positions stay as they are where there is nothing.
+        return self.at == 0 and len(self.text) <= self._longest and self._more()
 
     def _item_error(self, reason: Text) -> FileSyntaxError:
         return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))
@@ -199,14 +312,15 @@ class _Buffer:
     def _more(self) -> bool:
         """Read at least as much again, so that a long item is not parsed often; False at the end."""
         self.line()
-        parts, size = [self._text[self.at :]], 0
+        parts, size = [self.text[self.at :]], 0
         self.at = self._counted = 0
         for piece in self._pieces:
             parts.append(piece)
             size += len(piece)
             if size >= len(parts[0]) and size:
                 break
-        self._text = "".join(parts)
+        self.text = "".join(parts)
+        self._is_fresh = size > 0
         return size > 0
 
 
@@ -233,66 +347,100 @@ def _text(data: bytes | bytearray) -> str:
 
 def _value(text: str) -> object:
     try:
-        value, end = _decoded(text, _after_blanks(text, 0))
+        return _whole(text)
     except json.JSONDecodeError as error:
         raise NotJsonError(_syntax_message(error)) from None
     except RecursionError:
         message = Text("The JSON is nested too deeply. A plant is one object without others in it.")
         raise NotJsonError(message) from None
+
+
+def _whole(text: str) -> object:
+    """Return the value that is all of a text. Raises json.JSONDecodeError, NotJsonError, RecursionError."""
+    value, end = _decoded(_Text(text), _after_blanks(text, 0))
     end = _after_blanks(text, end)
     if end < len(text):
-        raise NotJsonError(_syntax_message(json.JSONDecodeError("Extra data", text, end)))
+        raise json.JSONDecodeError("Extra data", text, end)
     return value
 
 
-def _decoded(text: str, at: int) -> tuple[object, int]:
+def _decoded(source: _Text, at: int) -> tuple[object, int]:
     """Return the value at a position and its end; what is nested in a large object is only checked, and left out.
 
-    Raises json.JSONDecodeError, NotJsonError, RecursionError.
+    Of a large object that goes on only the last step is repeated. Raises json.JSONDecodeError, NotJsonError,
+    RecursionError.
     """
-    if len(text) - at <= _LARGE or text[at] != "{":
-        return _without_nested(text, at)
+    if len(source.text) - at <= _LARGE or source.text[at] != "{":
+        return _without_nested(source, at)
     members: list[tuple[str, object]] = []
-    at = _after_blanks(text, at + 1)
-    while not text.startswith("}", at):
-        end = _after_items(text, at, "}")
+    at = _after_blanks(source.text, at + 1)
+    while not source.text.startswith("}", at):
+        end = _after_items(source.text, at, "}")
         if end > at:
-            members += _DECODER.decode(f"{{{text[at:end].rstrip(_BLANK_OR_COMMA)}}}")
+            members += _DECODER.decode(f"{{{source.text[at:end].rstrip(_BLANK_OR_COMMA)}}}")
             at = end
             continue
-        name, at = _name(text, at)
-        value, at = _without_nested(text, at)
-        members.append((name, value))
-        at = _after_blanks(text, at)
-        at = at if text.startswith("}", at) else _after_comma(text, at)
+        try:
+            member, at = _member(source, at)
+        except json.JSONDecodeError:
+            if not source.longer():
+                raise
+            at = _after_blanks(source.text, at)  # the text may have ended in blanks
+        else:
+            members.append(member)
     return _Object(members), at + 1
 
 
-def _without_nested(text: str, at: int) -> tuple[object, int]:
+def _member(source: _Text, at: int) -> tuple[tuple[str, object], int]:
+    """Return the member at a position of an object, and the position of the next one or of the closing bracket."""
+    name, at = _name(source.text, at)
+    value, at = _without_nested(source, at)
+    at = _after_blanks(source.text, at)
+    return (name, value), at if source.text.startswith("}", at) else _after_comma(source.text, at)
+
+
+def _without_nested(source: _Text, at: int) -> tuple[object, int]:
+    text = source.text
     if len(text) - at <= _LARGE or text[at] not in _CLOSING:
         return _DECODER.raw_decode(text, at)
-    return [] if text[at] == "[" else _Object(), _end(text, at)
+    return [] if text[at] == "[" else _Object(), _end(source, at)
 
 
-def _end(text: str, at: int) -> int:
+def _end(source: _Text, at: int) -> int:
     """Return the end of the array or object at a position."""
     unclosed: list[str] = []  # the brackets that close them, the innermost last
-    while True:
-        if text[at : at + 1] in _CLOSING:
-            unclosed.append(_CLOSING[text[at]])
-            if len(unclosed) > _MAX_DEPTH:
-                raise RecursionError
-            at = _after_items(text, _after_blanks(text, at + 1), unclosed[-1])
-        else:
-            _, at = _DECODER.raw_decode(text, at)
-            at = _after_item(text, at, unclosed[-1])
-        while text.startswith(unclosed[-1], at):
-            unclosed.pop()
-            if not unclosed:
-                return at + 1
-            at = _after_item(text, at + 1, unclosed[-1])
-        if unclosed[-1] == "}":
-            _, at = _name(text, at)
+    at = _opened(source.text, at, unclosed)
+    while unclosed:
+        try:
+            at = _after_step(source.text, at, unclosed)
+        except json.JSONDecodeError:
+            if not source.longer():
+                raise
+            at = _after_blanks(source.text, at)  # the text may have ended in blanks
+    return at
+
+
+def _after_step(text: str, at: int, unclosed: list[str]) -> int:
+    """Return the position behind the item or the closing bracket at a position, and behind others after it."""
+    closing = unclosed[-1]
+    if text.startswith(closing, at):
+        after = _after_item(text, at + 1, unclosed[-2]) if len(unclosed) > 1 else at + 1
+        unclosed.pop()
+        return after
+    if closing == "}":
+        _, at = _name(text, at)
+    if text[at : at + 1] in _CLOSING:
+        return _opened(text, at, unclosed)
+    _, at = _DECODER.raw_decode(text, at)
+    return _after_item(text, at, closing)
+
+
+def _opened(text: str, at: int, unclosed: list[str]) -> int:
+    """Return the position behind an opening bracket, and behind the items that a step takes at once."""
+    if len(unclosed) == _MAX_DEPTH:
+        raise RecursionError
+    unclosed.append(_CLOSING[text[at]])
+    return _after_items(text, _after_blanks(text, at + 1), unclosed[-1])
 
 
 def _after_item(text: str, at: int, closing: str) -> int:
@@ -338,6 +486,8 @@ def _after_comma(text: str, at: int) -> int:
     if not text.startswith(",", at):
         raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
     after = _after_blanks(text, at + 1)
+    if after == len(text):  # what follows may close the array, which the next step could not refuse
+        raise json.JSONDecodeError("Expecting value", text, after)
     if text[after : after + 1] in {"]", "}"}:
         raise json.JSONDecodeError("Illegal trailing comma", text, at)
     return after
@@ -376,7 +526,7 @@ def _integer(text: str) -> int | UnfitNumber:
     return _within_int64(text, text.lstrip("-"), 0)
 
 
-def whole_number(text: Decimal) -> int | UnfitNumber:
+def whole_number(text: str) -> int | UnfitNumber:
     """Return the number in a text, exactly."""
     mantissa, _, exponent = text.lower().partition("e")
     whole, _, fraction = mantissa.lstrip("-").partition(".")
@@ -411,3 +561,6 @@ _DECODER = json.JSONDecoder(
 )
 #: Without the checks of `decode` for blanks around a value, which take longer than a line.
 _scan = make_scanner(_DECODER)  # type: ignore[arg-type] # it takes a decoder
+_scan_plain = make_scanner(json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant))  # type: ignore[arg-type]
+_json = json.JSONEncoder(ensure_ascii=False).encode
+_SCALARS = {str, int, bool, type(None), Decimal}

@@ -39,8 +39,8 @@ MISSING = {
 _NOT_TEXT = {"name": Text("The name must be text."), "tag": Text("The tag must be text.")}
 _NULL_TAG = Text("The tag must be text: leave “tag” out when the plant has none.")
 _SURROGATE = {
-    "name": Text("The name cannot be stored: it contains half a surrogate pair. Send whole characters."),
-    "tag": Text("The tag cannot be stored: it contains half a surrogate pair. Send whole characters."),
+    "name": Text("The name cannot be stored: it contains half a surrogate pair. Use whole characters."),
+    "tag": Text("The tag cannot be stored: it contains half a surrogate pair. Use whole characters."),
 }
 
 
@@ -80,7 +80,11 @@ def plant_note(text: str) -> str | None:
         size = len(text.encode())
     except UnicodeEncodeError:
         raise InvalidPlantError(
-            [InvalidField("note", Text("The note cannot be stored: it holds half of a surrogate pair."))]
+            [
+                InvalidField(
+                    "note", Text("The note cannot be stored: it contains half a surrogate pair. Use whole characters.")
+                )
+            ]
         ) from None
     if size > MAX_NOTE_BYTES:
         raise InvalidPlantError([InvalidField("note", NOTE_TOO_LONG)])
@@ -142,16 +146,16 @@ def _is_unicode(text: str) -> bool:
 
 
 def _received(value: object) -> Text:
-    """Return the sentence for a JSON value that a script sent."""
+    """Return the sentence for a value in JSON that has the wrong type."""
     if isinstance(value, str):
-        return Text("Received the text “{value}”.", value=shortened(value, 30))
+        return Text("It is the text “{value}”.", value=shortened(value, 30))
     if isinstance(value, UnfitNumber):
-        return Text("Received the number {value}.", value=shortened(value.text, 30))
+        return Text("It is the number {value}.", value=shortened(value.text, 30))
     if value is None or isinstance(value, bool):
-        return Text("Received {value}.", value={None: "null", True: "true", False: "false"}[value])
+        return Text("It is {value}.", value={None: "null", True: "true", False: "false"}[value])
     if isinstance(value, int):
-        return Text("Received the number {value}.", value=value)
-    return Text("Received a list.") if isinstance(value, list) else Text("Received an object.")
+        return Text("It is the number {value}.", value=value)
+    return Text("It is a list.") if isinstance(value, list) else Text("It is an object.")
 
 
 def token_name(typed: str) -> str:

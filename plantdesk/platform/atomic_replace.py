@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import stat
 import sys
@@ -10,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO
 
 #: Seconds. On Windows a rename fails while another process has the file open.
 _TIMEOUT = 1.0
@@ -46,25 +45,16 @@ def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> Non
 
 def write_private(file: Path, text: str) -> None:
     """Write a file with mode 0600; a crash leaves either the old file or the new one. Raises OSError."""
-    with replaced_text(file) as temporary:
-        temporary.write(text)
-
-
-@contextmanager
-def replaced_text(file: Path, newline: str | None = None) -> Iterator[TextIO]:
-    """Yield a UTF-8 temporary file (mode 0600), which replaces `file` when the block ends without an error.
-
-    `newline` is that of `open`. Raises OSError.
-    """
-    with replaced_bytes(file) as stream:
-        temporary = io.TextIOWrapper(stream, encoding="utf-8", newline=newline)
-        yield temporary
-        temporary.detach()  # flushes it
+    with replaced_bytes(file) as temporary:
+        temporary.write(text.encode())
 
 
 @contextmanager
 def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
-    """Yield a temporary file (mode 0600) as `replaced_text` does, for bytes. Raises OSError."""
+    """Yield a temporary file (mode 0600), which replaces `file` when the block ends without an error.
+
+    Raises OSError.
+    """
     import tempfile  # takes 3 ms, and the start of the window only reads
 
     remove_abandoned(file.parent, _TEMPORARY_PREFIX, _TEMPORARY_SUFFIX)
@@ -86,7 +76,8 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
         if sys.platform == "win32":  # where an open file cannot be renamed
             replace(Path(name), file)
     except OSError as error:
-        error.filename = error.filename or str(file)  # writing does not name it, as where the disk is full
+        if error.filename is None or str(error.filename) == name:  # no space is left; the rename failed
+            error.filename = str(file)
         raise
     finally:
         Path(name).unlink(missing_ok=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
 from plantdesk.domain.values import NamedTuple
@@ -11,32 +12,50 @@ from plantdesk.domain.values import NamedTuple
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")
 #: Headers in English, German, French and Spanish, and the usual ones in Italian, Portuguese, Dutch, Swedish, Danish,
-#: Norwegian, Polish, Czech, Russian, Japanese and Chinese, without case and accents (タク is タグ).
+#: Norwegian, Finnish, Polish, Czech, Hungarian, Russian, Japanese and Chinese, without case and accents (タク is タグ).
 _HEADERS = {
-    "id": "id|plant id|number|no|nr|nummer|kennung|pflanzen id|identifiant|numero|n°|identificador|номер|番号|编号",
-    "name": "name|plant|plant name|pflanze|pflanzenname|sorte|bezeichnung|nom|plante|nom de la plante|nombre|planta"
-    "|nombre de la planta|title|titel|titre|titulo|species|species name|scientific name|botanical name|latin name"
-    "|common name|vernacular name|accepted name|taxon|taxon name|wissenschaftlicher name|botanischer name"
+    "id": "id|ids|plant id|plant ids|number|numbers|no|nr|nummer|nummern|kennung|pflanzen id|identifiant|numero|n°"
+    "|identificador"
+    "|identificativo|numer|identyfikator|cislo|identifikator|szam|sorszam|azonosito|tunnus|номер|番号|编号",
+    "name": "name|names|plant|plants|plant name|plant names|pflanze|pflanzen|pflanzenname|pflanzennamen|sorte|sorten"
+    "|bezeichnung|nom|noms|plante|plantes|nom de la plante|nombre|nombres|planta|plantas|nomes|nomi|piante|planten"
+    "|namen|rosliny|vaxter|rostliny|kasvit|растения|species names|scientific names|botanical names|latin names"
+    "|common names|nombre de la planta|title|titel|titre|titulo|species|species name|scientific name|botanical name"
+    "|latin name|common name|vernacular name|accepted name|taxon|taxon name|wissenschaftlicher name|botanischer name"
     "|lateinischer name|deutscher name|trivialname|pflanzenart|espece|nom scientifique|nom botanique|nom latin"
     "|nom commun|nom vernaculaire|nom francais|especie|nombre cientifico|nombre botanico|nombre latino|nombre comun"
     "|nombre vulgar|nome|nome scientifico|nome comune|nome cientifico|nome popular|pianta|naam|plantnaam|soort"
     "|wetenschappelijke naam|namn|vaxt|vaxtnamn|navn|plantenavn|nazwa|roslina|nazev|rostlina|название|растение"
+    "|nederlandse naam|latijnse naam|botanische naam|nome della pianta|nome italiano|nome botanico|nome latino|specie"
+    "|nome da planta|nome comum|svenskt namn|vetenskapligt namn|latinskt namn|plantens navn|dansk navn|norsk navn"
+    "|latinsk navn|videnskabeligt navn|vitenskapelig navn|nazwa rosliny|nazwa polska|nazwa łacinska|nazwa naukowa"
+    "|gatunek|nazev rostliny|jmeno|cesky nazev|latinsky nazev|vedecky nazev|nev|noveny|noveny neve|novenynev"
+    "|megnevezes|magyar nev|latin nev|tudomanyos nev|faj|nimi|kasvi|kasvin nimi|laji|tieteellinen nimi"
     "|名前|名称|植物名|和名|植物",
-    "tag": "tag|tags|type|category|group|label|typ|kategorie|gruppe|schlagwort|categorie|groupe|etiquette|tipo"
+    "tag": "tag|tags|type|types|category|group|groups|label|labels|beds|locations|beete|standorte|gruppen|groupes"
+    "|grupos|gruppi|typ|kategorie|gruppe|schlagwort|categorie|groupe|etiquette|tipo"
     "|categoria|grupo|etiqueta|bed|location|beet|standort|ort|emplacement|lieu|ubicacion|lugar"
     "|mot cle|mots cles|etiquettes|etiquetas|categories|categorias|kategorien|schlagworte|schlagworter|etikett"
     "|etiketten|gruppo|etichetta|etichette|luogo|posizione|local|groep|locatie|standplaats|etiket|etiketter|tagg|taggar"
     "|kategori|grupp|plats|sted|kategoria|grupa|miejsce|znacznik|znaczniki|etykieta|etykiety|misto|stitek|stitky"
+    "|trefwoord|trefwoorden|aiuola|canteiro|localizacao|merkelapp|merkelapper|tagi|grzadka|rabata|skupina|zahon"
+    "|cimke|cimkek|tipus|csoport|hely|helyszin|agyas|ryhma|tyyppi|paikka|sijainti|kukkapenkki|avainsana|avainsanat"
     "|категория|место|метка|метки|тег|теги|分類|分类|标签|標籤|タク",
     "note": "note|notes|comment|comments|remark|remarks|notiz|notizen|bemerkung|bemerkungen|anmerkung|kommentar"
     "|remarque|remarques|commentaire|commentaires|nota|notas|comentario|comentarios|observaciones|description"
     "|beschreibung|descripcion|osservazioni|commento|commenti|descrizione|observacoes|descricao|opmerking|opmerkingen"
-    "|notitie|anteckning|anteckningar|bemærkning|merknad|uwagi|notatka|opis|poznamka|примечание|заметка|заметки|備考|备注|メモ",
+    "|notitie|anteckning|anteckningar|bemærkning|merknad|uwagi|notatka|opis|poznamka"
+    "|notities|omschrijving|beschrijving|aantekening|aantekeningen|annotazione|annotazioni|observacao|anotacoes"
+    "|kommentarer|beskrivning|notering|noteringar|bemærkninger|noter|beskrivelse|merknader|notat|notater|notatki"
+    "|komentarz|komentarze|poznamky|popis|komentar|megjegyzes|megjegyzesek|jegyzet|leiras|huomautus|huomautukset"
+    "|muistiinpano|muistiinpanot|kommentti|kommentit|kuvaus|lisatiedot|примечание|заметка|заметки|備考|备注|メモ",
 }
 #: Headers of parts of a name, which are the name where nothing else is.
 _PARTS_OF_NAMES = (
     "cultivar|cultivar name|variety|variedad|variete|genus|gattung|art|genre|genero|kultivar|varietat|hybrid|hybride"
 )
+#: Headers of names that are a title where they are alone above others.
+_TITLES = frozenset(("plants", "pflanzen", "plantes", "plantas", "piante", "planten", "rosliny", "vaxter", "kasvit"))
 #: Headers by which a program's files are recognised, and its headers of our fields. Zotero has columns called Type and
 #: Number as well, which mean something else.
 _PROGRAMS = (
@@ -52,8 +71,8 @@ _MAX_NAMED = 10
 MAX_COLUMNS = 16_384
 
 
-#: Rows by which header and columns are guessed.
-SAMPLED = 100
+#: Rows by which header and columns are guessed, and rows above the header, such as a title.
+SAMPLED, _MAX_TITLE = 100, 10
 
 
 class Columns(NamedTuple):
@@ -68,11 +87,12 @@ class Columns(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The columns of a table, and the position of each field among them."""
+    """The columns of a table, the position of each field among them, and the number of rows above the header."""
 
     names: Sequence[str]
     has_header: bool
     fields: Mapping[str, int]
+    titles: int = 0
 
 
 class NoColumnError(PlantDeskError):
@@ -129,6 +149,8 @@ def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Lay
         fields = mapped(known.names, chosen, only=True)
         others = {field: at for field, at in known.fields.items() if field not in fields and not only}
         return known._replace(fields=others | fields)
+    titles = 0 if has_header is False else title_rows(rows)
+    rows = rows[titles:]
     first, others_rows = rows[0], rows[1:SAMPLED]
     if len(first) > MAX_COLUMNS:
         text = Text("The table has {count:,} columns, and PlantDesk reads {most:,} at most.")
@@ -138,8 +160,20 @@ def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Lay
     width = min(max(map(len, rows[:SAMPLED])), MAX_COLUMNS)
     names = [cell or "" for cell in first] if has_header else [str(at) for at in range(1, width + 1)]
     if columns.has_header or chosen:
-        return Layout(names, has_header, mapped(names, chosen, only=only or not has_header))
-    return Layout(names, has_header, guessed(names, others_rows if has_header else rows[:SAMPLED]))
+        return Layout(names, has_header, mapped(names, chosen, only=only or not has_header), titles)
+    return Layout(names, has_header, guessed(names, others_rows if has_header else rows[:SAMPLED]), titles)
+
+
+def title_rows(rows: Iterable[Sequence[str | None]]) -> int:
+    """Return how many rows are above the header: rows of one text at most, above known names of several fields."""
+    for at, row in enumerate(itertools.islice(rows, _MAX_TITLE + 1)):
+        cells = [cell for cell in row if cell and not cell.isspace()]
+        fields = set(map(field_of, cells)) - {None}
+        if "name" in fields and len(fields) > 1:
+            return at
+        if len(cells) > 1 or (fields and plain(cells[0]) not in _TITLES):
+            break
+    return 0
 
 
 def guessed(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:

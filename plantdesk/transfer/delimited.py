@@ -7,13 +7,15 @@ import html
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.strict_json import Unread
 from plantdesk.domain.values import NamedTuple
-from plantdesk.transfer.columns import SAMPLED, Layout, field_of, mapped
+from plantdesk.transfer.columns import SAMPLED, Layout, field_of, mapped, title_rows
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import LONGEST
 
@@ -128,13 +130,14 @@ class DelimitedTable:
             delimiter, lines, first = self._anki.delimiter, lines[self._anki.lines :], first + self._anki.lines
         if not lines:
             raise text.error(Text("It has no header."))
-        self._blocks = ((text.line - block.count("\n"), block) for block in blocks)
-        self.dialect = _detected(lines[:SAMPLED], delimiter, quote)
-        if is_list and self._anki is None and _is_list(lines[:SAMPLED], self.dialect):
+        self._blocks = ((text.first, block) for block in blocks)
+        sample = _below_title(lines[:SAMPLED])
+        self.dialect = _detected(sample, delimiter, quote)
+        if is_list and self._anki is None and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
         quote = self.dialect.quote
         #: Where even the header is in quotes, "" is no text; else it is an empty one, as PlantDesk exports it.
-        self._all_quoted = bool(quote) and lines[0].startswith(quote)
+        self._all_quoted = bool(quote) and sample[0].startswith(quote)
         self._slow = _SlowReader(text, self._blocks, self.dialect, all_quoted=self._all_quoted)
         self._first = first, lines
 
@@ -160,7 +163,7 @@ class DelimitedTable:
         for first, block in self._blocks:
             batch = self._plain(first, block) or self._parsed(first, block.split("\n"))
             if batch is not None:
-                yield batch
+                yield batch._replace(texts=block)
             else:
                 yield from self._slow.batches(first, block.split("\n"))
 
@@ -175,7 +178,8 @@ class DelimitedTable:
     def _plain(self, first: int, block: str) -> Batch | None:
         """Return the columns of a block without quotes whose lines have equally many cells, else None."""
         delimiter, quote, skips_blanks = self.dialect
-        block = block.replace("\r\n", "\n").removesuffix("\r")
+        if "\r" in block:
+            block = block.replace("\r\n", "\n").removesuffix("\r")
         if skips_blanks or (quote and quote in block) or "\0" in block or "\r" in block:
             return None
         width = block.partition("\n")[0].count(delimiter) + 1
@@ -183,10 +187,10 @@ class DelimitedTable:
             return None
         cells = block.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
         ends = cells[width :: width + 1]
-        if ends.count("\n") != len(ends) or block.count("\n") != len(ends) or len(cells) % (width + 1) != width:
+        lines = range(first, self._text.line + 1)
+        if not ends.count("\n") == len(ends) == len(lines) - 1 or len(cells) % (width + 1) != width:
             return None
-        columns = [cells[at :: width + 1] for at in range(width)]
-        return Batch(range(first, first + len(columns[0])), (), True, columns)
+        return Batch(lines, (), True, [cells[at :: width + 1] for at in range(width)])
 
     def _parsed(self, first: int, lines: list[str]) -> Batch | None:
         """Return the rows of a block where each is one line and no quoted text is empty; else None."""
@@ -214,7 +218,7 @@ class _SlowReader:
         self._raw: list[str] = []
         self._size = 0
         self._has_doubled = False
-        self._errors: dict[int, Text] = {}
+        self._errors: dict[int, Unread] = {}
         self._has_header = False
         self._reader = _reader(self._fed(), dialect)
         quote, delimiter = dialect.quote or "\0", re.escape(dialect.delimiter)
@@ -232,10 +236,12 @@ class _SlowReader:
         while self._lines:
             numbers: list[int] = []
             rows: list[list[str | None]] = []
+            texts: list[str] = []
             while self._lines and len(rows) < _MAX_ROWS:
                 rows.append(self._next())
                 numbers.append(self._first_line)
-            yield Batch(numbers, rows, errors=dict(self._errors))
+                texts.append("".join(self._raw))
+            yield Batch(numbers, rows, errors=dict(self._errors), texts=texts)
             self._errors.clear()
 
     def _next(self) -> list[str | None]:
@@ -249,7 +255,7 @@ class _SlowReader:
             if column and (not self._has_header or "unexpected end" in str(error)):
                 raise self._text.error(_reason(error, column), self._first_line) from None
             if column:
-                self._errors[self._first_line] = _reason(error, column)
+                self._errors[self._first_line] = Unread(_reason(error, column), record)
                 return []
             self._has_header = True
             return cells
@@ -318,6 +324,15 @@ def _reason(error: csv.Error, column: int) -> Text:
     return text.filled(column=column)
 
 
+def _below_title(lines: list[str]) -> list[str]:
+    """Return the lines from the header on, whatever the delimiter; all where there is no title."""
+    for each in DELIMITERS:
+        with suppress(csv.Error):
+            if titles := title_rows(_reader(lines, Dialect(each, '"'))):
+                return lines[titles:]
+    return lines
+
+
 def _is_list(lines: list[str], dialect: Dialect) -> bool:
     """Whether lines have no columns: there is no header, and each comma is one between words, as in “Rose, Dog”."""
     delimiter, quote, _ = dialect
@@ -345,4 +360,11 @@ def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dia
 
     found = max(DELIMITERS, key=score) if lines and any(each in lines[0] for each in DELIMITERS) else ONE_COLUMN
     found = delimiter or found
-    return Dialect(found, quote, bool(quote) and any(f"{found} {quote}" in line for line in lines))
+    return Dialect(found, quote, bool(quote) and _has_blanks(lines, found, quote))
+
+
+def _has_blanks(lines: list[str], delimiter: str, quote: str) -> bool:
+    """Whether there is a blank between a delimiter and a text in quotes; the last one may not be closed yet."""
+    text = rf"{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*(?:{quote}|\Z)"
+    quoted = re.compile(rf"(?:^ *|{re.escape(delimiter)}( *)){text}", re.MULTILINE)
+    return any(found[1] for found in quoted.finditer("\n".join(lines)))

@@ -8,12 +8,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.values import NamedTuple
+from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.text import FileError
@@ -82,7 +83,12 @@ _COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
 
 
 def checked_target(file: Path) -> Path:
-    """Return the file behind symlinks that is to be replaced. Raises PlantDeskError for a database, and OSError."""
+    """Return the file behind symlinks that is to be replaced. Raises PlantDeskError for a database, and OSError.
+
+    What is no file, such as a pipe, is returned as it is named: `/dev/stdout` may lead to none.
+    """
+    if not _is_file(file):
+        return file
     file = Path(os.path.realpath(file))  # `resolve` raises RuntimeError for a link to itself
     if file.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(file))
@@ -95,4 +101,18 @@ def checked_target(file: Path) -> Path:
 
 def is_replaced(file: Path) -> bool:
     """Whether a finished file replaces `file`: not standard output, a pipe or a device, which are written to."""
-    return str(file) != PIPE and (file.is_file() or not file.exists())
+    return str(file) != PIPE and _is_file(file)
+
+
+def opened_target(file: Path) -> AbstractContextManager[BinaryIO]:
+    """Open a file that is replaced when the block ends without an error, or a pipe or device, which is written to.
+
+    Raises PlantDeskError for a database, and OSError.
+    """
+    file = checked_target(file)
+    return replaced_bytes(file) if _is_file(file) else file.open("wb")
+
+
+def _is_file(file: Path) -> bool:
+    """Whether a path is that of a file, or of none yet."""
+    return file.is_file() or not file.exists()

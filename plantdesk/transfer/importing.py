@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import heapq
+import io
 import itertools
 import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.import_batches import OnConflict
 from plantdesk.domain.validation import plant_fields
 from plantdesk.domain.values import NamedTuple
-from plantdesk.platform.atomic_replace import replaced_text
 from plantdesk.transfer.columns import READ
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable
-from plantdesk.transfer.files import checked_target
+from plantdesk.transfer.files import opened_target
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.markdown import MarkdownTable
 from plantdesk.transfer.reading import Refused
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 #: Refused rows that are named.
 LISTED = 20
-_COLUMNS = ("file", "line", "reason", "id", "name", "tag", "note")
+_COLUMNS = ("file", "line", "reason", *READ, "text")
 
 
 class ImportOptions(NamedTuple):
@@ -55,7 +57,8 @@ class FileReading(NamedTuple):
     """How a file was read: `columns` are the names of the fields' columns, `ignored` those of other columns.
 
     `encoding` and `delimiter` are None where the format has none, `doubtful_cell` where the encoding is no guess.
-    `other_tables` is the number of tables of the file that were not read, `links` that of links read as their text.
+    `other_tables` is the number of tables of the file that were not read, `links` that of links read as their text,
+    `titles` that of rows above the header, such as a title.
     """
 
     name: str
@@ -67,13 +70,14 @@ class FileReading(NamedTuple):
     ignored: tuple[str, ...]
     other_tables: int
     links: int
+    titles: int
 
 
 class Preview(NamedTuple):
     """The numbers of rows by outcome, the first invalid rows, and the first that conflict.
 
-    `blank` are the rows without any text, which are left out, `other_tables` those of the files that are not read, and
-    `links` those that are read as their text.
+    `blank` are the rows without any text, which are left out, `other_tables` those of the files that are not read,
+    `links` those that are read as their text, and `titles` the rows above headers.
     """
 
     counts: ImportCounts
@@ -83,6 +87,7 @@ class Preview(NamedTuple):
     conflict_rows: Sequence[Refused]
     other_tables: int
     links: int
+    titles: int
 
 
 def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
@@ -97,6 +102,7 @@ def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
         {field: reader.columns[field] for field in READ if field in reader.columns},
         tuple(reader.ignored),
         *((table.other_tables, table.links) if isinstance(table, MarkdownTable) else (0, 0)),
+        reader.titles,
     )
 
 
@@ -112,7 +118,7 @@ class InvalidRowsError(PlantDeskError):
 
 
 class NoNamesError(InvalidRowsError):
-    """No object of a JSON file has a member for the name."""
+    """No object that was read in a JSON file has a member for the name."""
 
 
 class FileImport:
@@ -173,7 +179,8 @@ class FileImport:
         clashing = list(itertools.islice(self._conflicts(), self._max_listed))
         others = sum(reading.other_tables for reading in self.readings)
         links = sum(reading.links for reading in self.readings)
-        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, others, links)
+        titles = sum(reading.titles for reading in self.readings)
+        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, others, links, titles)
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.
@@ -181,21 +188,28 @@ class FileImport:
         Raises InvalidRowsError, ImportConflictError, StoreError, InterruptedError.
         """
         if self._invalid and not skip_invalid:
-            has_names = all("name" in reading.columns for reading in self.readings)
-            raise (InvalidRowsError if has_names else NoNamesError)(self._invalid)
+            read = (reading for reading in self.readings if reading.columns or reading.ignored)
+            lacks_names = any("name" not in reading.columns for reading in read)
+            raise (NoNamesError if lacks_names else InvalidRowsError)(self._invalid)
         others = len(self._names) - 1
         return self._import.apply(self._names[0] + (f" +{others}" if others else ""), progress)
 
     def write_refused(self, file: Path) -> None:
-        """Write invalid and conflicting rows to a CSV file with the reasons. Raises PlantDeskError, OSError."""
+        """Write invalid and conflicting rows to a CSV file with the reasons. Raises PlantDeskError, OSError.
+
+        An invalid row that could not be read, or has more than its fields, is written as it is in its file, in the
+        column `text`, and half a surrogate pair, for which a row was refused, as in JSON.
+        """
         import csv
 
-        with replaced_text(checked_target(file), newline="") as stream:
-            writer = csv.writer(stream)
+        with opened_target(file) as stream:
+            text = io.TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
+            writer = csv.writer(text)
             writer.writerow(_COLUMNS)
             for row in self._all_refused():
-                texts = [row.values.get(field, "") for field in _COLUMNS[3:]]
-                writer.writerow([self.name_of(row), row.line, row.reason, *texts])
+                texts = [row.values.get(field, "") for field in READ]
+                writer.writerow([self.name_of(row), row.line, row.reason, *texts, row.text])
+            text.detach()  # flushes it
 
     def name_of(self, row: Refused) -> str:
         """Return the name of the file of a row."""
@@ -215,20 +229,30 @@ class FileImport:
     def _refuse(self, row: Refused) -> None:
         self._invalid += 1
         if self._invalid <= self._max_listed:
-            self._listed.append(row)
+            self._listed.append(row._replace(text=""))
         self._refused.write(json.dumps(row, default=str) + "\n")
 
     def _conflicts(self) -> Iterator[Refused]:
-        for (file, line, plant_id, name, tag, note), owner in self._import.conflicts():
-            reason = Text("ID {id} belongs to “{name}”.", id=str(plant_id), name=shortened(owner, 40))
+        for (file, line, plant_id, name, tag, note), owner, earlier in self._import.conflicts():
+            if earlier is None:
+                reason = Text("ID {id} belongs to “{name}”.")
+            elif earlier[0] == file:
+                reason = Text("ID {id} is also in line {line:,}, of “{name}”.", line=earlier[1])
+            else:
+                of_file = shortened(self._names[earlier[0] - 1], 40)
+                reason = Text("ID {id} is also in “{file}”, line {line:,}, of “{name}”.", file=of_file, line=earlier[1])
             texts = {"id": str(plant_id), "name": name, "tag": tag or "", "note": note or ""}
-            yield Refused(file, line, reason, texts)
+            yield Refused(file, line, reason.filled(id=str(plant_id), name=shortened(owner, 40)), texts)
 
     def _all_refused(self) -> Iterator[Refused]:
+        """Yield invalid and conflicting rows in the order of the files."""
+        is_left_out = self._on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
+        conflicts = self._conflicts() if is_left_out else iter(())
+        yield from heapq.merge(self._invalid_rows(), conflicts, key=itemgetter(0, 1))
+
+    def _invalid_rows(self) -> Iterator[Refused]:
         self._refused.seek(0)
         for line in self._refused:
-            file, number, reason, values = json.loads(line)
-            yield Refused(file, number, Text("{reason}", reason=reason), values)
+            file, number, reason, *rest = json.loads(line)
+            yield Refused(file, number, Text("{reason}", reason=reason), *rest)
         self._refused.seek(0, os.SEEK_END)
-        if self._on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}:
-            yield from self._conflicts()

@@ -45,7 +45,7 @@ class Input(NamedTuple):
     form: Format
     text: TextFile | None
     table: Table | None
-    objects: Iterator[tuple[int, object]]
+    objects: Iterator[strict_json.Items]
 
 
 def _ignore(_size: int) -> None:
@@ -89,15 +89,18 @@ def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
             return Input(form, text, DelimitedTable(text, delimiter, reading.quote, is_list=reading.is_list), iter(()))
 
 
-def _json_lines(text: TextFile) -> Iterator[tuple[int, object]]:
+def _json_lines(text: TextFile) -> Iterator[strict_json.Items]:
     for block in text.blocks():
-        first = text.line - block.count("\n")
-        for number, line in enumerate(block.split("\n"), first):
+        items = strict_json.plain_lines(block)
+        if items is not None:
+            yield range(text.first, text.line + 1), items
+            continue
+        for number, line in enumerate(block.split("\n"), text.first):
             if line and not line.isspace():
-                yield number, strict_json.line_value(line.removesuffix("\r"))
+                yield [number], [strict_json.line_value(line.removesuffix("\r"))]
 
 
-def _checked(items: Iterator[tuple[int, object]], text: TextFile) -> Iterator[tuple[int, object]]:
+def _checked(items: Iterator[strict_json.Items], text: TextFile) -> Iterator[strict_json.Items]:
     try:
         yield from items
     except strict_json.FileSyntaxError as error:
@@ -161,11 +164,12 @@ def _of_table(table: Table, columns: Columns) -> tuple[Layout, Sequence[Sequence
     if batch.empty_is_none:
         rows = [[cell or None for cell in row] for row in rows]
     layout = layout_of(rows, columns, table.layout)
-    return layout, rows[1:] if layout.has_header else rows
+    return layout, rows[layout.titles + layout.has_header :]
 
 
 def _of_objects(file: Input) -> tuple[Layout, list[list[str | None]]]:
-    objects = [item for _, item in itertools.islice(file.objects, SAMPLED) if isinstance(item, dict)]
+    items = itertools.chain.from_iterable(items for _, items in file.objects)
+    objects = [item for item in itertools.islice(items, SAMPLED) if isinstance(item, dict)]
     names = list(dict.fromkeys(name for item in objects for name in item))
     if not names:
         raise PlantDeskError(Text("The file has no objects with members."))

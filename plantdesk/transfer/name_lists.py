@@ -9,6 +9,7 @@ import stat
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
@@ -70,7 +71,7 @@ def _names(
 ) -> Iterator[str]:
     with _opened(source, reading, progress) as file:
         if file.table is None:
-            for _, item in file.objects:
+            for item in chain.from_iterable(items for _, items in file.objects):
                 if isinstance(item, dict) and isinstance(name := item.get("name"), str):
                     yield name
             return
@@ -86,7 +87,7 @@ def _names(
                 yield name
             reader.left_out += len(batch.errors)
             left_out(reader.left_out)
-            defect = defect or next(iter(batch.errors.values()), None)
+            defect = defect or next((each.reason for each in batch.errors.values()), None)
         if defect is not None and not has_names:
             raise FileError(source.name, defect)
 
@@ -144,12 +145,12 @@ class _Reader:
         self._name = name
         self._authors = next((headers.index(each) for each in _AUTHORS if each in headers), None)
         status = next((at for at, each in enumerate(headers) if each in _STATUS), None)
-        known = {(_cell(row, status) or "").casefold() for row in rows[1:]} & (_ACCEPTED | _OTHERS)
+        known = {(_cell(row, status) or "").casefold() for row in rows[layout.titles + 1 :]} & (_ACCEPTED | _OTHERS)
         #: None also where it is another status, such as of the plants of a garden.
         self._status = status if known else None
         self._kingdom = headers.index("kingdom") if "kingdom" in headers else None
         #: The number of the row with the first name.
-        self.first = int(layout.has_header)
+        self.first = layout.titles + layout.has_header
         #: The number of names that are not accepted, not of plants or fungi, or in rows that cannot be read.
         self.left_out = 0
 

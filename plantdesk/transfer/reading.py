@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
-from plantdesk.domain.records import parse_id
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, parse_id
+from plantdesk.domain.strict_json import Unread
 from plantdesk.domain.validation import UnfitNumber, new_plant, plant_fields, plant_note
 from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.columns import READ, SAMPLED, Columns, Layout, NoColumnError, layout_of, letters_of, mapped
@@ -28,7 +33,7 @@ _SHORT = 25_000
 _MAX_IGNORED = 100
 #: Sets of members of which the fields are remembered.
 _MAX_SHAPES = 16
-#: The types of values that are surely valid; integers are in int64.
+#: The types of values that are surely valid, where integers are in int64.
 _KINDS: dict[str, set[type]] = {
     "id": {int, type(None)},
     "name": {str},
@@ -37,17 +42,19 @@ _KINDS: dict[str, set[type]] = {
 }
 #: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
+_NO_NAME = Text("The name is missing.")
 #: Objects of a batch.
 _MAX_ROWS = 1000
 
 
 class Refused(NamedTuple):
-    """A row that is not a plant; `values` are the texts of its fields."""
+    """A row that is not a plant; `values` are the texts of its fields, `text` is the row if it has more."""
 
     file: int
     line: int
     reason: Text
     values: dict[str, str]
+    text: str = ""
 
 
 class RowReader:
@@ -62,6 +69,8 @@ class RowReader:
         self.ignored: dict[str, None] = {}
         #: Rows without any text, which are left out.
         self.blank = 0
+        #: Rows above the header, such as a title, which are not read.
+        self.titles = 0
         #: The fields of which a plant has one.
         self.fields: set[str] = set()
 
@@ -77,12 +86,12 @@ class RowReader:
         self._layout = layout = layout_of(first.rows, self._columns, layout)
         if "name" not in layout.fields:
             raise NoColumnError(layout.names)
-        self.fields = set(layout.fields)
+        self.fields, self.titles = set(layout.fields), layout.titles
         unnamed = _unnamed_columns(layout, first)
         self._note_columns([unnamed.get(at, name) for at, name in enumerate(layout.names)], layout.fields)
         self._positions = [layout.fields.get(field) for field in READ]
-        if layout.has_header:
-            first = first._replace(lines=first.lines[1:], rows=first.rows[1:])
+        above = layout.titles + layout.has_header
+        first = first._replace(lines=first.lines[above:], rows=first.rows[above:], texts=first.texts[above:])
         for batch in itertools.chain([first], batches):
             self._note_beyond(batch)
             plants = self._valid_batch(batch)
@@ -98,7 +107,7 @@ class RowReader:
         numbers = _numbers(ids)
         if numbers is None or (not all(names) and (batch.empty_is_none or None in names)):
             return None
-        if any(map(str.isspace, cast("Sequence[str]", names))):  # perhaps a blank row
+        if not all(ids) and any(map(str.isspace, cast("Sequence[str]", names))):  # perhaps a blank row
             return None
         if batch.empty_is_none and not all(tags):
             tags = [tag or None for tag in tags]
@@ -120,54 +129,61 @@ class RowReader:
 
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
         width = len(self._layout.names)
-        for line, row in zip(batch.lines, batch.by_row(), strict=True):
+        lines = batch.texts.split("\n") if isinstance(batch.texts, str) else batch.texts
+        for at, (line, row) in enumerate(zip(batch.lines, batch.by_row(), strict=True)):
             cells = [cell or None for cell in row] if batch.empty_is_none else row[:width] if batch.is_sheet else row
-            if line not in batch.errors and all(cell is None or cell.isspace() for cell in cells):
+            if unread := batch.errors.get(line):
+                self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
+                continue
+            if all(cell is None or cell.isspace() for cell in cells):
                 self.blank += 1
                 continue
-            values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
+            values = [None if each is None or each >= len(cells) else cells[each] for each in self._positions]
             try:
-                if line in batch.errors:
-                    raise PlantDeskError(batch.errors[line])  # noqa: TRY301 - reported as the others
                 _check_width(cells, width)
                 yield ImportRow(self._number, line, *_of_texts(*values))
             except PlantDeskError as error:
                 texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
-                self._refused(Refused(self._number, line, error.text, texts))
+                has_more = any(cell for each, cell in enumerate(row) if each not in self._positions)
+                text = (lines[at].rstrip("\r\n") if lines else _csv(row)) if has_more else ""
+                self._refused(Refused(self._number, line, error.text, texts, text))
 
     # --- JSON ---
 
-    def objects(self, items: Iterator[tuple[int, object]], *, numbered: bool) -> Iterator[ImportBatch]:
-        """Yield the valid plants of JSON objects and their lines, and report others, by their numbers if `numbered`.
+    def objects(self, batches: Iterator[strict_json.Items], *, numbered: bool) -> Iterator[ImportBatch]:
+        """Yield the valid plants of JSON objects, and report others, by their numbers if `numbered`.
 
         Raises FileError and OSError.
         """
         first = 1
-        while batch := [*itertools.islice(items, _MAX_ROWS)]:
-            plants = self._valid_objects(batch)
-            yield plants or batch_of(self._number, [*self._of_items(batch, first if numbered else 0)])
-            first += len(batch)
+        for lines, items in _merged(batches):
+            plants = self._valid_objects(lines, items)
+            yield plants or batch_of(self._number, [*self._of_items(lines, items, first if numbered else 0)])
+            first += len(lines)
 
-    def _valid_objects(self, batch: Sequence[tuple[int, object]]) -> ImportBatch | None:
+    def _valid_objects(self, lines: Sequence[int], items: Sequence[object]) -> ImportBatch | None:
         """Return the plants of a batch whose objects are all surely valid, member by member; else None."""
-        lines, items = zip(*batch, strict=True)
         members = self._common_members(items)
         if members is None:
             return None
-        none = (None,) * len(items)
-        values = {field: [item.get(members[field]) for item in items] if field in members else none for field in READ}
-        if any(set(map(type, values[field])) - kinds for field, kinds in _KINDS.items()):
+        none: Sequence[Any] = (None,) * len(items)
+        objects = cast("Sequence[dict[str, Any]]", items)
+        values = {field: _values(objects, members[field]) if field in members else none for field in READ}
+        kinds = {field: set(map(type, values[field])) for field in READ}
+        if any(kinds[field] - valid for field, valid in _KINDS.items()):
             return None
-        ids, names, tags, notes = (cast("Sequence[Any]", values[field]) for field in READ)
-        texts = "".join(text for texts in (names, tags, notes) for text in texts if text)
-        if not _is_unicode(texts) or max(map(len, filter(None, notes)), default=0) >= _SHORT:
+        ids, names, tags, notes = (values[field] for field in READ)
+        if not (_are_int64(ids) and _is_unicode("".join(filter(None, itertools.chain(names, tags, notes))))):
             return None
-        self.fields.update(field for field in READ if any(value is not None for value in values[field]))
-        return ImportBatch(self._number, lines, ids, names, tags, [note or None for note in notes])
+        if max(map(len, filter(None, notes)), default=0) >= _SHORT:
+            return None
+        self.fields.update(field for field in READ if kinds[field] - {type(None)})
+        notes = [note or None for note in notes] if "note" in members else none
+        return ImportBatch(self._number, lines, ids, names, tags, notes)
 
     def _common_members(self, items: Sequence[object]) -> dict[str, str] | None:
         """Return the member of each field if it is the same in all objects that have it."""
-        if set(map(type, items)) != {dict}:
+        if not {dict, strict_json.Members}.issuperset(map(type, items)):
             return None
         shapes = dict.fromkeys(map(tuple, cast("Sequence[dict[str, object]]", items)))
         if len(shapes) > _MAX_SHAPES:
@@ -181,27 +197,34 @@ class RowReader:
         )
         return common if is_same else None
 
-    def _of_items(self, batch: Sequence[tuple[int, object]], first: int) -> Iterator[ImportRow]:
-        for at, (line, item) in enumerate(batch):
+    def _of_items(
+        self, lines: Sequence[int], items: Sequence[dict[str, object] | Unread], first: int
+    ) -> Iterator[ImportRow]:
+        for at, (line, item) in enumerate(zip(lines, items, strict=True)):
             yield from self._of_item(line, item, first and first + at)
 
-    def _of_item(self, line: int, item: object, number: int) -> Iterator[ImportRow]:
-        error = item if isinstance(item, PlantDeskError) else None  # to raise it would make a cycle with its stack
-        try:
-            if error is None:
+    def _of_item(self, line: int, item: dict[str, object] | Unread, number: int) -> Iterator[ImportRow]:
+        texts: dict[str, str] = {}
+        unread = item if isinstance(item, Unread) else None
+        if not isinstance(item, Unread):
+            try:
                 yield ImportRow(self._number, line, *self._of_object(item))
-        except PlantDeskError as raised:
-            error = raised.with_traceback(None)
-        if error is not None:
-            values = item if isinstance(item, dict) else {}
-            fields = self._renamed(values).items()
-            texts = {field: text_of(value) for field, value in fields if isinstance(value, str | int | UnfitNumber)}
-            numbered = Text("Item {number:,}: {reason}", number=number, reason=error.text)
-            self._refused(Refused(self._number, line, numbered if number else error.text, texts))
+            except PlantDeskError as error:
+                texts, text = self._texts_of(item)
+                unread = Unread(error.text, text)
+        if unread is not None:
+            numbered = Text("Item {number:,}: {reason}", number=number, reason=unread.reason)
+            self._refused(Refused(self._number, line, numbered if number else unread.reason, texts, unread.text))
 
-    def _of_object(self, item: object) -> Fields:
-        if not isinstance(item, dict):
-            raise strict_json.NotAnObjectError
+    def _texts_of(self, item: dict[str, object]) -> tuple[dict[str, str], str]:
+        """Return the texts of the fields of an object, and its JSON if it has more than these."""
+        members = self._members_of(tuple(item))
+        known = {field: name for field, name in members.items() if isinstance(item[name], str | int | UnfitNumber)}
+        has_more = any(value is not None and name not in known.values() for name, value in item.items())
+        texts = {field: text_of(item[name]) for field, name in known.items()}
+        return texts, strict_json.object_text(item) if has_more else ""
+
+    def _of_object(self, item: dict[str, object]) -> Fields:
         values = {name: _value_of(name, value) for name, value in self._renamed(item).items() if value is not None}
         self.fields.update(values)
         note = values.pop("note", "")
@@ -209,6 +232,8 @@ class RowReader:
             raise PlantDeskError(Text("The note must be text, or a number."))
         if isinstance(values.get("id"), str):  # as every id in CSV
             values["id"] = _id_of(str(values["id"]))
+        if "name" not in values:
+            raise PlantDeskError(_NO_NAME)
         if values.get("id") is not None:
             plant = new_plant(values)
             return plant.id, plant.name, plant.tag, plant_note(note)
@@ -246,7 +271,7 @@ class RowReader:
 
 def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:
     """Return names for the columns without one, by their positions, that have cells in the first rows."""
-    rows = first.rows[1:SAMPLED] if layout.has_header else ()
+    rows = first.rows[layout.titles + 1 : SAMPLED] if layout.has_header else ()
     return {
         at: f"column {letters_of(at) if first.is_sheet else at + 1}"
         for at, name in enumerate(layout.names[:_MAX_IGNORED])
@@ -257,9 +282,40 @@ def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:
 def _value_of(field: str, value: object) -> object:
     """Return a value of a JSON object: a number as text, as it is written, unless it is the id."""
     if field == "id":
-        return strict_json.whole_number(value) if isinstance(value, strict_json.Decimal) else value
+        is_checked = isinstance(value, strict_json.Decimal) or (type(value) is int and not _are_int64([value]))
+        return strict_json.whole_number(str(value)) if is_checked else value
     is_number = isinstance(value, int | strict_json.Decimal | UnfitNumber) and not isinstance(value, bool)
     return text_of(value) if is_number else value
+
+
+def _merged(batches: Iterator[strict_json.Items]) -> Iterator[strict_json.Items]:
+    """Yield batches of one object each in larger ones, and others as they are."""
+    lines: list[int] = []
+    items: list[dict[str, object] | Unread] = []
+    for more_lines, more in batches:
+        if lines and (len(more) > 1 or len(lines) == _MAX_ROWS):
+            yield lines, items
+            lines, items = [], []
+        if len(more) > 1:
+            yield more_lines, more
+        else:
+            lines += more_lines
+            items += more
+    if lines:
+        yield lines, items
+
+
+def _values(items: Sequence[dict[str, Any]], name: str) -> Sequence[Any]:
+    """Return a member of all objects, None where there is none."""
+    try:
+        return [*map(itemgetter(name), items)]
+    except KeyError:
+        return [item.get(name) for item in items]
+
+
+def _are_int64(ids: Sequence[int | None]) -> bool:
+    known = cast("Sequence[int]", ids) if None not in ids else [each for each in ids if each is not None]
+    return not known or (min(known) >= SMALLEST_ID and max(known) <= LARGEST_ID)
 
 
 def text_of(value: object) -> str:
@@ -281,15 +337,29 @@ def _check_width(cells: Sequence[str | None], width: int) -> None:
         raise PlantDeskError(Text("The row has {cells:,} cells, the header {width:,}."), cells=len(cells), width=width)
 
 
-def _numbers(ids: Sequence[str | None]) -> list[int | None] | None:
+def _csv(cells: Sequence[str | None]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
+
+
+def _numbers(ids: Sequence[str | None]) -> Sequence[int | None] | None:
     """Return the ids as numbers, or None unless all of them are surely valid."""
-    if not any(ids):
+    texts = [*filter(None, ids)]
+    if not texts:
         return [None] * len(ids)
-    texts = cast("Sequence[str]", ids) if all(ids) else [text or "" for text in ids]
-    digits = "".join(texts)
-    if not (digits.isascii() and digits.isdigit() and max(map(len, texts)) <= _SURE):
+    if not "".join(texts).encode().isdigit():
         return None
-    return [*map(int, texts)] if texts is ids else [int(text) if text else None for text in texts]
+    try:
+        numbers: list[int] = json.loads(f"[{','.join(texts)}]")  # takes three quarters of the time of `int`
+    except ValueError:  # 007, or thousands of digits
+        if max(map(len, texts)) > _SURE:
+            return None
+        numbers = [*map(int, texts)]
+    if max(numbers) > LARGEST_ID:
+        return None
+    found = iter(numbers)
+    return numbers if len(numbers) == len(ids) else [next(found) if text else None for text in ids]
 
 
 def _id_of(text: str) -> int | None:
@@ -302,6 +372,5 @@ def _of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str
     """Return a plant of decoded texts, which have no half surrogate pairs. The rules are those of `new_plant`."""
     number = None if plant_id is None else _id_of(plant_id)
     if name is None:
-        plant_fields({})  # raises the message for a missing name
-        raise AssertionError
+        raise PlantDeskError(_NO_NAME)
     return number, name, tag, plant_note(note or "")

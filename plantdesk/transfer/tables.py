@@ -13,8 +13,8 @@ from plantdesk.transfer.columns import Layout
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.domain.errors import Text
     from plantdesk.domain.import_batches import SavedPlant
+    from plantdesk.domain.strict_json import Unread
 
 
 #: Cells up to which rows of a sheet are made equally long.
@@ -25,15 +25,17 @@ class Batch(NamedTuple):
     """Rows of a table and the line of each. A cell is None where there is none, or "" if `empty_is_none`.
 
     Where `columns` are given, they are there in place of `rows`. No cell has half a surrogate pair. `errors` has, by
-    their lines, the reasons why rows could not be read. In a sheet (`is_sheet`) cells beyond the header are no error.
+    their lines, the rows that could not be read. In a sheet (`is_sheet`) cells beyond the header are no error.
+    `texts` are the rows as they are in a text file, or, after the first batch, their lines where each is one row.
     """
 
     lines: Sequence[int]
     rows: Sequence[Sequence[str | None]]
     empty_is_none: bool = False
     columns: Sequence[Sequence[str | None]] | None = None
-    errors: Mapping[int, Text] = {}
+    errors: Mapping[int, Unread] = {}
     is_sheet: bool = False
+    texts: Sequence[str] | str = ()
 
     def by_column(self, width: int) -> Sequence[Sequence[str | None]] | None:
         """Return the columns, or None unless all rows have `width` cells."""

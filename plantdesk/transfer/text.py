@@ -175,8 +175,9 @@ class TextFile:
         self.encoding = encoding
         #: The first cell whose letters depend on the encoding, where nothing in the file says or proves it.
         self.doubtful_cell: str | None = None
-        #: Lines that were given out by `lines` and `blocks`.
+        #: Lines that were given out by `lines` and `blocks`, and the number of the first one of the last block.
         self.line = 0
+        self.first = 1
         self._stream = stream
         self._progress = progress
         self._newlines = 0
@@ -197,11 +198,15 @@ class TextFile:
         first = self._decoded(decoder, sample)
         # Macintosh programs of old end lines with CR alone; the last character may be the first half of CR LF.
         end = "\r" if "\r" in first[:-1] and "\n" not in first else "\n"
-        yield first.replace(end, "\n")
+        yield self._counted(first.replace(end, "\n"))
         while data := self._stream.read(_PIECE):
             self._progress(len(data))
-            yield self._decoded(decoder, data).replace(end, "\n")
-        yield self._decoded(decoder, b"", final=True)
+            yield self._counted(self._decoded(decoder, data).replace(end, "\n"))
+        yield self._counted(self._decoded(decoder, b"", final=True))
+
+    def _counted(self, piece: str) -> str:
+        self._newlines += piece.count("\n")
+        return piece
 
     def blocks(self) -> Iterator[str]:
         """Yield whole lines, many at a time, without the LF of the last one. Raises FileError and OSError.
@@ -209,33 +214,35 @@ class TextFile:
         A last line without its LF comes with those before it, so that a small file is one block.
         """
         skipped = self._skipped
-        for block in self._blocks():
-            count = block.count("\n") + 1
-            if count > skipped:
-                yield block.split("\n", skipped)[skipped]
-            skipped = max(skipped - count, 0)
+        for block, last in self._blocks():
+            self.first, self.line = self.line + 1, last
+            if not skipped:
+                yield block
+            elif last > skipped:
+                lines = block.split("\n", skipped - self.first + 1)
+                self.first, skipped = skipped + 1, 0
+                yield lines[-1]
 
-    def _blocks(self) -> Iterator[str]:
+    def _blocks(self) -> Iterator[tuple[str, int]]:
+        """Yield blocks and the number of their last line."""
         lines: list[str] = []
         rest: list[str] = []
+        last = 0
         for piece in filter(None, self.pieces()):
             if lines:
-                yield self._counted(lines.pop())
+                yield lines.pop(), last
             block, has_end, end = piece.rpartition("\n")
             if has_end:
-                lines, rest = ["".join([*rest, block])], []
+                lines, rest, last = ["".join([*rest, block])], [], self._newlines
             rest.append(end)
             if len(rest) * _PIECE > LONGEST and sum(map(len, rest)) > LONGEST:
                 reason = Text("The line is longer than {longest:,} characters.", longest=LONGEST)
                 raise self.error(reason, self.line + 1)
         if any(rest) and rest != ["\x1a"]:  # the end of a file of DOS
             lines.append("".join(rest))
+            last += 1
         if lines:
-            yield self._counted("\n".join(lines))
-
-    def _counted(self, block: str) -> str:
-        self.line += block.count("\n") + 1
-        return block
+            yield "\n".join(lines), last
 
     def lines(self) -> Iterator[str]:
         """Yield the lines without their LF, one at a time. Raises FileError and OSError."""
@@ -260,7 +267,6 @@ class TextFile:
                 raise UnknownEncodingError(self.name, _NOT_UTF8) from None
             reason = Text("A byte is not {encoding} as the text before.", encoding=encoding)
             raise UnknownEncodingError(self.name, reason, (), line) from None
-        self._newlines += text.count("\n")
         return text
 
     def _encoding(self, sample: bytes) -> str:

@@ -23,8 +23,7 @@ from plantdesk.domain.protocols import LinePages
 from plantdesk.domain.records import utc_time
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import output
-from plantdesk.platform.atomic_replace import replaced_bytes, replaced_text
-from plantdesk.transfer.files import checked_target, is_replaced
+from plantdesk.transfer.files import opened_target
 from plantdesk.transfer.formats import FIELDS, PIPE, Format
 
 if TYPE_CHECKING:
@@ -288,7 +287,7 @@ def write_plants(
 def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
     values = map(_values, batches)
     if str(file) != PIPE:
-        with replaced_bytes(checked_target(file)) as stream:
+        with opened_target(file) as stream:
             write_workbook(stream, values)
         return
     if output.is_terminal():
@@ -312,10 +311,5 @@ def _written(file: Path) -> Iterator[Callable[[str], object]]:
         yield output.write_data
         output.flush()
         return
-    file = checked_target(file)
-    if not is_replaced(file):
-        with file.open("w", encoding="utf-8", newline="") as stream:
-            yield stream.write
-        return
-    with replaced_text(file, newline="") as temporary:
-        yield temporary.write
+    with opened_target(file) as stream:
+        yield lambda text: stream.write(text.encode())

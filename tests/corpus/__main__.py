@@ -120,6 +120,7 @@ def _columns(imported: Imported) -> dict[str, str]:
 def _requested(rows: list[list[str]], imported: Imported, *, has_header: bool) -> list[tuple[str, ...]]:
     """Return the fields of the plants that the second reader finds in the columns that PlantDesk has taken."""
     width = max(map(len, rows))
+    rows = rows[imported.answer["files"][0]["title_rows"] :]
     names = rows[0] if has_header else [str(at) for at in range(1, width + 1)]
     positions = {field: names.index(column) for field, column in _columns(imported).items() if column in names}
     padded = ([*row, *[""] * (width - len(row))] for row in rows[has_header:])

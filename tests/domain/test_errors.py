@@ -69,8 +69,8 @@ def test_a_text_is_its_template_filled_in() -> None:
 
 
 def test_a_text_has_a_form_for_one() -> None:
-    assert str(ImportConflictError(1)) == "1 ID belongs to other plants, so nothing was imported."
-    assert str(ImportConflictError(1000)) == "1,000 IDs belong to other plants, so nothing was imported."
+    assert str(ImportConflictError(1)) == "1 row has an ID that is taken, so nothing was imported."
+    assert str(ImportConflictError(1000)) == "1,000 rows have an ID that is taken, so nothing was imported."
     assert ImportConflictError(1).text.values == {"count": 1}
 
 

@@ -37,9 +37,9 @@ def test_all_invalid_fields_are_named(values: dict[str, object], fields: list[st
 
 
 def test_a_fault_names_the_received_value() -> None:
-    with pytest.raises(InvalidPlantError, match="Received the text “7”"):
+    with pytest.raises(InvalidPlantError, match="It is the text “7”"):
         new_plant({"id": "7", "name": "x"})
-    with pytest.raises(InvalidPlantError, match=r"too large.*Received the number 9999999"):
+    with pytest.raises(InvalidPlantError, match=r"too large.*It is the number 9999999"):
         new_plant({"id": UnfitNumber("9" * 1000, is_whole=True), "name": "x"})
 
 
@@ -75,5 +75,5 @@ def test_an_id_beyond_int64_is_refused(text: str, reason: str) -> None:
 @pytest.mark.parametrize("number", ["99999999999999999999", "-99999999999999999999", "1.5"])
 def test_a_number_is_not_a_string(field: str, number: str) -> None:
     values = {"id": 1, "name": "Fern", field: UnfitNumber(number, is_whole=number != "1.5")}
-    with pytest.raises(InvalidPlantError, match=f"The {field} must be text. Received the number {number}."):
+    with pytest.raises(InvalidPlantError, match=f"The {field} must be text. It is the number {number}."):
         new_plant(values)

@@ -92,6 +92,13 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path) -> No
     assert [(each.name, each.read_text(encoding="utf-8")) for each in tmp_path.iterdir()] == [("plants.csv", "old")]
 
 
+def test_a_rename_that_fails_names_the_file(tmp_path: Path) -> None:
+    (folder := tmp_path / "plants.csv").mkdir()
+    with pytest.raises(OSError) as raised, replaced_bytes(folder):  # noqa: PT011 - its text is of the system
+        pass
+    assert (raised.value.filename, [*tmp_path.iterdir()]) == (str(folder), [folder])
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps what a killed process was writing")
 def test_what_a_killed_process_was_writing_is_removed_by_the_next(tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"

@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 
 from plantdesk.cli.main import main
+from plantdesk.transfer.columns import _FIELD_OF, _HEADERS, plain
 from tests.transfer.conftest import stored
 
 if TYPE_CHECKING:
@@ -41,6 +42,75 @@ def test_headers_of_plant_lists_are_known(write: Write, header: str, column: str
 def test_headers_of_tags_are_known(write: Write, header: str) -> None:
     assert main(["import", write(f"name;{header};c0\nAster;bed;v\n")]) == 0
     assert stored() == [(1, "Aster", "bed", None)]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("Nummer;Naam;Categorie;Opmerking", "Numero;Nome;Categoria;Osservazioni", "Número;Nome;Categoria;Observação"),
+        *("Numer;Nazwa;Kategoria;Uwagi", "Číslo;Název;Kategorie;Poznámka", "Sorszám;Név;Címke;Megjegyzés"),
+        *("Nummer;Namn;Kategori;Anteckning", "Nr;Navn;Gruppe;Bemærkning", "Nr.;Navn;Sted;Merknad"),
+        "Tunnus;Nimi;Paikka;Huomautus",
+    ],
+)
+def test_headers_of_many_languages_are_known(write: Write, header: str) -> None:
+    assert main(["import", write(f"{header}\n7;Aster;bed;wet\n")]) == 0
+    assert stored() == [(7, "Aster", "bed", "wet")]
+
+
+def test_no_header_has_two_meanings() -> None:
+    headers = [plain(each).replace(" ", "") for field in _HEADERS.values() for each in field.split("|")]
+    assert len(set(headers)) == len(headers) == len(_FIELD_OF)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("My plants 2026\nID;Name;Tag\n", 1),
+        ("Pflanzen\n\nID;Name;Tag\n", 2),
+        ('My plants, all beds\n\n# of 2026\n\n"ID";"Name"\n', 4),
+        ("Pflanzenliste 2026;;\n;;\nNr;Pflanze;Beet\n", 2),
+        ("My plants\t\t\nID\tName\tTag\n", 1),
+    ],
+)
+def test_a_title_above_the_header_is_found(
+    write: Write, text: str, rows: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = write(text + "7{}Fern\n".format("\t" if "\t" in text else ";"))
+    assert main(["import", file, "--json"]) == 0
+    assert [row[:2] for row in stored()] == [(7, "Fern")]
+    printed = capfd.readouterr()
+    assert json.loads(printed.out)["files"][0]["title_rows"] == rows
+    assert f"{rows} row" in printed.err
+    assert "above the header" in printed.err
+
+
+def test_a_title_above_the_header_of_a_workbook_is_found(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in (["My plants"], [], ["id", "name"], [8, "Ivy"]):
+        book.active.append(row)
+    book.save(tmp_path / "plants.xlsx")
+    assert main(["import", str(tmp_path / "plants.xlsx")]) == 0
+    assert [row[:2] for row in stored()] == [(8, "Ivy")]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("name\nid;name\nFern\n", ["id;name", "Fern"]),
+        ("name;tag\nname;\nid;name\n", ["name", "id"]),
+        ("name,price\nFern,\nname,tag\n", ["Fern", "name"]),
+    ],
+)
+def test_a_header_is_no_title(write: Write, text: str, names: list[str]) -> None:
+    assert main(["import", write(text)]) == 0
+    assert [name for _, name, *_ in stored()] == names
+
+
+def test_without_a_header_there_is_no_title(write: Write) -> None:
+    assert main(["import", write("Fern\nid;name\n"), "--no-header", "--map", "name=1", "--skip-invalid"]) == 0
+    assert [name for _, name, *_ in stored()] == ["Fern", "id"]
 
 
 def test_a_title_above_the_header_can_be_skipped(write: Write, tmp_path: Path) -> None:

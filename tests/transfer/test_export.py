@@ -172,6 +172,30 @@ def test_a_link_to_itself_is_reported(tmp_path: Path, capfd: pytest.CaptureFixtu
     assert f"{loop}: " in capfd.readouterr().err
 
 
+@pytest.mark.skipif(os.name != "posix", reason="named pipes are POSIX")
+@pytest.mark.parametrize(
+    ("command", "begin"),
+    [
+        ("export {} --format csv", b"id,name"),
+        ("export {} --format xlsx", b"PK\x03\x04"),
+        ("labels {}", b"%PDF-"),
+    ],
+)
+def test_a_pipe_is_written_to(tmp_path: Path, command: str, begin: bytes) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    written = [sys.executable, "-m", "plantdesk", *command.format(pipe).split()]
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        subprocess.run(written, capture_output=True, check=True)
+        assert reader.read().startswith(begin)
+    assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the name is of POSIX")
+def test_the_name_of_standard_output_is_a_pipe_as_well() -> None:
+    command = [sys.executable, "-m", "plantdesk", "export", "/dev/stdout", "--format", "csv"]
+    assert subprocess.run(command, capture_output=True, check=True).stdout.startswith(b"id,name")
+
+
 @pytest.mark.parametrize("name", ["plants.db", "plants.db-wal", ".plants.db.lock", "link.csv"])
 def test_a_database_is_never_replaced(tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
     database, rows = paths.database_file(), tmp_path / "rows.csv"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import closing
@@ -57,6 +59,7 @@ AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
         "No;Nome;Gruppo;Osservazioni\n1;Röse;bed;\n7;Fern;;wet\n",
         "№\tНазвание\tКатегория\tПримечание\n1\tRöse\tbed\t\n7\tFern\t\twet\n".encode("utf-16"),
         "番号,名前,分類,備考\n1,Röse,bed,\n7,Fern,,wet\n",
+        "IDs,Plants,Tags,Notes\n1,Röse,bed,\n7,Fern,,wet\n",
         "id,name,tag,note\r\n1,Röse,bed,\r\n7,Fern,,wet\r\n\x1a".encode("cp1252"),
     ],
     ids=[
@@ -73,7 +76,7 @@ AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
             "utf-32",
         ),
         *("CR", "ids of pandas", "blanks before quotes", "blank row", "blanks behind quotes"),
-        *("mixed line ends", "headers of plant lists", "Italian", "Russian", "Japanese", "end of DOS"),
+        *("mixed line ends", "headers of plant lists", "Italian", "Russian", "Japanese", "plural", "end of DOS"),
     ],
 )
 def test_csv_of_many_kinds_is_read(write: Write, content: str | bytes) -> None:
@@ -124,10 +127,83 @@ def test_invalid_rows_refuse_the_file_and_can_be_skipped(
     assert main(["import", file, "--skip-invalid", "--rejects", str(rejects)]) == 1
     assert stored() == [(1, "Fern", None, None)]
     lines = rejects.read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "file,line,reason,id,name,tag,note"
+    assert lines[0] == "file,line,reason,id,name,tag,note,text"
     assert lines[1].startswith("plants.csv,3,")
-    assert lines[1].endswith(",x,Ivy,,")
+    assert lines[1].endswith(",x,Ivy,,,")
+    assert lines[4].endswith(',5,a,,b,"5,a,b,c"')
     assert len(lines) == 6
+
+
+def test_rejects_are_in_the_order_of_the_files_and_what_cannot_be_read_is_as_it_was(
+    write: Write, tmp_path: Path
+) -> None:
+    lines = ('{"id": 1, "name": "Fern"}', '{"id": 1, "name": "Ivy"}', '{"name": Moss}', '{"id": 1, "name": "Rose"}')
+    first, second = write("\n".join(lines), "a.jsonl"), write('id,name\n1,Cactus\n2,"Dai"sy\nx,Aster\n', "b.csv")
+    rejects = tmp_path / "rejects.csv"
+    options = ("--skip-invalid", "--on-clash", "skip", "--rejects", str(rejects))
+    assert main(["import", first, second, *options]) == 1
+    with rejects.open(encoding="utf-8", newline="") as stream:
+        rows = [(row["file"], row["line"], row["name"], row["text"]) for row in csv.DictReader(stream)]
+    assert rows == [
+        ("a.jsonl", "2", "Ivy", ""),
+        ("a.jsonl", "3", "", lines[2]),
+        ("a.jsonl", "4", "Rose", ""),
+        ("b.csv", "2", "Cactus", ""),
+        ("b.csv", "3", "", '2,"Dai"sy'),
+        ("b.csv", "4", "Aster", ""),
+    ]
+
+
+def test_an_id_that_files_have_twice_is_reported_with_the_row_that_has_it(
+    write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with closing(Store(paths.database_file())) as store:
+        store.add(new_plant({"id": 7, "name": "Cactus"}), FORM).result(30)
+    first, second = write("id,name\n1,Fern\n1,Ivy\n7,Moss\n7,Rose\n", "a.csv"), write("id,name\n1,Aster\n", "b.csv")
+    assert main(["import", first, second]) == 1
+    assert capfd.readouterr().err.splitlines()[2:] == [
+        "a.csv, line 3: ID 1 is also in line 2, of “Fern”.",
+        "a.csv, line 4: ID 7 belongs to “Cactus”.",
+        "a.csv, line 5: ID 7 belongs to “Cactus”.",
+        "b.csv, line 2: ID 1 is also in “a.csv”, line 2, of “Fern”.",
+        "1 new, 0 unchanged, 4 clashing (refuse), 0 invalid",
+        "plantdesk: 4 rows have an ID that is taken, so nothing was imported. Add --on-clash skip, new-id or replace.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "messages"),
+    [
+        (
+            "plants.jsonl",
+            '{"name": Fern}\n["Fern"]\n{"name": 1, "name": 2}\n{"id": 5}\n{"name": ["Fern"]}\n'
+            '{"name": "\\ud800"}\n{"x": ' + "[" * 2000,
+            [
+                "line 1: It is not JSON: Expecting value at column 10.",
+                'line 2: It is not an object, such as {"id": 1, "name": "Fern"}.',
+                "line 3: More than once in the object: “name”. Each member may be there once.",
+                "line 4: The name is missing.",
+                "line 5: The name must be text. It is a list.",
+                "line 6: The name cannot be stored: it contains half a surrogate pair. Use whole characters.",
+                "line 7: An object is nested too deeply.",
+            ],
+        ),
+        (
+            "plants.json",
+            '[{"name": "Ivy"},\n"Fern", {"name": true}]',
+            [
+                'line 2: Item 2: It is not an object, such as {"id": 1, "name": "Fern"}.',
+                "line 2: Item 3: The name must be text. It is true.",
+            ],
+        ),
+        ("plants.csv", "id,name\n1,\n", ["line 2: The name is missing."]),
+    ],
+)
+def test_messages_are_about_the_file(
+    write: Write, capfd: pytest.CaptureFixture[str], name: str, content: str, messages: list[str]
+) -> None:
+    assert main(["import", write(content, name)]) == 1
+    assert capfd.readouterr().err.splitlines()[1:-2] == [f"{name}, {message}" for message in messages]
 
 
 def test_the_counts_add_up_to_the_rows(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
@@ -187,10 +263,17 @@ def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.Captur
                 "ignored": [],
                 "other_tables": 0,
                 "links": 0,
+                "title_rows": 0,
             }
         ],
     }
     assert len(stored()) == 1
+
+
+def test_of_rows_with_one_id_the_last_replaces_the_plant(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write("id,name\n5,One\n5,Two\n5,Three\n"), "--on-clash", "replace"]) == 0
+    assert "2 clashing (replace; of several rows with one ID the last)" in capfd.readouterr().err
+    assert stored() == [(5, "Three", None, None)]
 
 
 def test_several_files_are_one_change(write: Write) -> None:
@@ -250,6 +333,7 @@ def test_files_that_are_no_plants_are_refused(
         ('{"name": "a"}\n', "If each line is an object, name the file .jsonl."),
         ('[{"name": "a"}\n {"name": "b"}]', "line 2: The array is not closed, or a comma"),
         ('[{"name": "a"},\n {"name": }]', 'line 2: Item 2: It is not JSON: Expecting value near “{"name": }]”'),
+        ('[{"name": "a"},\n\n {"name": "b"}, ]', "line 3: Item 3: It is not JSON: Expecting value near “]”"),
         ('[{"name": "a"}', "not closed"),
         ('[{"name": "a"}] x', "Something follows"),
     ],
@@ -372,6 +456,21 @@ def test_other_things_than_files(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert [name for _, name, *_ in stored()] == ["Fern"]
 
 
+@pytest.mark.parametrize(
+    ("row", "note"),
+    [
+        ('1,"a, ""b"" c",x', " lead"),
+        ('1,"a\n, ""b"" c",x', " lead"),
+        ('1,5" pot,"a, ""b"', " lead"),
+        ('1, "a, ""b"" c", x', "lead"),
+        ('1,a, "b, c"', "lead"),
+    ],
+)
+def test_blanks_are_left_out_only_where_they_are_before_quotes(write: Write, row: str, note: str) -> None:
+    assert main(["import", write(f"id,name,note\n{row}\n2,B, lead\n")]) == 0
+    assert stored()[1] == (2, "B", None, note)
+
+
 def test_standard_input_is_read() -> None:
     command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "jsonl"]
     done = subprocess.run(command, input=b'{"name": "Fern"}\n', capture_output=True, check=False)
@@ -409,6 +508,12 @@ def test_no_wrong_map(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @posix
+def test_half_a_surrogate_pair_is_written_to_the_rejects_as_in_json(write: Write, tmp_path: Path) -> None:
+    file, rejects = write('{"name": "a\\ud800"}\n{"name": "Fern"}\n', "plants.jsonl"), tmp_path / "rejects.csv"
+    assert main(["import", file, "--skip-invalid", "--rejects", str(rejects)]) == 1
+    assert rejects.read_text(encoding="utf-8").endswith(",,a\\ud800,,,\n")
+
+
 def test_rejects_never_replace_the_input(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file, link = tmp_path / "plants.csv", tmp_path / "link.csv"
     file.write_text("id,name\nx,Rose\n2,Yew\n")
@@ -416,6 +521,81 @@ def test_rejects_never_replace_the_input(tmp_path: Path, capfd: pytest.CaptureFi
     assert main(["import", str(file), "--skip-invalid", "--rejects", str(link)]) == 1
     assert "--rejects" in capfd.readouterr().err
     assert file.read_text() == "id,name\nx,Rose\n2,Yew\n"
+
+
+LATER = "Aster,bed,\r\n" * 9000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "texts"),
+    [
+        ("a.csv", "name,tag,note\nLupin,bed 3,tall,extra\nLupin,bed 3,tall,\n", ["Lupin,bed 3,tall,extra"]),
+        ("a.csv", f'name;tag;note\r\n{LATER}Lupin;"b";tall;"ex\ntra"\r\n', ['Lupin;"b";tall;"ex\ntra"']),
+        ("a.csv", f"name,tag,height\n{LATER},bed,3\r\nLupin,,\n,b,\n", [",bed,3", ""]),
+        ("a.csv", f'name,tag,height\n{LATER},"bed",3\r\nLupin,,\n', [',"bed",3']),
+        ("a.tsv", "id\tname\theight\nx\tIvy\t3\n1\tFern\t4\n", ["x\tIvy\t3"]),
+        ("a.md", "|id|name|height|\n|-|-|-|\n|x|Ivy|3, 4|\n|1|Fern|2|\n", ['x,Ivy,"3, 4"']),
+        ("a.jsonl", '{"nam":"x"}\n{"name":"Fern","x":null}\n', ['{"nam": "x"}']),
+        ("a.jsonl", '{"nam":1.50,"a":true}\n{"name":"Fern","x":[]}\n', ['{"nam":1.50,"a":true}']),
+        ("a.jsonl", '{"nam":1.50,"a":"é"}\n{"id":"x","name":"b"}\n', ['{"nam": 1.50, "a": "é"}', ""]),
+        ("a.json", '[{"name": {"first":[1.0]}}, {"name":"Fern"}]', ['{"name": {"first":[1.0]}}']),
+    ],
+)
+def test_rejects_have_all_that_was_in_a_row(
+    write: Write, tmp_path: Path, name: str, content: str, texts: list[str]
+) -> None:
+    rejects = tmp_path / "rejects.csv"
+    assert main(["import", write(content, name), "--skip-invalid", "--rejects", str(rejects)]) == 1
+    with rejects.open(encoding="utf-8", newline="") as stream:
+        assert [row["text"] for row in csv.DictReader(stream)] == texts
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.json", '[{"id":1,"id":2,"name":"a"}]'), ("a.jsonl", f'{{"name":"a","x":{"[" * 9000}{"]" * 9000}}}\n')],
+)
+def test_a_name_that_could_not_be_read_is_not_said_to_be_missing(
+    write: Write, capfd: pytest.CaptureFixture[str], name: str, content: str
+) -> None:
+    assert main(["import", write(content, name)]) == 1
+    assert "so nothing was imported. Correct the file, or add --skip-invalid." in capfd.readouterr().err
+
+
+@posix
+def test_rejects_are_no_other_name_of_the_input(
+    write: Write, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, link = write("id,name\nx,Rose\n"), tmp_path / "link.csv"
+    link.hardlink_to(file)
+    assert main(["import", file, "--skip-invalid", "--rejects", str(link)]) == 1
+    assert "--rejects names a file that is imported" in capfd.readouterr().err
+
+
+@posix
+def test_rejects_are_written_into_a_pipe(write: Write, tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe.csv")
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        assert main(["import", write("id,name\nx,Rose\n"), "--skip-invalid", "--rejects", str(pipe)]) == 1
+        assert reader.read().endswith(b",x,Rose,,,\r\n")
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("kind", ["folder", "socket"])
+def test_rejects_that_cannot_be_written_are_named_as_they_were_typed(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if kind == "folder":
+        (tmp_path / "target").mkdir()
+    elif not hasattr(socket, "AF_UNIX"):
+        pytest.skip("needs sockets with a name")
+    else:
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind("target")
+    assert main(["import", write("id,name\nx,Rose\n"), "--skip-invalid", "--rejects", "target"]) == 1
+    assert "plantdesk: target: " in capfd.readouterr().err
+    assert not (tmp_path / "target").is_file()
+    assert stored() == []
 
 
 def test_the_tag_of_an_option_is_checked(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

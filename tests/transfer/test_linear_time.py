@@ -24,71 +24,16 @@ from tests.support.costs import cpu_seconds
 if TYPE_CHECKING:
     from plantdesk.transfer.reading import Refused
 
+# fmt: off
 #: What a hostile text repeats.
 UNITS = (
-    *(
-        "a",
-        " ",
-        "\t",
-        "|",
-        "[",
-        "]",
-        "[[",
-        "[[a|",
-        "[](",
-        "[a](",
-        "![](x",
-        "(x)",
-        "*",
-        "**",
-        "**a ",
-        " *a",
-        "*a_b",
-        "_a",
-    ),
-    *(
-        "__a ",
-        "~~a",
-        "`a",
-        "\\",
-        "\\|",
-        "-",
-        "|-",
-        ":-",
-        "- ",
-        "<",
-        "<a",
-        "<br",
-        "<br ",
-        "</p",
-        "&",
-        "&#",
-        "&#9",
-        "9",
-        "&#x",
-    ),
-    *(
-        '"',
-        '""',
-        '"a""',
-        '",',
-        '","',
-        "'",
-        ",",
-        ";",
-        ", ",
-        "a\n",
-        "\ta\n",
-        "\n\t",
-        "a,b\n",
-        '"\n',
-        "\r",
-        "\r\n",
-        "\0",
-        "-1",
-    ),
-    *("tag:", 'tag:"', ' -tag:"a', "1-", "a\u0300\u0316", "\u0300", "[1,", "{", '{"a":', '{"a":1},', '"a",', "_x0000_"),
+    "a", " ", "\t", "|", "[", "]", "[[", "[[a|", "[](", "[a](", "![](x", "(x)", "*", "**", "**a ", " *a", "*a_b",
+    "_a", "__a ", "~~a", "`a", "\\", "\\|", "-", "|-", ":-", "- ", "<", "<a", "<br", "<br ", "</p", "&", "&#", "&#9",
+    "9", "&#x", '"', '""', '"a""', '",', '","', "'", ",", ";", ", ", "a\n", "\ta\n", "\n\t", "a,b\n", '"\n', "\r",
+    "\r\n", "\0", "-1", "tag:", 'tag:"', ' -tag:"a', "1-", "a\u0300\u0316", "\u0300", "[1,", "{", '{"a":', '{"a":1},',
+    '"a",', "_x0000_",
 )
+# fmt: on
 #: What stands before and after it.
 AROUND = (("", ""), ("name\n", "x"), ("a | b\n", "x|"), ("a|b\n-|-\n", "|"), ("#html:true\nname\n", "x"), ("[", "]"))
 SMALL = 2_000
@@ -128,15 +73,15 @@ def test_no_text_takes_longer_than_in_proportion_to_its_length(reader: Callable[
             with contextlib.suppress(PlantDeskError):
                 reader(text)
 
-        return cpu_seconds(run, 2)
+        return cpu_seconds(run, 1)
 
     def grows(size: int) -> bool:
         return cost(before, unit, after, 4 * size) > MOST * cost(before, unit, after, size)
 
     for before, after in AROUND:
         for unit in UNITS:
-            # A longer text may be read further, but not at two sizes.
-            assert not (grows(SMALL) and grows(4 * SMALL)), (before, unit, after)
+            # A longer text may be read further, but not at two sizes; the machine may be busy, but not four times.
+            assert not all(map(grows, (SMALL, 4 * SMALL) * 2)), (before, unit, after)
 
 
 def test_a_row_of_markdown_has_as_many_cells_as_one_of_csv() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
@@ -47,10 +46,10 @@ def import_plants(given: argparse.Namespace) -> int:
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportConflictError, StoreError, OSError.
     """
     options, rejects = _import_options(given), given.rejects
-    _check_rejects(rejects, given.files)
     for file in given.files:
         if str(file) != PIPE:
             file.stat()  # a missing file is refused before a database is created
+    _check_rejects(rejects, given.files)
     progress = _Progress()
     with ExitStack() as stack:
         stack.enter_context(cleaned_up_when_terminated())
@@ -98,7 +97,8 @@ def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
         return
     if str(rejects) == PIPE:
         raise PlantDeskError(Text("--rejects needs the name of a file."))
-    if checked_target(rejects) in {Path(os.path.realpath(file)) for file in files}:
+    checked_target(rejects)
+    if rejects.exists() and any(str(file) != PIPE and rejects.samefile(file) for file in files):
         raise PlantDeskError(Text("--rejects names a file that is imported. Choose another one."))
 
 
@@ -144,11 +144,13 @@ def _left_out(preview: Preview, options: ImportOptions) -> int:
 def _print_preview(preview: Preview, files_import: FileImport, options: ImportOptions) -> None:
     for reading in files_import.readings:
         print(_reading_text(reading), file=sys.stderr)
-    new, unchanged, clashing = preview.counts
+    new, unchanged, clashing, _ = preview.counts
     for row in (*preview.invalid_rows, *preview.conflict_rows):
         name = shortened(files_import.name_of(row), 60)
         print(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}", file=sys.stderr)
     what = "" if not clashing else f" ({options.on_conflict})"
+    if clashing and options.on_conflict is OnConflict.REPLACE:
+        what = " (replace; of several rows with one ID the last)"
     counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
     if preview.blank:
         counts += f", {preview.blank:,} blank"
@@ -175,6 +177,10 @@ def _reading_text(reading: FileReading) -> str:
     if reading.other_tables:
         others = reading.other_tables
         parts.append("1 other table is not read" if others == 1 else f"{others:,} other tables are not read")
+    if titles := reading.titles:
+        parts.append(
+            "1 row above the header is not read" if titles == 1 else f"{titles} rows above the header are not read"
+        )
     if reading.links:
         links = reading.links
         parts.append("1 link is read as its text" if links == 1 else f"{links:,} links are read as their text")
@@ -187,6 +193,7 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     change = None if applied is None or applied.change is None else applied.change.number
     plants = 0 if applied is None else applied.plants
     counts = {**preview.counts._asdict(), "invalid": preview.invalid, "blank": preview.blank}
+    del counts["owners"]
     files = [
         {
             "file": reading.name,
@@ -199,6 +206,7 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
             "ignored": reading.ignored,
             "other_tables": reading.other_tables,
             "links": reading.links,
+            "title_rows": reading.titles,
         }
         for reading in files_import.readings
     ]
