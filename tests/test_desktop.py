@@ -30,7 +30,7 @@ from plantdesk import __version__
 from plantdesk.desktop import Desktop
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.server_state import Failed, Off, On
+from plantdesk.domain.server_state import Failed, Off, On, Starting
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs, paths, settings, updates
 from plantdesk.platform.window_requests import WindowRequest
@@ -413,6 +413,22 @@ def test_a_port_that_gets_free_is_used_by_itself(
             assert desk.until_on().port == port
             desk.until_bar(shown=False)
             assert not [each for each in states if isinstance(each, Failed)], "attempts are not seen"
+
+
+def test_the_api_is_starting_until_it_is_on(qtbot: QtBot, qapp: QApplication) -> None:
+    desktop = Desktop(qapp, location_of(None), 0)
+    desktop.preferences.change(updates_answered=True)
+    states: list[object] = []
+
+    def record() -> None:
+        assert desktop.session is not None
+        desktop.session.bridge.server_changed.connect(states.append)
+
+    desktop.window_shown.connect(record)
+    assert desktop.start()
+    with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
+        desk.until_on()
+        assert {type(each) for each in states[:-1]} == {Starting}, "without “Turn on” in between"
 
 
 def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(qtbot: QtBot, qapp: QApplication) -> None:
@@ -871,6 +887,52 @@ def test_a_plant_that_waits_for_the_store_is_listed_after_closing(qtbot: QtBot, 
         desk.sees("Aloe")
         desk.press(Qt.Key.Key_Return)
         desk.sees("Aloe")
+
+
+_FORM = """
+import os, sys
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from plantdesk.cli import main as cli
+from plantdesk.ui.plants.form_fields import NameField
+from plantdesk.ui.session import Session
+
+def use_form(session, store):
+    store.subscribe(lambda _changes: os._exit(9))  # before the window knows of the plant
+    on_opened(session, store)
+    name = session.workspace.findChild(NameField)
+    print(name.text(), flush=True)
+    QTest.keyClicks(name, sys.argv[1]) if sys.argv[1] else QTest.keyClick(name, Qt.Key.Key_Return)
+
+on_opened, Session._on_opened = Session._on_opened, use_form
+cli.main(["--port", "0"])
+"""
+
+
+def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_added(
+    qtbot: QtBot, environment: dict[str, str]
+) -> None:
+    def start(keys: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", _FORM, keys]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+    def remembered(name: str) -> object:
+        return settings.of_store(settings.read_saved(), location_of(None).key).get(name)
+
+    with start("Dill") as typing:
+        qtbot.waitUntil(lambda: remembered("draft") == ["", "Dill", ""], timeout=TIMEOUT)
+        typing.kill()
+    with start("") as adding:  # Enter
+        assert (adding.communicate(timeout=TIMEOUT)[0], adding.returncode) == ("Dill\n", 9)
+    unsaved = remembered("unsaved")
+    assert isinstance(unsaved, list)
+    assert [(each["texts"], each["waits"]) for each in unsaved] == [(["", "Dill", ""], False)], "the user decides"
+    assert remembered("draft") == []
+    with start("x") as after, closing(sqlite3.connect(paths.database_file())) as connection:
+        assert after.stdout is not None
+        assert after.stdout.readline() == "\n"
+        after.kill()
+        assert connection.execute("SELECT name FROM plant").fetchall() == [("Dill",)]
 
 
 def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qtbot: QtBot, qapp: QApplication) -> None:

@@ -130,6 +130,12 @@ def test_the_window_never_hides_where_there_is_no_tray(desk: ProgramDesk) -> Non
     assert desk.window.close()
 
 
+def test_a_closed_window_stays_hidden_while_settings_are_saved(desk: ProgramDesk) -> None:
+    desk.window.close()
+    desk.desktop.preferences.change(label_line="As it closes")
+    assert not desk.window.isVisible()
+
+
 @pytest.mark.usefixtures("tray")
 def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, desk: ProgramDesk) -> None:
     desk.desktop.preferences.change(keep_in_tray=True)

@@ -57,7 +57,7 @@ class Catalogue:
         return isinstance(self._translations, _Missing)
 
     def _text(self, source: str, context: str = "") -> str | None:
-        """Return the translation of a text; `context` tells texts apart that are the same in English."""
+        """Return the translation of a text; `context` separates texts that are the same in English."""
         if not source:
             return None
         find = self._translations

@@ -73,6 +73,10 @@ def _is_text_scale(value: object) -> bool:
     return isinstance(value, int | float) and type(value) is not bool and SMALLEST_TEXT <= value <= LARGEST_TEXT
 
 
+def _is_position(value: object) -> bool:
+    return isinstance(value, list) and [type(each) for each in value] in ([], [int, int])
+
+
 def _is_list_of_paths(value: object) -> bool:
     return isinstance(value, list) and all(_is_path(each) for each in value)
 
@@ -97,11 +101,12 @@ class _Checked(Value):
 
 
 class WindowSettings(_Checked):
-    """The window's last size, in device-independent pixels."""
+    """The window's last size and position, without its frame, in device-independent pixels."""
 
     width: int = _integer(1180, 1, 32767)
     height: int = _integer(760, 1, 32767)
     maximized: bool = _flag(default=False)
+    position: Sequence[int] = _setting([], _is_position)  # empty: where the desktop puts it
     others: Mapping[str, object] = _setting({}, _is_object)
 
 
@@ -159,6 +164,16 @@ def of_store(settings: Settings, key: str) -> Mapping[str, object]:
     return values if isinstance(values, dict) else {}
 
 
+#: Settings that do not change what the window shows when it opens.
+_UNSEEN = ("layouts", "window", "recent_stores", "updates_asked_at")
+
+
+def seen_settings(settings: Settings, key: str) -> str:
+    """Return, as text, the settings and what is remembered for one store, as far as the window shows them at first."""
+    values = {name: value for name, value in _flat(settings).items() if name not in _UNSEEN}
+    return json.dumps([values, settings.window.maximized, of_store(settings, key)], sort_keys=True)
+
+
 def copied_of(remembered: Mapping[str, object]) -> dict[str, object]:
     """Return what a copy of a store gets of what is remembered for it."""
     return {name: remembered[name] for name in _COPIED if name in remembered}
@@ -209,7 +224,8 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     except FileNotFoundError:
         return Settings()
     except (ValueError, RecursionError) as error:
-        quarantined = file.with_name(f"{file.stem}.damaged{file.suffix}")
+        names = [file.with_name(f"{file.stem}.damaged{each}{file.suffix}") for each in ("", *range(2, 10))]
+        quarantined = next((each for each in names if not each.exists()), names[-1])  # plants may wait in each
         logger.warning("The settings in %s are damaged and were moved to %s: %s", file, quarantined.name, error)
         _quarantine(file, quarantined)
         if on_damaged is not None:

@@ -98,8 +98,8 @@ class ProgramWindow(Protocol):
     def showMinimized(self) -> None:  # noqa: N802  Qt's
         """Show the window minimised."""
 
-    def save_size(self) -> None:
-        """Remember the size for the next start."""
+    def save_place(self) -> None:
+        """Remember size and position for the next start."""
 
 
 class OpenStore(NamedTuple):
@@ -162,7 +162,7 @@ class Feature(QObject):
         return 0
 
     def complete(self) -> None:
-        """Build what is not needed for the first paint."""
+        """Build the rest, when all features are made, and before the content is shown."""
 
     def set_store(self, opened: OpenStore) -> None:
         """Work with a store that was opened."""

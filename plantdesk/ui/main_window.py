@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QSize, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QMainWindow
 from shiboken6 import isValid
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QPaintEvent
     from PySide6.QtWidgets import QWidget
 
+    from plantdesk.ui.first_frame import FirstFrame
     from plantdesk.ui.preferences import Preferences
 
 _SMALLEST = QSize(640, 420)
 
 
 class MainWindow(QMainWindow):
-    """Saves its size, and restores it within what the screen has room for.
+    """Saves its size and position, and restores them within what the screens have room for.
 
     `shown`: the first paint is done. `escape_pressed`, `part_requested(step)` (F6) and `key_unused(combination)`: keys
     that no widget has handled.
@@ -45,6 +46,10 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._preferences = preferences
         self._painted = False
+        #: What is painted until there is content.
+        self.first_frame: FirstFrame | None = None
+        #: Whether the window was on the screen.
+        self.was_seen = False
         #: What had the focus when the window was hidden.
         self._focused: QWidget | None = None
         #: Called when the program is to end.
@@ -55,8 +60,7 @@ class MainWindow(QMainWindow):
         self.is_ending = False
         self.set_file_name(None)
         self.setMinimumSize(fitted(self, _SMALLEST))
-        window = preferences.settings.window
-        self.resize(fitted(self, QSize(window.width, window.height)))
+        self._restore_place()
 
     def set_file_name(self, name: str | None) -> None:
         """Show the name of the store's file in the title; None: only that of the program."""
@@ -134,6 +138,9 @@ class MainWindow(QMainWindow):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
+        self.was_seen = True
+        if self.first_frame is not None:
+            self.first_frame.paint(self)
         self._report_shown()
 
     @Slot()
@@ -154,11 +161,25 @@ class MainWindow(QMainWindow):
             self.show_in_front()
         self.is_ending = False
 
-    def save_size(self) -> None:
-        """Remember the size for the next start."""
+    def save_place(self) -> None:
+        """Remember size and position for the next start; Wayland does not report the position."""
         maximized = self.isMaximized()
-        size = self.normalGeometry().size() if maximized else self.size()
-        self._preferences.change(window={"width": size.width(), "height": size.height(), "maximized": maximized})
+        place = self.normalGeometry() if maximized or self.isMinimized() else self.geometry()
+        values: dict[str, object] = {"width": place.width(), "height": place.height(), "maximized": maximized}
+        if not QApplication.platformName().startswith("wayland"):
+            values["position"] = [place.x(), place.y()]
+        self._preferences.change(window=values)
+
+    def _restore_place(self) -> None:
+        """Open where the window was closed, if its upper edge is on the screens that are there now."""
+        window = self._preferences.settings.window
+        if window.position:
+            x, y = window.position
+            screen, right = (QApplication.screenAt(QPoint(each, y)) for each in (x, x + window.width - 1))
+            if screen is not None and right is not None:
+                self.setScreen(screen)
+                self.setGeometry(x, y, 0, 0)  # unlike `move`, this does not count the frame
+        self.resize(fitted(self, QSize(window.width, window.height)))
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -173,7 +194,7 @@ class MainWindow(QMainWindow):
         """Return whether the program may end, for which it prepares."""
         if not self.may_close():
             return False
-        self.save_size()
+        self.save_place()
         self.closing.emit()
         return True
 

@@ -257,13 +257,28 @@ class Session(QObject):
             self._preferences.change(port=port)
 
     def fill_window(self, theme: Theme, *, create: bool = False, is_quick: bool = False) -> None:
-        """Make the content of the window, paint the form, complete the content, and open the store behind it.
+        """Show and paint the content of the window, and open the store behind it.
 
-        Keys and clicks wait until then: the menus, and what their keys open, are visible only when painted once. With
-        `is_quick` only the small window for a plant is wanted, and the program ends with it.
+        Keys and clicks wait until then: the menus, and what their keys open, are visible only when painted once.
+        With `is_quick` only the small window for a plant is wanted, and the program ends with it.
         """
         self._is_quick = is_quick
-        content = Workspace(theme, self.bridge, self._preferences, self._api, self._opener.location, self._window)
+        no_input = QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents
+        if self._window.first_frame is not None:
+            QCoreApplication.processEvents(no_input)  # the window gets active: Name has the focus in its first paint
+        self._opener.open(create=create)
+        content = self.show_content(theme)
+        QCoreApplication.processEvents(no_input)
+        self._window.first_frame = None
+        if not is_quick:
+            content.begin_tray()
+        self._single.listen()
+
+    def show_content(self, theme: Theme) -> Workspace:
+        """Make the content of the window, as it is before the store is open, and return it."""
+        content = self.workspace = Workspace(
+            theme, self.bridge, self._preferences, self._api, self._opener.location, self._window
+        )
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))
@@ -271,11 +286,9 @@ class Session(QObject):
         content.requested.connect(self.handle)
         content.quick_done.connect(self._on_quick_done)
         content.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
-        self.workspace = content
-        content.show()  # now, and not in the middle of the events, to have its size before it is painted
-        content.settle_layout()
-        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
-        self._complete_start(content, create=create)
+        content.complete()
+        content.appear()
+        return content
 
     @Slot(object)
     def handle(self, request: WindowRequest) -> None:
@@ -312,13 +325,6 @@ class Session(QObject):
         self.bridge.close()
         self._opener.close()
         self._single.release()
-
-    def _complete_start(self, content: Workspace, *, create: bool) -> None:
-        self._opener.open(create=create)
-        content.complete()
-        if not self._is_quick:
-            content.begin_tray()
-        self._single.listen()
 
     @Slot()
     def _on_closing(self) -> None:

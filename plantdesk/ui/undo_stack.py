@@ -29,7 +29,7 @@ _MAX_WAITING = 100
 
 
 class AddedPlant(NamedTuple):
-    """A plant that the form has added. Adding makes no change; taken back, the plant is deleted."""
+    """A plant that was added. Adding makes no change; taken back, the plant is deleted."""
 
     row: PlantRow
 
@@ -39,29 +39,21 @@ class AddedPlant(NamedTuple):
         return title(ChangeKind.INSERT, {"name": self.row.name}, 1)
 
 
-class AddedPlantChange(NamedTuple):
-    """The change that has deleted a plant of the form again, or brought it back. `plain_title` is that of the plant."""
-
-    change: Change
-    plain_title: Text
-
-
 #: What can be undone or redone.
-Step = Change | AddedPlant | AddedPlantChange
+Step = Change | AddedPlant
 
 
 class UndoStack(QObject):
     """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
 
     What is requested while a step is under way, or a change of the window, comes after it. `changed`: the next steps
-    are others. `begun(is_redo)`: a step is under way, which takes seconds for a million plants. `undone(undone, step)`:
-    a step was made, which `step` takes back. `failed(error)`: it was not, and is dropped unless the store could not
-    take it now.
+    are others. `begun(is_redo)`: a step is under way, which takes seconds for a million plants. `undone(undone)`: a
+    step was made. `failed(error)`: it was not, and is dropped unless the store could not take it now.
     """
 
     changed = Signal()
     begun = Signal(bool)
-    undone = Signal(object, object)
+    undone = Signal(object)
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
@@ -144,14 +136,15 @@ class UndoStack(QObject):
         """Whether the window has done this and not taken it back."""
         return change in self._done
 
-    def take_back(self, change: Change) -> None:
+    def take_back(self, change: Step) -> None:
         """Take back any change of the history, also one that the window has not made; an undo is redone."""
         for source, target in ((self._done, self._taken_back), (self._taken_back, self._done)):
-            step = next((each for each in source if _number(each) == change.number), None)
+            step = next((each for each in source if _identity(each) == _identity(change)), None)
             if step is not None:
                 self._take_back(step, source, target)
                 return
-        target = self._done if change.kind is ChangeKind.UNDO else self._taken_back
+        is_undo = isinstance(change, Change) and change.kind is ChangeKind.UNDO
+        target = self._done if is_undo else self._taken_back
         self._take_back(change, [change], target)
 
     def redo(self) -> None:
@@ -174,11 +167,9 @@ class UndoStack(QObject):
         def finish(undone: Undone) -> None:
             if store is self._store:
                 self.is_busy = False
-                is_change = isinstance(change, Change)
-                step = undone.change if is_change else AddedPlantChange(undone.change, change.plain_title)
-                target.append(step)
+                target.append(undone.change)
                 self.changed.emit()
-                self.undone.emit(undone, step)
+                self.undone.emit(undone)
                 self._go_on()
 
         def fail(error: Exception) -> None:
@@ -194,23 +185,21 @@ class UndoStack(QObject):
 
 
 def _titled(error: Exception, step: Step, *, is_redo: bool) -> Exception:
-    """Return a refusal about what the user takes back: of a plant that was added the store knows the deletion alone."""
+    """Return a refusal about what the user takes back: of a plant that was added the store knows the deletion."""
     if isinstance(step, Change) or not isinstance(error, EditConflictError | UndoConflictError):
         return error
     return UndoConflictError(step.plain_title, 1, is_redo=is_redo)
 
 
-def _number(step: Step) -> int | None:
+def _identity(step: Step) -> int | AddedPlant:
     """Return the number of a step in the history, where a plant that was added has none."""
-    if isinstance(step, AddedPlantChange):
-        return step.change.number
-    return step.number if isinstance(step, Change) else None
+    return step.number if isinstance(step, Change) else step
 
 
 def _undone(store: PlantStore, step: Step) -> Future[Undone]:
     """Take back a step in the store."""
     if not isinstance(step, AddedPlant):
-        return store.undo(step.change if isinstance(step, AddedPlantChange) else step, FORM)
+        return store.undo(step, FORM)
     from plantdesk.domain.edits import Delete, Undone
 
     undone: Future[Undone] = Future()
@@ -222,5 +211,6 @@ def _undone(store: PlantStore, step: Step) -> Future[Undone]:
         elif (change := deleted.result().change) is not None:
             undone.set_result(Undone(change, 0))
 
-    store.apply([Delete(step.row.id, step.row.version, step.row.name)], FORM).add_done_callback(pass_on)
+    delete = Delete(step.row.id, step.row.version, step.row.name, undoes_addition=True)
+    store.apply([delete], FORM).add_done_callback(pass_on)
     return undone

@@ -123,6 +123,7 @@ class Workspace(Page):
         plants.selection_changed.connect(card.show_selection)
         plants.card_requested.connect(card.toggle)
         plants.plant_opened.connect(card.show_pane)
+        plants.rows_settled.connect(card.stop_waiting)
         plants.requested.connect(self.requested)
         plants.quick_done.connect(self.quick_done)
         plants.plants_shown.connect(self.plants_shown)
@@ -141,7 +142,7 @@ class Workspace(Page):
         return labels
 
     def _make_features(self, server: ApiControl) -> list[Feature]:
-        """Make the features that the first paint shows. Escape asks the last one first."""
+        """Make the features. Escape asks the last one first."""
         context = self._context
         plants = Plants(context)
         self._api = api = ApiAccess(context, server)
@@ -231,7 +232,7 @@ class Workspace(Page):
         return sidebar
 
     def _make_late_features(self) -> list[Feature]:
-        """Make the features whose modules would delay the first paint."""
+        """Make the features that use others."""
         from plantdesk.ui.shared_store.updating import StoreUpdate
         from plantdesk.ui.window.notices import NewsNotice, UpdateNotice
         from plantdesk.ui.window.notifications import Notifications
@@ -250,6 +251,7 @@ class Workspace(Page):
         tray = Tray(self._context, self._window, self._server)
         tray.requested.connect(self.requested)
         self._sidebar.counted.connect(tray.show_counts)
+        self._window.closing.connect(tray.end)
         return tray
 
     def begin_tray(self) -> None:
@@ -285,7 +287,7 @@ class Workspace(Page):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     def complete(self) -> None:
-        """Build what the first paint does not need; call it when the form is shown."""
+        """Build the rest of the content, before it is shown by `appear`."""
         from plantdesk.ui.event_loop import CursorBlinking
 
         CursorBlinking(self)
@@ -295,6 +297,11 @@ class Workspace(Page):
             feature.complete()
         if self._context.preferences.quarantined is not None:
             self._report_damaged_settings(self._context.preferences.quarantined)
+
+    def appear(self) -> None:
+        """Show the content at once, with the focus, which what is not visible yet does not get."""
+        self.show()
+        self._plants.focus_form()
         self.settle_layout()
 
     # --- the store ---

@@ -65,6 +65,10 @@ def test_a_damaged_file_is_renamed(content: bytes, file: Path, caplog: pytest.Lo
     assert not file.exists()
     assert file.with_name("settings.damaged.json").read_bytes() == content
     assert "settings.damaged.json" in caplog.text
+    file.write_bytes(b"again")
+    settings.load(file)
+    assert file.with_name("settings.damaged.json").read_bytes() == content
+    assert file.with_name("settings.damaged2.json").read_bytes() == b"again"
 
 
 @pytest.mark.parametrize(

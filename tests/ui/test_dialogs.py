@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.theme.colors import ThemeMode, contrast
 from plantdesk.ui.widgets.containers import ScrollArea
@@ -29,6 +30,7 @@ from tests.support.desk import Desk
 from tests.support.dialogs import Dialogs, fill
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from PySide6.QtWidgets import QDialog
@@ -56,13 +58,14 @@ class Window(Desk):
     def __init__(self, qtbot: QtBot, workspace: Workspace, dialogs: Dialogs) -> None:
         super().__init__(qtbot, workspace.window())
         self.dialogs = dialogs
+        self.dialog: QDialog
 
     def open(self, name: str) -> QDialog:
-        dialog = self.dialogs.open(name)
-        dialog.activateWindow()
-        self.until(dialog.isActiveWindow)
+        self.dialog = self.dialogs.open(name)
+        self.dialog.activateWindow()
+        self.until(self.dialog.isActiveWindow)
         QApplication.processEvents()
-        return dialog
+        return self.dialog
 
 
 @pytest.fixture
@@ -99,9 +102,8 @@ def seen(widget: QWidget) -> str:
     return f"{type(widget).__name__} {spoken(widget)!r} at {widget.geometry().getRect()}"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_screen_readers_find_a_name_and_its_label_for_each_stop(window: Window, name: str) -> None:
-    dialog = window.open(name)
+def screen_readers_find_a_name_and_its_label_for_each_stop(window: Window) -> None:
+    dialog = window.dialog
     assert spoken(dialog)
     assert not [seen(each) for each in dialog.findChildren(QPushButton) if each.isDefault()], "Enter presses none"
     labels = [each for each in dialog.findChildren(QLabel) if each.isVisibleTo(dialog)]
@@ -120,19 +122,15 @@ def _is_label_of(label: QRect, field: QRect) -> bool:
     return before or above
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_targets_are_large_enough(window: Window, name: str) -> None:
-    dialog = window.open(name)
+def targets_are_large_enough(window: Window) -> None:
+    dialog = window.dialog
     kinds = (QAbstractButton, QTabBar, *_FIELDS)
     small = [each for each in stops(dialog) if isinstance(each, kinds) and min(each.size().toTuple()) < _TARGET]
     assert not [seen(each) for each in small]
 
 
-@pytest.mark.parametrize("mode", [ThemeMode.LIGHT, ThemeMode.DARK])
-@pytest.mark.parametrize("name", NAMES)
-def test_texts_can_be_read(window: Window, theme: Theme, name: str, mode: ThemeMode) -> None:
-    theme.set_mode(mode)
-    dialog = window.open(name)
+def texts_can_be_read(window: Window) -> None:
+    dialog = window.dialog
     image = QImage(dialog.size() * _RATIO, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(_RATIO)
     dialog.render(image)
@@ -152,9 +150,8 @@ def _contrast(image: QImage, rect: QRect) -> float:
     return max((contrast(QColor(color), QColor(background)) for color in enough), default=0.0)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_tab_reaches_all_of_it_from_the_top_to_the_bottom(window: Window, name: str) -> None:
-    dialog = window.open(name)
+def tab_reaches_all_of_it_from_the_top_to_the_bottom(window: Window) -> None:
+    dialog = window.dialog
     first = window.focused
     order = [first]
     for _ in range(60):
@@ -169,9 +166,35 @@ def test_tab_reaches_all_of_it_from_the_top_to_the_bottom(window: Window, name: 
             assert place(after, dialog).bottom() > place(before, dialog).top(), (seen(before), seen(after))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_gets_the_focus_is_scrolled_to_on_a_small_screen(window: Window, name: str) -> None:
-    dialog = window.open(name)
+def mnemonics_are_unique(window: Window) -> None:
+    dialog = window.dialog
+    shown = [each for each in dialog.findChildren(QWidget) if each.isVisibleTo(dialog)]
+    texts = [each.text() for each in shown if isinstance(each, QAbstractButton | QLabel)]
+    letters = [text.partition("&")[2][:1].lower() for text in texts if "&" in text.replace("&&", "")]
+    assert len(letters) == len(set(letters)), letters
+
+
+def it_can_be_as_small_as_a_notebook_at_200_percent(window: Window) -> None:
+    dialog = window.dialog
+    least = dialog.minimumSizeHint().expandedTo(dialog.minimumSize())
+    assert least.boundedTo(_SMALLEST) == least, (least, _SMALLEST)
+
+
+def it_lies_over_its_window(window: Window) -> None:
+    dialog = window.dialog
+    off = dialog.frameGeometry().center() - window.window.frameGeometry().center()
+    assert abs(off.x()) < 20
+    assert abs(off.y()) < 60
+
+
+def it_fits_on_a_small_screen(window: Window) -> None:
+    dialog = window.dialog
+    room = dialog.screen().availableGeometry()
+    assert room.contains(QRect(room.topLeft(), dialog.frameGeometry().size()))
+
+
+def what_gets_the_focus_is_scrolled_to_on_a_small_screen(window: Window) -> None:
+    dialog = window.dialog
     dialog.resize(fitted(dialog, QSize(800, 600)))
     window.until(lambda: dialog.height() <= 600)
     first = window.focused
@@ -183,18 +206,8 @@ def test_what_gets_the_focus_is_scrolled_to_on_a_small_screen(window: Window, na
             break
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_mnemonics_are_unique(window: Window, name: str) -> None:
-    dialog = window.open(name)
-    shown = [each for each in dialog.findChildren(QWidget) if each.isVisibleTo(dialog)]
-    texts = [each.text() for each in shown if isinstance(each, QAbstractButton | QLabel)]
-    letters = [text.partition("&")[2][:1].lower() for text in texts if "&" in text.replace("&&", "")]
-    assert len(letters) == len(set(letters)), letters
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_escape_closes_it_and_gives_the_focus_back(window: Window, name: str) -> None:
-    dialog = window.open(name)
+def escape_closes_it_and_gives_the_focus_back(window: Window) -> None:
+    dialog = window.dialog
     parent = dialog.parentWidget()
     window.press(Qt.Key.Key_Escape)
     window.until(lambda: not dialog.isVisible())
@@ -204,26 +217,34 @@ def test_escape_closes_it_and_gives_the_focus_back(window: Window, name: str) ->
     assert window.focused.window() is parent.window()
 
 
+#: In this order: the last ones make the dialog smaller and close it.
+CHECKS: tuple[Callable[[Window], None], ...] = (
+    screen_readers_find_a_name_and_its_label_for_each_stop,
+    targets_are_large_enough,
+    texts_can_be_read,
+    mnemonics_are_unique,
+    it_can_be_as_small_as_a_notebook_at_200_percent,
+    it_lies_over_its_window,
+    it_fits_on_a_small_screen,
+    tab_reaches_all_of_it_from_the_top_to_the_bottom,
+    what_gets_the_focus_is_scrolled_to_on_a_small_screen,
+    escape_closes_it_and_gives_the_focus_back,
+)
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_it_can_be_as_small_as_a_notebook_at_200_percent(window: Window, name: str) -> None:
-    dialog = window.open(name)
-    least = dialog.minimumSizeHint().expandedTo(dialog.minimumSize())
-    assert least.boundedTo(_SMALLEST) == least, (least, _SMALLEST)
-
-
-@pytest.mark.parametrize("name", sorted({*NAMES} - {"token", "expanded", "revoke"}))  # which the user lets grow
-def test_it_lies_over_its_window(window: Window, name: str) -> None:
-    dialog = window.open(name)
-    off = dialog.frameGeometry().center() - window.window.frameGeometry().center()
-    assert abs(off.x()) < 20
-    assert abs(off.y()) < 60
+def test_a_dialog(window: Window, name: str, subtests: pytest.Subtests) -> None:
+    window.open(name)
+    for check in CHECKS:
+        with subtests.test(check.__name__):
+            check(window)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_fits_on_a_small_screen(window: Window, name: str) -> None:
-    dialog = window.open(name)
-    room = dialog.screen().availableGeometry()
-    assert room.contains(QRect(room.topLeft(), dialog.frameGeometry().size()))
+def test_texts_can_be_read_in_dark_colors(window: Window, theme: Theme, name: str) -> None:
+    theme.set_mode(ThemeMode.DARK)
+    window.open(name)
+    texts_can_be_read(window)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -251,3 +272,14 @@ def test_rows_are_selected_in_a_mirrored_window_too(window: Window, name: str) -
         assert all(table.selected_row is not None for table in dialog.findChildren(PlainTable))
     finally:
         QApplication.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+
+
+def test_after_a_replacement_the_list_has_the_focus_where_ctrl_z_takes_it_back(window: Window) -> None:
+    """In the search it would take back what was typed there."""
+    window.field("Search by name, tag or ID").setFocus()
+    window.open("replace")
+    window.press(Qt.Key.Key_Return)
+    window.until(lambda: "Replaced in 4 plants" in window.toast.text)
+    window.window.activateWindow()  # no window manager does it offscreen
+    window.until(lambda: QApplication.focusWidget() is not None)
+    assert window.focused is window.the(PlantTableView)

@@ -183,6 +183,7 @@ def test_a_cursor_that_does_not_blink_by_the_users_choice_never_does(qtbot: QtBo
 
 def test_the_window_lets_its_cursor_rest(qtbot: QtBot, bare: Workspace) -> None:
     bare.complete()
+    bare.appear()
     name = Desk(qtbot, bare).name
     qtbot.waitUntil(lambda: not blinks())
     QTest.keyClick(name, Qt.Key.Key_A)

@@ -33,6 +33,7 @@ MEGABYTE = "x" * 1_000_000
 def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
     store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), FORM).result()
     bare.complete()
+    bare.appear()
     bare.set_store(store)
     desk = Desk(qtbot, bare.window())
     desk.window.resize(1300, 800)
@@ -91,8 +92,8 @@ def test_into_a_note(desk: Desk) -> None:
     table = desk.the(PlantTableView)
     table.selectRow(0)
     desk.press(Qt.Key.Key_I, CONTROL)
+    desk.until(lambda: desk.the(NoteEdit).isVisible())  # made for the first plant
     note = desk.the(NoteEdit)
-    desk.qtbot.waitUntil(note.isVisible)
     note.setFocus()
     QTest.keyClick(note, Qt.Key.Key_V, CONTROL)
     QApplication.processEvents()

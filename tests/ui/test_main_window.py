@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QPoint, QSize
 from PySide6.QtWidgets import QWidget
 
 from plantdesk.ui.main_window import MainWindow
@@ -30,6 +30,22 @@ def test_the_window_fits_the_screen_at_first_and_as_it_was_saved_on_a_larger_one
     room = window.screen().availableGeometry().size()
     assert window.frameGeometry().width() <= room.width()
     assert window.frameGeometry().height() <= room.height()
+
+
+@pytest.mark.parametrize(("position", "is_restored"), [([30, 40], True), ([-5000, 40], False), ([790, 40], False)])
+def test_the_window_opens_where_it_was_closed_if_that_is_on_a_screen(
+    qtbot: QtBot, tmp_path: Path, position: list[int], *, is_restored: bool
+) -> None:
+    preferences = Preferences(tmp_path / "settings.json")
+    preferences.change(window={"width": 700, "height": 500, "position": position})
+    for _ in range(2):
+        window = MainWindow(preferences)
+        qtbot.addWidget(window)
+        with qtbot.waitExposed(window):
+            window.show_as_saved()
+        assert (window.geometry().topLeft() == QPoint(*position)) is is_restored
+        assert window.size() == QSize(700, 500)
+        window.close_at_once()
 
 
 @pytest.mark.parametrize("background", [False, True])

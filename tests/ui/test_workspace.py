@@ -173,6 +173,7 @@ def _spoken(widget: QWidget) -> str:
 def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> WindowDesk:
     add("Aloe", "Basil", "Cactus")
     bare.complete()
+    bare.appear()
     bare.set_store(store)
     desk = WindowDesk(qtbot, bridge, bare)
     qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3)
@@ -182,6 +183,7 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder
 
 def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtBot, bare: Workspace) -> None:
     bare.complete()
+    bare.appear()
     qtbot.waitUntil(Desk(qtbot, bare).name.hasFocus)
 
 

@@ -49,7 +49,7 @@ class Screen:
         with os.fdopen(read) as number:
             self.display = f":{number.readline().strip()}"
         self.environment = {**os.environ, "DISPLAY": self.display, "QT_QPA_PLATFORM": "xcb", "LC_ALL": "C.UTF-8"}
-        for name in ("WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"):
+        for name in ("PLANTDESK_HOME", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"):
             self.environment.pop(name, None)
         self._manager = subprocess.Popen(["openbox"], env=self.environment, **quiet)  # type: ignore[call-overload]
 

@@ -184,9 +184,9 @@ class ApiControl(QObject):
 
     def _on_made(self, server: StoreServer) -> None:
         self._server = server
-        self._unsubscribe = server.subscribe(self._bridge.notify_server_state)
         if self._preferences.settings.api_enabled:
-            self._start()
+            server.start(self.port)  # the first start waits for nothing; listeners must not see it off before
+        self._unsubscribe = server.subscribe(self._bridge.notify_server_state)
         self.settled.emit()
 
     def _on_not_made(self, _error: Exception) -> None:

@@ -109,7 +109,7 @@ class ApiStatus(QWidget):
             self._known_word = self._word.text()
 
     def show_reachable(self, *, is_reachable: bool, reason: str) -> None:
-        """Show whether plants of programs can be saved now, and if not, why they are told to come again."""
+        """Show whether plants of programs can be saved now, and if not, why they get 503 and retry later."""
         self._is_store_reached = is_reachable
         self.show_server(self._state)
         if not is_reachable:

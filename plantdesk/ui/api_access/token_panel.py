@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QFrame, QHBoxLayout, QMenu
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.records import FORM, now_ms
-from plantdesk.platform.atomic_replace import write_private
-from plantdesk.transfer.files import checked_target
+from plantdesk.transfer.files import opened_target
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, shown
 from plantdesk.ui.theme.metrics import L, M, S
@@ -36,8 +35,8 @@ _DAY_MS = 86_400_000
 _TICK_MS = 1000
 _LIFETIMES = (None, 30, 90, 365)
 _MAX_ROWS = 6
-#: Columns: the number of plants, and the menu of a token.
-_PLANTS, _MENU = 4, 5
+#: Columns: when it was created, the number of plants, and the menu of a token.
+_CREATED, _PLANTS, _MENU = 1, 4, 5
 
 
 class TokenPanel(QWidget):
@@ -140,7 +139,8 @@ class TokenPanel(QWidget):
 
         def write(_task: Task) -> None:
             try:
-                write_private(checked_target(file), token + "\n")
+                with opened_target(file) as stream:
+                    stream.write(f"{token}\n".encode())
             except OSError as error:
                 reason = f"{error.strerror or error}."
                 raise PlantDeskError(Text("{reason} Choose another file."), reason=reason) from error
@@ -259,7 +259,7 @@ class TokenPanel(QWidget):
             plants = self.tr("{plants} of {most}").format(plants=plants, most=most)
         times = ((created, row.created_at), (used, row.last_used_at), (expires, row.expires_at))
         return [
-            Cell(one_line(row.name)),
+            Cell(one_line(row.name), row.name),
             *(Cell(text, "" if at is None else long_time(at)) for text, at in times),
             Cell(plants),
             Cell("", self.tr("Menu of this token"), ("ellipsis", "text_2")),
@@ -318,7 +318,9 @@ class TokenPanel(QWidget):
             self.tr("Plants added"),
             "",
         )
-        return PlainTable(self._theme, self.tr("Tokens"), headings, numbers=[_PLANTS], max_rows=_MAX_ROWS)
+        table = PlainTable(self._theme, self.tr("Tokens"), headings, numbers=[_PLANTS], max_rows=_MAX_ROWS)
+        table.spare = _CREATED
+        return table
 
     def _make_lifetimes(self) -> QComboBox:
         box = ComboBox(self.tr("When the new token expires"))

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QStackedWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
 from plantdesk.domain.records import FORM
@@ -18,11 +18,13 @@ from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
 from plantdesk.ui.questions import ask_if_of_other_desk
 from plantdesk.ui.texts import error_text
+from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.edits import Edit as StoreEdit
+    from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.history import PlantChange
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes, PlantRow
@@ -49,6 +51,7 @@ class _Read(NamedTuple):
 class Card(Feature):
     """Shows the card while it is requested and plants are selected; reads nothing while it is hidden.
 
+    At the start it is shown, empty, for the plant that was selected last, until the rows are there.
     The other signals are those of its buttons. `saving_changed(saving)`: a note is being saved, or no longer.
     `note_waiting(there)`: whether a note could not be saved; it is saved when the store can be changed again.
     """
@@ -68,7 +71,7 @@ class Card(Feature):
         self._rows = rows
         self._pane = context.page.card
         self._opened: OpenStore | None = None
-        self._has_content = self._is_applying = False
+        self._is_applying = self._awaits_plant = False
         self._date_due_for: int | None = None
         self._count = 0
         self._ids: list[int] = []
@@ -81,7 +84,11 @@ class Card(Feature):
         text = self.tr("Add dated &note line")
         self._date_command = context.menus.add(Section.EDIT_PLANTS, text, self.add_date, "Ctrl+;", icon="calendar-days")
         self._date_command.setEnabled(False)
+        self._stack = QStackedWidget()
+        self._stack.setAccessibleName(self.tr("Card"))
+        self._stack.addWidget(QWidget())  # until a plant is read
         self._pane.set_available(available=False)
+        self._pane.set_content(self._stack)
         self._pane.changed.connect(self._on_pane_changed)
         context.bridge.changed.connect(self._on_changed)
         context.bridge.health_changed.connect(self._on_health_changed)
@@ -89,13 +96,32 @@ class Card(Feature):
     @override
     def complete(self) -> None:
         self.context.page.add_part(Part.CARD, self._pane, self._focus)
+        self._await_plant()
 
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._opened = opened
-        requested = self.context.preferences.of_store(self.context.location.key).get("card") is True
-        self._pane.set_requested(requested=requested)
+        self._await_plant()
         self._restore_notes(opened)
+
+    def _await_plant(self) -> None:
+        """Show the pane as it was, for the plant that will be selected, so that it does not open afterwards."""
+        remembered = self.context.preferences.of_store(self.context.location.key)
+        position = remembered.get("position")
+        self._awaits_plant = isinstance(position, list) and [*map(type, position[1:])] == [int]
+        self._pane.set_available(available=self._awaits_plant)
+        self._pane.set_requested(requested=remembered.get("card") is True)
+
+    @Slot()
+    def stop_waiting(self) -> None:
+        """Withdraw the pane if the plant that was selected last is not among the rows."""
+        if self._awaits_plant:
+            self._awaits_plant = False
+            self._pane.set_available(available=self._count > 0)
+
+    @override
+    def show_no_store(self, reason: PlantDeskError) -> None:
+        self.stop_waiting()
 
     @override
     def release_store(self) -> None:
@@ -106,6 +132,7 @@ class Card(Feature):
         self._draft = self._shown = self._opened = None
         self._forget_date()
         self._is_applying = False
+        self._stack.setCurrentIndex(0)
         self._pane.set_available(available=False)
 
     @override
@@ -162,7 +189,8 @@ class Card(Feature):
         if not count and had_focus and self._draft is not None and self._draft.is_dirty:
             self.context.page.window().setFocus()  # what is typed next must not act on another plant
             had_focus = False
-        self._pane.set_available(available=count > 0)
+        self._awaits_plant = self._awaits_plant and not count
+        self._pane.set_available(available=count > 0 or self._awaits_plant)
         self._return_focus(had_focus=had_focus)
         if self._pane.isVisible():
             self._soon.start()
@@ -352,13 +380,13 @@ class Card(Feature):
 
     def _undo_now(self, line: HistoryLine) -> None:
         """Take back a change; one of other plants as well is edited back."""
-        from plantdesk.domain.edits import Delete, edited
+        from plantdesk.domain.edits import edited
 
         row = self._shown
         if row is None or line.restored is None:
             return
         if line.change is None:
-            self._apply([Delete(row.id, row.version, row.name)])
+            self.context.undo_stack.take_back(AddedPlant(row))
         elif line.change.number == row.version and line.change.plants == 1 and line.change.can_undo:
             self.context.undo_stack.take_back(line.change)
         else:
@@ -415,9 +443,6 @@ class Card(Feature):
     @Slot()
     def _on_pane_changed(self) -> None:
         self._switch.setChecked(self._pane.is_drawer if self._pane.is_collapsed else self._pane.is_requested)
-        if not self._has_content and (self._pane.is_requested or self._pane.is_open):
-            self._has_content = True
-            self._pane.set_content(self._stack)
         if self._pane.isVisible():
             self._soon.start()
         else:
@@ -443,7 +468,8 @@ class Card(Feature):
 
     @Slot()
     def _focus(self) -> None:
-        target = self._one.note_edit if self._stack.currentWidget() is self._one else self._several.commands[0]
+        several = self._stack.currentWidget() is self._several
+        target = self._several.commands[0] if several else self._one.note_edit
         target.setFocus()
 
     # --- the widgets ---
@@ -460,6 +486,7 @@ class Card(Feature):
         card.note_edit.edited.connect(self._on_note_edited)
         card.note_edit.left.connect(self._on_note_left)
         card.note_edit.too_long.connect(self._on_too_long)
+        self._stack.addWidget(card)
         return card
 
     @cached_property
@@ -475,15 +502,8 @@ class Card(Feature):
         card.delete_requested.connect(self.delete_requested)
         card.labels_requested.connect(self.labels_requested)
         card.close_requested.connect(self.toggle)
+        self._stack.addWidget(card)
         return card
-
-    @cached_property
-    def _stack(self) -> QStackedWidget:
-        stack = QStackedWidget()
-        stack.setAccessibleName(self.tr("Card"))
-        for card in (self._one, self._several):
-            stack.addWidget(card)
-        return stack
 
 
 def _read(reader: PlantReader, _task: Task, plant_id: int) -> _Read:

@@ -1,32 +1,33 @@
-"""The note of one plant: its field, and its draft, which saves it and asks where something else has changed it."""
+"""The note of one plant: its field, its log, and its draft, which saves it and asks where others have changed it."""
 
 from __future__ import annotations
 
+import re
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDate, QEvent, QKeyCombination, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QDate, QEvent, QKeyCombination, QLocale, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreUnreachableError, prevents_changes
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.validation import MAX_NOTE_BYTES
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import fill, override
 from plantdesk.ui.questions import ConflictQuestion, added_again
-from plantdesk.ui.texts import error_text, quoted
-from plantdesk.ui.widgets.plain_text import report_focus
+from plantdesk.ui.texts import error_text, one_line, quoted
+from plantdesk.ui.theme.metrics import XS, L
+from plantdesk.ui.widgets.plain_text import PlainLabel, report_focus
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from PySide6.QtCore import QMimeData
     from PySide6.QtGui import QFocusEvent, QResizeEvent
-    from PySide6.QtWidgets import QWidget
 
     from plantdesk.domain.edits import Applied, Edit
     from plantdesk.ui.feature import OpenStore, WindowContext
-
 
 _MIN_LINES, _MAX_LINES = 2, 6
 #: Margin of the document, padding and border, above and below.
@@ -166,7 +167,7 @@ class NoteEdit(QPlainTextEdit):
 
 
 #: Milliseconds without a key after which a note is saved.
-_PAUSE_MS = 3000
+_PAUSE_MS = 1000
 #: Characters of a note in a question.
 _LONGEST = 300
 
@@ -190,7 +191,7 @@ class NoteDraft(QObject):
         self.row = row
         #: The note as it was written.
         self.text = row.note or ""
-        #: The write of the note that is on its way, or was the last one.
+        #: The write of the note that is pending, or was the last one.
         self.saving: Future[Applied] | None = None
         self._is_saving = False
         self._is_finished = False
@@ -361,3 +362,45 @@ def restored(value: object) -> tuple[PlantRow, str] | None:
         }:
             return PlantRow(plant_id, name, tag, 0, FORM, was, version), note
     return None
+
+
+#: A line of a note that begins with a date, such as “2026-11-23 watered”.
+_DATED = re.compile(r"(\d{4}-\d\d-\d\d)[ :,\t]+(\S.*)", re.ASCII)
+#: Lines that are shown; the note has all.
+_MOST_LINES = 12
+#: Characters of a line.
+_LONGEST_LINE = 200
+
+
+def dated_lines(note: str) -> list[tuple[date, str]]:
+    """Return the day and the text of each dated line, newest first; of one day, the last one first."""
+    found = []
+    for line in reversed(note.splitlines()):
+        if (parts := _DATED.fullmatch(line.strip())) is not None:
+            try:
+                found.append((date.fromisoformat(parts[1]), parts[2]))
+            except ValueError:  # there is no such day
+                continue
+    return sorted(found, key=lambda each: each[0], reverse=True)
+
+
+class NoteLog(QWidget):
+    """Hidden while the note has no dated line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines = PlainLabel(wrapped=True)
+        self._lines.setMinimumWidth(1)  # a long word is cut instead of widening the card
+        title = PlainLabel(self.tr("Log"), role="caption")
+        fill(QVBoxLayout(self), title, self._lines, margins=(0, L, 0, 0), spacing=XS)
+        self.hide()
+
+    def show_note(self, note: str) -> None:
+        """Show the dated lines of a note."""
+        lines = [
+            f"{QLocale().toString(QDate(day.year, day.month, day.day), QLocale.FormatType.ShortFormat)} · "
+            f"{one_line(text[:_LONGEST_LINE])}"
+            for day, text in dated_lines(note)[:_MOST_LINES]
+        ]
+        self._lines.setText("\n".join(lines))
+        self.setVisible(bool(lines))

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.values import NamedTuple
-from plantdesk.ui.card.note import NoteEdit
-from plantdesk.ui.card.note_log import NoteLog
+from plantdesk.ui.card.note import NoteEdit, NoteLog
 from plantdesk.ui.card.sections import CardFrame, YieldingButton, empty, text_button
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import is_visible, long_time, one_line, quoted, short_time, source_text, tag_text, translate
@@ -199,7 +198,7 @@ class PlantCard(CardFrame):
         self._by_label = PlainLabel(tone="muted", wrapped=True)
         self._history_lines: list[QWidget] = []
         self._history = fill(QVBoxLayout(), spacing=S + 2)
-        self._label_button = YieldingButton(theme, self.tr("Print label…"), "printer")
+        self._label_button = YieldingButton(theme, self.tr("Print label…"), "printer", short=self.tr("Label…"))
         self._label_button.clicked.connect(self.labels_requested)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
         self._delete_button.clicked.connect(self.delete_requested)

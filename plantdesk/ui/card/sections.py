@@ -40,7 +40,7 @@ class CardFrame(QWidget):
         line = QFrame()
         line.setProperty("pane", "lines")
         line.setFixedHeight(1)
-        self._bottom = QWidget()
+        self._bottom = QWidget(self)  # in a layout when the card has its size
         self.buttons = QHBoxLayout()
         fill(QVBoxLayout(self._bottom), line, self.buttons, margins=0, spacing=M)
         self._column_and_buttons = fill(
@@ -58,6 +58,7 @@ class CardFrame(QWidget):
             self._bottom.setContentsMargins(*margins)
             place.addWidget(self._bottom)
             self._bottom.show()
+            place.activate()  # a layout request would be too late for the next frame
             if focused is not None and self._bottom.isAncestorOf(focused):  # it has lost the focus
                 focused.setFocus()
 

@@ -180,6 +180,8 @@ class HistoryModel(QAbstractListModel):
 
 def title_text(entry: HistoryEntry) -> str:
     """Return what a change did, and whether it is undone."""
+    if entry.change.kind is ChangeKind.UNDO:  # of an addition, or its redo
+        return _title(entry.last)
     title = _title(entry.change)
     return translate("History", "Undone: {title}").format(title=title) if entry.change.is_undone else title
 
@@ -195,7 +197,7 @@ def detail_text(entry: HistoryEntry) -> str:
     if change.source.kind is not SourceKind.FORM:
         parts.append(source_text(change.source))
     parts.append(_plants(entry))
-    if change.is_undone:
+    if change.is_undone and change.kind is not ChangeKind.UNDO:
         parts.append(_undone_text(change, last))
     elif not last.can_undo:
         parts.append(translate("History", "too old to be undone"))
@@ -236,7 +238,8 @@ def action_text(entry: HistoryEntry) -> str:
     """Return what can be done with a change: Undo, Redo, or nothing."""
     if not entry.last.can_undo:
         return ""
-    return translate("History", "Redo") if entry.change.is_undone else translate("History", "Undo")
+    is_undo = entry.last.kind is ChangeKind.UNDO
+    return translate("History", "Redo") if is_undo else translate("History", "Undo")
 
 
 def widest_clock() -> str:
@@ -281,6 +284,7 @@ _ICONS = {
     ChangeKind.TAG: "tag",
     ChangeKind.MERGE: "merge",
     ChangeKind.NOTE: "sticky-note",
+    ChangeKind.UNDO: "undo-2",
 }
 #: Border and padding of the style sheet.
 _FRAME = 6

@@ -14,8 +14,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QPageLay
 from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.values import NamedTuple
-from plantdesk.platform.atomic_replace import replaced_bytes
-from plantdesk.transfer.files import checked_target
+from plantdesk.transfer.files import opened_target
 from plantdesk.ui.texts import one_line
 
 if TYPE_CHECKING:
@@ -236,7 +235,6 @@ _DPI = 600
 
 def write_pdf(file: Path, job: Job) -> None:
     """Write the pages of labels to a PDF file. Raises PlantDeskError for a database, and OSError."""
-    file = checked_target(file)
     _fonts = QGuiApplication.instance() or QGuiApplication(["plantdesk"])  # a command has none yet
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -248,7 +246,7 @@ def write_pdf(file: Path, job: Job) -> None:
     layout = writer.pageLayout()
     paint_job(writer, job, QRect(layout.fullRectPixels(_DPI)))
     buffer.close()
-    with replaced_bytes(file) as stream:
+    with opened_target(file) as stream:
         stream.write(buffer.data().data())
 
 

@@ -103,7 +103,7 @@ class AddPlantController(QObject):
         form.emptied.connect(self._on_emptied)
         form.id_edited.connect(self._on_id_edited)
         bridge.changed.connect(self._on_changed)
-        form.message.set_hint(self.tr("Press Enter to add the plant."))
+        self._show_hint()
         self._slow.start()
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
@@ -111,7 +111,7 @@ class AddPlantController(QObject):
         self._queries, self._is_opening = queries, False
         self._slow.setInterval(_SLOW)
         self._completion.set_store(queries)
-        self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
+        self._show_hint()
         self._ask_next_id()
         self.queue.set_store(store, queries)
 
@@ -120,6 +120,9 @@ class AddPlantController(QObject):
         if tags != self._tags:
             self._tags = tags
             self._form.set_tags(tags)
+
+    def _show_hint(self) -> None:
+        self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
 
     def show_no_store(self) -> None:
         """Stop waiting for a store that could not be opened; what is typed stays."""
@@ -154,7 +157,7 @@ class AddPlantController(QObject):
             return
         if entries is None:
             return
-        submission = Submission(entries, form.texts)
+        submission = Submission(entries, form.texts, is_remembered=form.is_remembered or None)
         self.unsaved.edited = None
         self._completion.remember(entries[0].name, entries[0].tag)
         if form.message.tone is not Tone.OK:

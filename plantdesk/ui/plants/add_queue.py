@@ -36,7 +36,7 @@ _RETRY_DELAY = 1000
 _CLOSE_TIMEOUT = 60
 
 
-class _UnansweredError(StoreError):
+class UnansweredError(StoreError):
     """The window was closed before the store had answered."""
 
     is_unknown = True
@@ -66,7 +66,7 @@ class Submission:
     """The plants of one Enter, or of one paste; all are added, or none.
 
     `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
-    The `number` tells which was submitted before which; one that `is_sent` is on its way to the store, several plants
+    The `number` is the order of submission; one that `is_sent` is not answered by the store yet, several plants
     under these `ids`. One of copies of other plants `is_copy`, one of the
     small window `is_quick`.
     """
@@ -80,8 +80,8 @@ class Submission:
     ids: Sequence[int] = ()
     is_copy: bool = False
     is_quick: bool = False
-    #: Whether the settings have it as one that is sent at the next start.
-    is_remembered: bool = False
+    #: Whether the settings have it as one that is not in the store; False: as one that may be, None: not at all.
+    is_remembered: bool | None = None
     number: int = field(default_factory=count().__next__)
 
     @property
@@ -99,14 +99,15 @@ class AddQueue(QObject):
     """Saves submissions in their order. Lives on the GUI thread.
 
     `added(submission, result)`: it is saved; the result is a PlantRow, or Applied for several plants.
-    `refused(submission)`: it is not. `changed`: other submissions are saving or unsaved. `sending`: some that are
-    remembered for the next start are sent next, and must not be remembered as such any more.
+    `refused(submission)`: it is not. `changed`: other submissions are saving or unsaved. `remembered_changed`: some
+    that are remembered for the next start are sent next, or are saved, and must not be remembered as before: they would
+    be added twice.
     """
 
     added = Signal(object, object)
     refused = Signal(object)
     changed = Signal()
-    sending = Signal()
+    remembered_changed = Signal()
 
     def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
         """`sent` gets what the store answers, behind what emits `added` or `refused` then."""
@@ -176,7 +177,7 @@ class AddQueue(QObject):
         future = submission.saving
         if future is None:
             return
-        error = future.exception() if future.done() else _UnansweredError()
+        error = future.exception() if future.done() else UnansweredError()
         if error is None:
             self._submissions.remove(submission)
         else:
@@ -214,17 +215,19 @@ class AddQueue(QObject):
 
     @Slot()
     def _send_pending(self) -> None:
-        """Send what is to be saved once nothing is on its way, so that no plant gets an ID before an earlier one."""
+        """Send what is to be saved once nothing is pending, so that no plant gets an ID before an earlier one."""
         pending = [each for each in self._submissions if each.state in {State.SAVING, State.WAITING}]
         if self._store is None:
             for submission in pending:
                 submission.state = self._without_store
         elif not any(each.is_sent for each in pending):
             next_ones = list(takewhile(_is_single, pending)) or pending[:1]
+            if next_ones and isinstance(next_ones[0].error, StoreError):
+                next_ones = next_ones[:1]  # the others follow once the store takes it, so that none overtakes it
             for submission in next_ones:
                 submission.is_sent = True
             if any(each.is_remembered for each in next_ones):
-                self.sending.emit()
+                self.remembered_changed.emit()
             for submission in next_ones:
                 self._send(submission, self._store)
         self.changed.emit()
@@ -268,6 +271,11 @@ class AddQueue(QObject):
     def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
         if submission in self._submissions:
             self._submissions.remove(submission)
+            for waiting in self._submissions:
+                if waiting.state is State.WAITING and not waiting.is_unknown:
+                    waiting.state, waiting.error = State.SAVING, None
+            if submission.is_remembered is not None:
+                self.remembered_changed.emit()
             self.added.emit(submission, result)
             self._send_pending()
 
@@ -304,7 +312,7 @@ class AddQueue(QObject):
         if error is None:
             self._send_pending()
         else:
-            self.changed.emit()  # what is on its way is in doubt now
+            self.changed.emit()  # what is pending is in doubt now
 
 
 def _is_single(submission: Submission) -> bool:

@@ -48,6 +48,7 @@ class PlantBrowser(QFrame):
     `selection_count_changed(count)`: selected rows. `added_hidden(plant_id)`: the search does not find the plant of
     `reveal_added`. `copied(text)`: a sentence about what was copied; `copy_refused(text)`: why nothing was.
     `failed(error)`: a query of the store failed. `plants_shown`: the first rows are there, or why there are none.
+    `rows_settled`: all rows are there, or why they cannot be shown.
     `welcome_made(page)`: the page of an empty store, which offers samples where `offers_samples` says so.
     """
 
@@ -58,6 +59,7 @@ class PlantBrowser(QFrame):
     copy_refused = Signal(str)
     failed = Signal(object)
     plants_shown = Signal()
+    rows_settled = Signal()
     welcome_made = Signal(object)
 
     def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:
@@ -70,9 +72,9 @@ class PlantBrowser(QFrame):
         self._selected_soon: Sequence[int] = ()
         self._bridge = bridge
         self.model = PlantModel(bridge, self)
-        self.search_bar = SearchBar(theme)
+        self.search_bar = SearchBar(theme, self)
         self.search_field = self.search_bar.field
-        self.table = PlantTableView(self.model, theme)
+        self.table = PlantTableView(self.model, theme, self)
         self._migration_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self.table)
         self._make_pages()
@@ -235,7 +237,7 @@ class PlantBrowser(QFrame):
         """What is shown in place of the table while the store is empty; made when it is needed."""
         from plantdesk.ui.plants.welcome import WelcomePage
 
-        page = WelcomePage(self._theme)
+        page = WelcomePage(self._theme, self)
         self._pages.addWidget(page)
         self.welcome_made.emit(page)
         return page
@@ -323,3 +325,5 @@ class PlantBrowser(QFrame):
                 self.search_field.setText(self.search_field.text())  # so that Undo brings the rows back, no typing
         if (model.complete and not model.rowCount()) or model.failed_to_load:
             self._notify_shown()
+        if model.complete or model.failed_to_load:
+            self.rows_settled.emit()

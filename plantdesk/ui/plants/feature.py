@@ -33,8 +33,6 @@ from plantdesk.ui.widgets.plain_text import allow
 if TYPE_CHECKING:
     from array import array
 
-    from PySide6.QtGui import QAction
-
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
@@ -76,19 +74,20 @@ class RememberedView:
             self._form.make_room(widest_id[:_LONGEST_ID])
 
     def restore_unsaved(self, location: StoreLocation) -> None:
-        """List the plants that an earlier window could not save in this store; those of this window go along."""
+        """Restore what an earlier window could not save in this store, and its form; those of this window go along."""
         if location.key != self._unsaved_of:
-            if self._unsaved_of is not None:
-                self._preferences.change_store(self._unsaved_of, unsaved=[])
-            self._unsaved_of = location.key
-            self._unsaved.restore(self._preferences.of_store(location.key).get("unsaved"))
+            before, self._unsaved_of = self._unsaved_of, location.key
+            self._unsaved.restore(self._preferences.of_store(location.key))
+            if before is not None:
+                self.save_unsaved()
+                self._preferences.change_store(before, unsaved=[], draft=[])
 
     def save_unsaved(self) -> None:
-        """Remember the plants that are not saved."""
+        """Remember the plants that are not saved, and what is typed."""
         if self._unsaved_of is not None:
-            values = self._unsaved.as_json()
-            if values or "unsaved" in self._preferences.of_store(self._unsaved_of):
-                self._preferences.change_store(self._unsaved_of, unsaved=values)
+            values, known = self._unsaved.as_json(), self._preferences.of_store(self._unsaved_of)
+            if any(values.values()) or any(map(known.get, values)):
+                self._preferences.change_store(self._unsaved_of, **values)
 
     def show_layout(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
         """Show columns, order and search as they were, before the store is open; return the layout."""
@@ -106,7 +105,7 @@ class RememberedView:
         return layout
 
     def restore(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
-        """Show the plants as they were, unless a search was typed already, and what was typed; return the layout."""
+        """Show the plants as they were, unless a search was typed already; return the layout."""
         self._restored = location.key
         values = self._preferences.of_store(location.key)
         layout = from_json(values)
@@ -116,23 +115,14 @@ class RememberedView:
             if search != self._last_search:  # else the text that Ctrl+F has selected would no longer be
                 browser.search_bar.set_search(search)
             browser.table.keeper.return_to(values.get("position"))
-        draft = values.get("draft")
-        if isinstance(draft, list) and all(isinstance(text, str) for text in draft):
-            self._form.restore(draft)
         if values.get("pinned") is True:
             self._form.tag_field.set_pinned(pinned=True)
         return layout
 
-    def save(self, location: StoreLocation, browser: PlantBrowser) -> None:
-        """Remember the view, once for each store that was opened; for one that was not, what was typed."""
-        draft = list(self._form.texts) if self._form.name_text or self._form.id_text else []
-        if draft:
-            self._unsaved.edited = None  # it is in the form
+    def save(self, browser: PlantBrowser) -> None:
+        """Remember what is not saved, and the view, once for each store that was opened."""
         self.save_unsaved()
-        if self._restored is None:
-            if any(draft):
-                self._preferences.change_store(location.key, draft=draft)
-        else:
+        if self._restored is not None:
             self._last_search = browser.search_bar.text
             self._preferences.change_store(
                 self._restored,
@@ -142,7 +132,6 @@ class RememberedView:
                 sources=browser.table.columns.has_sources,
                 widest_source=browser.table.columns.widest_source,
                 position=browser.table.keeper.position(),
-                draft=draft,
                 pinned=self._form.tag_field.is_pinned,
             )
             self._restored = None
@@ -161,7 +150,7 @@ class Plants(Feature):
     of the search. `import_requested(text)`: more was pasted than the form adds. `plants_dragged(started)`: a drag of
     rows has started, or ended. `plant_opened(id)`: a plant is shown by its address. `quick_done`: the small window is
     closed, and its plants are saved, or wait. `requested(request)`: as another start may request it.
-    `queries_changed(queries)`: those of another store, or None. `plants_shown`: as the browser's.
+    `queries_changed(queries)`: those of another store, or None. `plants_shown`, `rows_settled`: as the browser's.
     """
 
     files_requested = Signal()
@@ -180,19 +169,20 @@ class Plants(Feature):
     requested = Signal(object)
     queries_changed = Signal(object)
     plants_shown = Signal()
+    rows_settled = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
         self._editing: EditController | None = None
-        self._message = context.message
         self._form = PlantForm(context.theme, context.message)
+        self.focus_form = self._form.continue_typing
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
         self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
         self._remembered.show_form(context.location)
         self._add_controller.unsaved.shown.connect(self._on_unsaved_shown)
-        self._add_controller.queue.sending.connect(self._remembered.save_unsaved)
+        self._add_controller.queue.remembered_changed.connect(self._remembered.save_unsaved)
         self._add_controller.unsaved.settled.connect(self._on_unsaved_settled)
         self._add_controller.unsaved.discarded.connect(self._on_discarded)
         self._pasted = PastedPlants(self._form, self)
@@ -215,7 +205,6 @@ class Plants(Feature):
 
     @override
     def complete(self) -> None:
-        self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
         self._remembered.restore_unsaved(self.context.location)
         self.context.page.set_main_pane(self._browser, self._browser.needed_width)
         self._show_layout(self._remembered.show_layout(self.context.location, self._browser))
@@ -255,7 +244,7 @@ class Plants(Feature):
     def release_store(self) -> None:
         self._set_queries(None)
         self._add_controller.forget_store()
-        self._remembered.save(self.context.location, self._browser)
+        self._remembered.save(self._browser)
         if self._editing is not None:
             self._editing.release_store()
         self.commands.set_store(None)
@@ -363,9 +352,11 @@ class Plants(Feature):
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
         check(self._orders, "added")
-        self._compact = menus.add_switch(Section.VIEW_PLANTS, self.tr("&Compact rows"), self._set_compact)
-        self._pin = menus.add_switch(Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._keep_tag)
-        self._form.tag_field.pinned.connect(self._pin.setChecked)
+        text = self.tr("&Compact rows")
+        self.compact_command = menus.add_switch(Section.VIEW_PLANTS, text, self._set_compact)
+        text = self.tr("&Keep tag for the next plant")
+        self.keep_tag_command = menus.add_switch(Section.VIEW_PLANTS, text, self._keep_tag)
+        self._form.tag_field.pinned.connect(self.keep_tag_command.setChecked)
         switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
         best_width = self.tr("&Best width"), self._fit_columns, False
         columns = menus.add_submenu(Section.VIEW_COLUMNS, self.tr("Col&umns"), [*switches, best_width])
@@ -374,16 +365,6 @@ class Plants(Feature):
             action.setChecked(True)
         text = self.tr("New &plants (top of the list)")
         menus.add(Section.VIEW_PLANTS, text, self._jump_to_top, "Ctrl+Home")
-
-    @property
-    def compact_command(self) -> QAction:
-        """The command that makes the rows lower."""
-        return self._compact
-
-    @property
-    def keep_tag_command(self) -> QAction:
-        """The command that keeps the tag for the next plant."""
-        return self._pin
 
     @Slot()
     def _apply_settings(self) -> None:
@@ -394,11 +375,12 @@ class Plants(Feature):
         from plantdesk.ui.plants.browser import PlantBrowser
         from plantdesk.ui.plants.edit_controller import EditController
 
-        browser = PlantBrowser(self.context.theme, self.context.bridge)
+        browser = PlantBrowser(self.context.theme, self.context.bridge, self.context.page)
         browser.welcome_made.connect(self._connect_welcome)
         browser.selection_count_changed.connect(self.status.show_selection)
         browser.selection_count_changed.connect(self.selection_changed)
         browser.plants_shown.connect(self.plants_shown)
+        browser.rows_settled.connect(self.rows_settled)
         browser.table.card_requested.connect(self.card_requested)
         self.context.page.toast.covering.connect(browser.table.set_covered)
         browser.table.dragged.connect(self.plants_dragged)
@@ -431,10 +413,9 @@ class Plants(Feature):
         welcome.samples_requested.connect(self.samples_requested)
 
     def _connect_scanning(self, browser: PlantBrowser) -> None:
-        show = self._scanning.show
-        browser.table.scanned.connect(show)
+        browser.table.scanned.connect(self._scanning.show)
         for field in (browser.search_bar, self._add_controller):
-            field.scanned.connect(partial(show, takes_focus=False))
+            field.scanned.connect(partial(self._scanning.show, takes_focus=False))
         self._scanning.found.connect(lambda plant_id, focus: browser.show_plant(plant_id, takes_focus=focus))
         self._scanning.found.connect(self.plant_opened)
 
@@ -566,7 +547,7 @@ class Plants(Feature):
 
     def _show_layout(self, layout: TableLayout) -> None:
         """Check the commands of the layout of the table."""
-        self._compact.setChecked(layout.is_compact)
+        self.compact_command.setChecked(layout.is_compact)
         for column, action in self._columns.items():
             action.setChecked(column not in layout.hidden)
 
@@ -588,11 +569,11 @@ class Plants(Feature):
         hint = self.tr("Plants are added as soon as the store can be written to.")
         lasting = _lasting(error)
         self._form.allow("" if lasting is None else error_text(lasting))
-        self._message.setVisible(lasting is None)
+        self.context.message.setVisible(lasting is None)
         if isinstance(error, StoreReadOnlyError) and lasting is None:
-            self._message.show_message(Tone.HINT, hint)
-        elif self._message.text == hint:
-            self._message.clear()
+            self.context.message.show_message(Tone.HINT, hint)
+        elif self.context.message.text == hint:
+            self.context.message.clear()
 
 
 def _lasting(error: StoreError | None) -> StoreReadOnlyError | None:

@@ -44,13 +44,16 @@ class PlantForm(QFrame):
     """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
 
     `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant. A key that is held submits once.
-    Escape closes the message, and without a message empties the fields.
+    Escape closes the message, and without a message empties the fields. `changed`: what is in a field is another text.
     """
 
     submitted = Signal(bool)
+    changed = Signal()
     emptied = Signal()
     id_edited = Signal(str)
     tag_edited = Signal(str)
+    #: Whether the settings have what is typed, or was just submitted, as a draft.
+    is_remembered = False
 
     def __init__(self, theme: Theme, message: MessageLine, parent: QWidget | None = None) -> None:
         """Make an empty form with `message` under its fields."""
@@ -143,6 +146,10 @@ class PlantForm(QFrame):
         tag = "" if self.tag_field.is_pinned else self.tag_field.text()
         return not (self._id_edit.text() or self.name_field.text() or tag)
 
+    def draft(self) -> list[str]:
+        """Return what is typed, as `restore` takes it; nothing where there is neither a name nor an ID."""
+        return list(self.texts) if self.name_text or self.id_text else []
+
     def restore(self, texts: Sequence[str]) -> None:
         """Show the `texts` of an earlier form, unless something was typed already."""
         if not any(self.texts) and any(texts) and len(texts) == len(FieldName):
@@ -231,6 +238,11 @@ class PlantForm(QFrame):
         """Put the cursor into Name."""
         self.name_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def continue_typing(self) -> None:
+        """Put the cursor behind what is in Name: the next key must not replace what was restored."""
+        self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.name_field.end(False)
+
     # --- Qt ---
 
     @override
@@ -255,6 +267,7 @@ class PlantForm(QFrame):
         field.setAccessibleDescription(accessible_name)
         field.refused.connect(self._on_refused)
         field.textEdited.connect(self._on_edited)
+        field.textChanged.connect(self.changed)
 
     def _fields(self) -> dict[FieldName, QLineEdit]:
         return {FieldName.ID: self._id_edit, FieldName.NAME: self.name_field, FieldName.TAG: self.tag_field}

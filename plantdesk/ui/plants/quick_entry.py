@@ -16,6 +16,7 @@ from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
+from plantdesk.ui.plants.unsaved_plants import SETTLED
 from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill, override
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
@@ -124,7 +125,7 @@ class QuickWindow(Dialog):
 class QuickEntry(QObject):
     """Submits the plants of the window to the queue of the main one, which lists what waits or was refused later.
 
-    `done`: the window is closed, and nothing is on its way. `scanned(id)`: the label of a plant was read into the name.
+    `done`: the window is closed, and nothing is pending. `scanned(id)`: the label of a plant was read into the name.
     """
 
     done = Signal()
@@ -141,16 +142,21 @@ class QuickEntry(QObject):
         self._completion = NameCompletion(context.theme, form.name_field, form.tag_field, self, window, listed(context))
         self._timeout = QTimer(self, singleShot=True, interval=_ANSWER_TIMEOUT)
         self._timeout.timeout.connect(self._close)
+        self._settling = QTimer(self, singleShot=True, interval=SETTLED)
+        self._settling.timeout.connect(self._remember)
+        form.changed.connect(self._settling.start)
         form.submitted.connect(self._submit)
         window.closed.connect(self._on_closed)
         queue.added.connect(self._on_added)
         queue.refused.connect(self._on_refused)
         queue.changed.connect(self._report_done)
+        queue.remembered_changed.connect(self._remember)
         context.bridge.changed.connect(self._ask_next_id)
         self.destroyed.connect(window.deleteLater)
         texts = context.preferences.of_store(context.location.key).get("quick")
         if isinstance(texts, list) and all(isinstance(each, str) for each in texts):
             form.restore(texts)
+            form.is_remembered = not form.is_empty
 
     @Slot(object)
     def set_store(self, queries: StoreQueries | None) -> None:
@@ -196,7 +202,8 @@ class QuickEntry(QObject):
             self._show_refusal(error)
             return
         if entries:
-            self._send(Submission(entries, form.texts, is_quick=True), stay=stay)
+            submission = Submission(entries, form.texts, is_quick=True, is_remembered=form.is_remembered or None)
+            self._send(submission, stay=stay)
 
     def _send(self, submission: Submission, *, stay: bool) -> None:
         self._completion.remember(submission.entries[0].name, submission.entries[0].tag)
@@ -247,14 +254,19 @@ class QuickEntry(QObject):
 
     @Slot()
     def _on_closed(self) -> None:
-        """Remember what is typed, for the next time."""
         self._form.message.clear()
         self._form.clear_errors()
+        self._remember()
+        self._report_done()
+
+    @Slot()
+    def _remember(self) -> None:
+        """Remember what is typed, for the next time."""
         texts = [] if self._form.is_empty else list(self._form.texts)
         preferences, key = self._context.preferences, self._context.location.key
         if texts or preferences.of_store(key).get("quick"):
             preferences.change_store(key, quick=texts)
-        self._report_done()
+        self._form.is_remembered = bool(texts)
 
     @Slot()
     def _report_done(self) -> None:

@@ -380,6 +380,7 @@ class SearchBar(QWidget):
         self._count_label.setText(text)
         self._count_label.setAccessibleDescription(self.count_text())
         self._fit()
+        self._layout.activate()  # else the longer text is cut in the next frame
 
     def _fit(self) -> None:
         """Give the field its width, and the chips what is left."""

@@ -1,4 +1,4 @@
-"""What the status bar shows about plants, and what screen readers are told of those that programs add."""
+"""What the status bar shows about plants, and what is announced to screen readers of those that programs add."""
 
 from __future__ import annotations
 

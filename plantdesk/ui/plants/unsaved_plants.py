@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVB
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreUnreachableError, Text, id_taken
 from plantdesk.domain.values import NamedTuple
-from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
+from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission, UnansweredError
 from plantdesk.ui.qt import STRETCH, fill, override, set_properties
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, M, S
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.messages import MessageAction
 
 
-#: Milliseconds without a change, after which the list is saved for the next start.
-_SETTLED = 500
+#: Milliseconds without a change or a key, after which the list, and what is typed, are saved for the next start.
+SETTLED = 500
 
 
 class _Owner(NamedTuple):
@@ -45,7 +45,7 @@ class UnsavedPlants(QObject):
 
     `free_id_label` is the label of the action that adds a plant under the next free ID. `shown(box)`: the box was made.
     `edit_requested(submission)`: it is to be put into the form again, and is not listed any more. `discarded(text,
-    submissions)`: what the user has discarded. `settled`: the list was changed, and not for a moment.
+    submissions)`: what the user has discarded. `settled`: the list or the form was changed, and not for a moment.
     """
 
     shown = Signal(object)
@@ -61,8 +61,9 @@ class UnsavedPlants(QObject):
         self._form = form
         self._queue = queue
         self._listed: list[Submission] = []
-        self._settling = QTimer(self, singleShot=True, interval=_SETTLED)
+        self._settling = QTimer(self, singleShot=True, interval=SETTLED)
         self._settling.timeout.connect(self.settled)
+        form.changed.connect(self._settling.start)
         queue.changed.connect(self.show)
         queue.refused.connect(self._announce)
 
@@ -73,7 +74,10 @@ class UnsavedPlants(QObject):
         self._listed = [each for each in self._queue.submissions if each in in_doubt or each in unsaved]
         if self._listed or "_box" in vars(self):
             self._box.show_lines([self._line(each) for each in self._listed], self._actions_for_all())
-        self._settling.start()
+        if any(each.state is State.WAITING and each.can_be_sent and not each.is_remembered for each in self._listed):
+            self.settled.emit()  # at once: while more is typed, nothing settles
+        else:
+            self._settling.start()
 
     @property
     def count(self) -> int:
@@ -84,28 +88,37 @@ class UnsavedPlants(QObject):
         """List again what was discarded, in its place."""
         self._queue.add_unsaved(submissions)
 
-    def as_json(self) -> list[dict[str, object]]:
-        """Return what is not saved, or may not be, as `restore` takes it: also what is being saved and corrected."""
-        edited = [] if self.edited is None else [self.edited]
-        for each in (every := [*edited, *self._queue.submissions]):
-            each.is_remembered = bool(each.entries) and each.can_be_sent
-        return [
-            {
-                "waits": each.is_remembered,
-                "texts": list(each.texts),
-                "plants": [list(entry) for entry in each.entries],
-                "reason": "" if each.error is None else self._reason(each),
-                "owner": _owner(each.error),
-            }
-            for each in every
-        ]
+    def as_json(self) -> dict[str, list[Any]]:
+        """Return what is typed, and what is not saved, or may not be, as `restore` takes it; it is remembered next."""
+        draft = self._form.draft()
+        self._form.is_remembered = bool(draft)
+        edited = [] if self.edited is None or draft else [self.edited]
+        return {"unsaved": [self._as_json(each) for each in [*edited, *self._queue.submissions]], "draft": draft}
 
-    def restore(self, values: object) -> None:
-        """List again what an earlier window could not save.
+    def _as_json(self, submission: Submission) -> dict[str, object]:
+        submission.is_remembered = bool(submission.entries) and submission.can_be_sent
+        reason = "" if submission.error is None else self._reason(submission)
+        return {
+            "waits": submission.is_remembered,
+            "texts": list(submission.texts),
+            "plants": [list(entry) for entry in submission.entries],
+            "reason": error_text(UnansweredError()) if submission.is_sent else reason,
+            "owner": _owner(submission.error),
+        }
+
+    def restore(self, remembered: Mapping[str, object]) -> None:
+        """List again what an earlier window could not save, and put what was typed into the form, if it is empty.
 
         What only waited is sent; the user adds the rest, as it may be saved by now.
         """
-        found = map(_submission, values if isinstance(values, list) else [])
+        unsaved, draft = remembered.get("unsaved"), remembered.get("draft")
+        found = [_submission(each) for each in (unsaved if isinstance(unsaved, list) else [])]
+        typed = _submission({"texts": draft, "plants": [], "reason": ""})
+        if typed is not None and self._form.is_empty:
+            self._form.restore(typed.texts)
+            self._form.is_remembered = True
+        else:
+            found.append(typed)
         self._queue.add_unsaved([each for each in found if each is not None])
 
     # --- inside ---
@@ -200,8 +213,9 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
         owner = None if owner is None else _Owner(*owner)
     except (TypeError, KeyError, ValueError):
         return None
-    is_valid = isinstance(reason, str) and len(texts) in {0, 3} and all(isinstance(text, str) for text in texts)
-    if not is_valid or not all(map(_is_entry, entries)) or not (texts or entries):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in (*texts, reason)):
+        return None
+    if len(texts) not in {0, 3} or not all(map(_is_entry, entries)) or not (texts or entries):
         return None
     if not entries:
         return Submission((), tuple(texts), State.POSTPONED)

@@ -135,7 +135,7 @@ class WelcomePage(QWidget):
         return _Card(self._theme, "terminal", self.tr("Let a script add them"), text, example, *buttons)
 
     def _lay_out(self) -> None:
-        content = QWidget()
+        content = QWidget(self)
         centre = Qt.AlignmentFlag.AlignHCenter
         self._row = fill(QBoxLayout(QBoxLayout.Direction.LeftToRight), *((each, 1) for each in self._cards), spacing=L)
         remark = PlainLabel(self.tr("Or look around with plants that are not yours:"), tone="muted")

@@ -110,6 +110,7 @@ class Replacing(Feature):
     def _apply(self, edit: Rewrite, count: int) -> None:
         if self._opened is None:
             return
+        self._plants.focus_table()  # in a field, Ctrl+Z would take back what was typed there
         text = Text("Changed {count:,} plants.", one="Changed 1 plant.")
         if edit.rule.find:
             text = Text("Replaced in {count:,} plants.", one="Replaced in 1 plant.")

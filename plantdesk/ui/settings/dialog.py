@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem,
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.ui.qt import STRETCH, fill, override
+from plantdesk.ui.settings.rows import fit_rows
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S
 from plantdesk.ui.widgets.containers import ReservedScrollBar, ScrollArea
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.
-_WIDTH, _HEIGHT, _SECTIONS_WIDTH, _ITEM = 760, 640, 168, 30
+_WIDTH, _HEIGHT, _SECTIONS_WIDTH, _ITEM = 800, 640, 184, 30
 #: Narrower, the list of the sections is left out.
 _WIDE = 640
 
@@ -94,14 +95,12 @@ class SettingsDialog(Dialog):
         found.setProperty("clear", "true")
         report_focus(found)
         for section in self._sections:
-            item = QListWidgetItem(section.title, found)
-            item.setSizeHint(QSize(0, theme.metrics.scaled(_ITEM)))
-        theme.changed.connect(self._draw_icons)
+            QListWidgetItem(section.title, found)
+        theme.changed.connect(self._fit)
         return found
 
     def _lay_out(self) -> None:
         theme = self._theme
-        self._draw_icons()
         nothing = fill(
             QHBoxLayout(self._nothing), self._nothing_text, self._clear_button, STRETCH, margins=0, spacing=M
         )
@@ -110,7 +109,6 @@ class SettingsDialog(Dialog):
         fill(QVBoxLayout(self._page), self._nothing, *self._sections, STRETCH, margins=(EDGE, 0, S, 0), spacing=0)
         self._pane = QFrame()
         self._pane.setProperty("pane", "sidebar")
-        self._pane.setFixedWidth(theme.metrics.scaled(_SECTIONS_WIDTH))
         fill(QVBoxLayout(self._pane), self._list, margins=(S, M, S, M))
         line = QFrame()
         line.setProperty("pane", "lines")
@@ -121,15 +119,21 @@ class SettingsDialog(Dialog):
         right = fill(QVBoxLayout(), head, (self._area, 1), line, foot, margins=0, spacing=0)
         fill(QHBoxLayout(self), self._pane, (right, 1), margins=0, spacing=0)
         self._unsaved.hide()
+        self._fit()
         QWidget.setTabOrder(self._search, self._search.button)
         QWidget.setTabOrder(self._search.button, self._list)
         QWidget.setTabOrder(self._list, self._sections[0].rows[0].focus_target)
         self.resize_to_fit(QSize(theme.metrics.scaled(_WIDTH), theme.metrics.scaled(_HEIGHT)))
 
     @Slot()
-    def _draw_icons(self) -> None:
+    def _fit(self) -> None:
+        """Follow the size of the text and the colours."""
+        metrics = self._theme.metrics
+        self._pane.setFixedWidth(metrics.scaled(_SECTIONS_WIDTH))
         for place, section in enumerate(self._sections):
+            self._list.item(place).setSizeHint(QSize(0, metrics.scaled(_ITEM)))
             self._list.item(place).setIcon(self._theme.icons.icon(section.icon, "text_2"))
+        fit_rows([row for section in self._sections for row in section.rows], self._theme)
 
     # --- searching ---
 

@@ -45,8 +45,6 @@ class SettingRow(QWidget):
         self._row = fill(QBoxLayout(_BESIDE, self), self._label, (right, 1), margins=0, spacing=0)
         self.setMinimumWidth(1)  # where the controls have no room beside the label, they are below it
         self._error.hide()
-        theme.changed.connect(self._fit)
-        self._fit()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -97,13 +95,23 @@ class SettingRow(QWidget):
                 texts.append(each.text())
         return texts
 
-    def _fit(self) -> None:
-        """Keep one left edge for the controls, whose labels may be longer in other languages."""
-        metrics = self._theme.metrics
-        needed = self._label.fontMetrics().horizontalAdvance(self._label.text()) + M
-        width = max(metrics.scaled(_LABEL_WIDTH), min(metrics.scaled(_MAX_LABEL_WIDTH), needed))
-        self._label.setFixedWidth(width)
-        self.setMinimumHeight(metrics.control)
+    @property
+    def label_width(self) -> int:
+        """The width that the label needs on one line."""
+        return self._label.fontMetrics().horizontalAdvance(self._label.text()) + M
+
+    def fit(self, label_width: int) -> None:
+        """Give the label a width, and the row its height."""
+        self._label.setFixedWidth(label_width)
+        self.setMinimumHeight(self._theme.metrics.control)
+
+
+def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
+    """Keep one left edge for the controls of all rows, whose labels may be longer in other languages."""
+    needed = max(row.label_width for row in rows)
+    width = max(theme.metrics.scaled(_LABEL_WIDTH), min(theme.metrics.scaled(_MAX_LABEL_WIDTH), needed))
+    for row in rows:
+        row.fit(width)
 
 
 class SettingsSection(QWidget):

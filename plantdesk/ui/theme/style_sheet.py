@@ -47,7 +47,7 @@ QLineEdit:read-only { background: $window; }
 _BUTTONS = """
 QPushButton {
   background: $surface; color: $text; border: 1px solid $border; border-radius: 6px;
-  padding: 0 13px; min-height: ${inner}px; font-weight: 500;
+  padding: 0 13px; min-height: ${inner}px; font-weight: 500; outline: 0;
 }
 QPushButton:hover { background: $hover; }
 QPushButton:pressed, QPushButton:checked { background: $selection; }

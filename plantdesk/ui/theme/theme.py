@@ -249,12 +249,13 @@ class Theme(QObject):
         colors = DARK if self._is_dark() else LIGHT
         colors = in_high_contrast(colors) if self._high_contrast() else colors
         metrics = metrics_of(self._system_font, self.text_scale)
-        if self._app.styleSheet() and (colors, metrics) == (self.colors, self.metrics):
+        sheet = style_sheet(colors, metrics, paths.resources_folder() / "icons" / "indicators")
+        if self._app.styleSheet() == sheet and (colors, metrics) == (self.colors, self.metrics):
             return
         self.colors, self.metrics = colors, metrics
         self._app.setPalette(palette_of(colors))
         self._app.setFont(metrics.font(FontRole.BODY))
-        self._app.setStyleSheet(style_sheet(colors, metrics, paths.resources_folder() / "icons" / "indicators"))
+        self._app.setStyleSheet(sheet)
         self.icons.rebuild()
         self.changed.emit()
 

@@ -13,8 +13,7 @@ from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
-from plantdesk.ui.tidying.duplicate_groups import DuplicateModel
-from plantdesk.ui.tidying.duplicate_list import DuplicateList
+from plantdesk.ui.tidying.duplicate_list import DuplicateList, DuplicateModel
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce

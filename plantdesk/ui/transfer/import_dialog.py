@@ -163,7 +163,7 @@ class OutcomePanel(QFrame):
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show counts; None while they are not known."""
-        counts = [None] * len(_ICONS) if preview is None else [*preview.counts, preview.invalid]
+        counts = [None] * len(_ICONS) if preview is None else [*preview.counts[:3], preview.invalid]
         for label, text, count, words in zip(self._counts, self._texts, counts, _WORDS, strict=True):
             label.setText("…" if count is None else QLocale().toString(count))
             text.setText(shown(words.filled(count=count or 0)))
@@ -401,8 +401,8 @@ class ImportDialog(Dialog):
             self._import_button.setText(self.tr("Import"))
             self._import_button.setEnabled(self._job is not None)
             return
-        (new, _, clashing), on_conflict = preview.counts, self._outcome.on_conflict
-        count = new + (clashing if on_conflict in {OnConflict.NEW_ID, OnConflict.REPLACE} else 0)
+        (new, _, clashing, owners), on_conflict = preview.counts, self._outcome.on_conflict
+        count = new + {OnConflict.NEW_ID: clashing, OnConflict.REPLACE: owners}.get(on_conflict, 0)
         is_refused = (clashing and on_conflict is OnConflict.REFUSE) or (
             preview.invalid and not self._outcome.skip_invalid
         )
@@ -416,6 +416,10 @@ class ImportDialog(Dialog):
             text = self.tr("Choose what happens to the rows that cannot be imported as they are.")
             self._message.show_message(Tone.WARNING, text)
         else:
+            hint = self.tr("Can be undone in one step.")
+            if clashing and on_conflict is OnConflict.REPLACE:
+                hint = self.tr("Of several rows with one ID the last counts.")
+            self._message.set_hint(hint)
             self._message.clear()
 
     # --- the end ---
@@ -480,13 +484,16 @@ class ImportDialog(Dialog):
         if self._sample.doubtful_cell is not None:
             parts.append(self.tr("encoding guessed, as in {cell}").format(cell=quoted(self._sample.doubtful_cell)))
         if preview is not None:
-            rows = sum(preview.counts) + preview.invalid + preview.blank
+            rows = sum(preview.counts[:3]) + preview.invalid + preview.blank
             parts.insert(0, shown(Text("{count:,} rows", one="1 row", count=rows)))
             if preview.blank:
                 parts.insert(1, shown(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
             if others := preview.other_tables:
                 text = Text("{count:,} other tables are not read", one="1 other table is not read", count=others)
                 parts.append(shown(text))
+            if titles := preview.titles:
+                text = Text("{count} rows above the header are not read", one="1 row above the header is not read")
+                parts.append(shown(text.filled(count=titles)))
             if links := preview.links:
                 text = Text("{count:,} links are read as their text", one="1 link is read as its text", count=links)
                 parts.append(shown(text))

@@ -52,17 +52,17 @@ class ScrollArea(QScrollArea):
 
     def __init__(self, content: QWidget, *, horizontal: bool = True) -> None:
         """Scroll `content`; horizontally where the screen is too narrow for it, or, if not `horizontal`, never."""
-        super().__init__()
+        super().__init__(content.parentWidget())
         self._content = content
         self._is_horizontal = horizontal
+        for widget in (self, content):  # before it gets its style
+            widget.setProperty("clear", "true")
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         if not horizontal:
             self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for widget in (self, content):
-            widget.setProperty("clear", "true")
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._on_focus_changed)

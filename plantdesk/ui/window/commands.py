@@ -247,11 +247,10 @@ class EditCommands(Feature):
     def _on_begun(self, is_redo: bool) -> None:
         self.context.page.toast.show_progress(self.tr("Redoing…") if is_redo else self.tr("Undoing…"))
 
-    @Slot(object, object)
-    def _on_undone(self, undone: Undone, step: Step) -> None:
-        toast, stack = self.context.page.toast, self.context.undo_stack
-        is_redone = undone.change.kind is ChangeKind.REDO or step == stack.next_undo
-        text = self.tr("Redone: {title}") if is_redone else self.tr("Undone: {title}")
+    @Slot(object)
+    def _on_undone(self, undone: Undone) -> None:
+        toast, stack, step = self.context.page.toast, self.context.undo_stack, undone.change
+        text = self.tr("Redone: {title}") if step.kind is ChangeKind.REDO else self.tr("Undone: {title}")
         title = text.format(title=one_line(shown(step.plain_title)))
         moved = "" if undone.moved_text is None else f" {shown(undone.moved_text)}"
         if not undone.skipped:

@@ -71,6 +71,11 @@ class Tray(Feature):
         if self.context.preferences.settings.keep_in_tray and not self._window.isVisible():
             self._timeout.start()
 
+    @Slot()
+    def end(self) -> None:
+        """Leave the window hidden from now on: it closes, and saves settings then."""
+        self._has_begun = False
+
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._show_health(None)
@@ -159,7 +164,7 @@ class Tray(Feature):
         self._question = None
 
     def _hide(self) -> None:
-        self._window.save_size()
+        self._window.save_place()
         self._window.hide()
         self._timeout.start()
 

@@ -7,10 +7,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QDate, QMimeData, Qt, QUrl
+from PySide6.QtCore import QDate, QEvent, QMimeData, QObject, QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import StoreUnreachableError
@@ -19,11 +19,12 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.card.feature import Card
-from plantdesk.ui.card.note import NoteEdit
-from plantdesk.ui.card.note_log import dated_lines
+from plantdesk.ui.card.note import NoteEdit, dated_lines
+from plantdesk.ui.card.sections import YieldingButton
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.qt import override
 from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.window.commands import EditCommands
@@ -59,6 +60,7 @@ class CardDesk(Desk):
         self.window.resize(1280, 760)
         for feature in self.features:
             feature.complete()
+        self.plants.focus_form()
         self.open(OpenStore(store, queries))
 
     def open(self, opened: OpenStore) -> None:
@@ -137,6 +139,30 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
 
 
 # --- showing -----------------------------------------------------------------------------------------------------
+
+
+class ButtonsWhenPainted(QObject):
+    """Notes how high the buttons of the card are in the window whenever they are painted."""
+
+    def __init__(self, window: QWidget, app: QApplication) -> None:
+        super().__init__(window)
+        self.places: list[int] = []
+        app.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Paint and isinstance(watched, YieldingButton):
+            self.places.append(watched.mapTo(watched.window(), QPoint()).y())
+        return False
+
+
+def test_the_buttons_are_painted_in_their_place_from_the_beginning(desk: CardDesk, qapp: QApplication) -> None:
+    painted = ButtonsWhenPainted(desk.window, qapp)
+    desk.open_card()
+    desk.until(lambda: bool(painted.places))
+    QApplication.processEvents()
+    button = desk.the(YieldingButton)
+    assert {*painted.places} == {button.mapTo(desk.window, QPoint()).y()}
 
 
 def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDesk) -> None:
@@ -458,7 +484,7 @@ def test_the_undo_of_its_adding_deletes_the_plant_and_the_toast_brings_it_back(d
     desk.open_card()
     undo_button(desk, "Added in the form")
     desk.until(lambda: desk.table.model().rowCount() == 2)
-    desk.until(lambda: "Delete “Aloe”" in desk.toast.text)
+    desk.until(lambda: desk.toast.text == "Undone: Add “Aloe”.")
     desk.toast.focus_first()
     desk.press(Qt.Key.Key_Space)
     desk.until(lambda: desk.table.model().rowCount() == 3)
@@ -557,7 +583,7 @@ def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_
     desk.change(edited(desk.row(1), note="from Anna"))
     desk.select(2)
     desk.press(Qt.Key.Key_Semicolon, CONTROL)
-    desk.until(desk.note.hasFocus)
+    desk.until(lambda: desk.note.hasFocus())  # noqa: PLW0108  made later
     QTest.keyClicks(desk.note, "watered")
     desk.press(Qt.Key.Key_Semicolon, CONTROL)
     QTest.keyClicks(desk.note, "fed")

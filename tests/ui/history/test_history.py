@@ -21,6 +21,7 @@ from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, detail_text
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.history.feature import History
+from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk
 
@@ -176,6 +177,22 @@ def test_an_undo_that_is_taken_back_here_can_be_undone_again(desk: HistoryDesk) 
     assert desk.context.undo_stack.next_redo is None
     Desk(desk.qtbot, desk.toast).button("Undo").click()
     desk.until(lambda: desk.row(1) is not None)
+
+
+def test_the_undo_of_an_addition_is_called_so(desk: HistoryDesk) -> None:
+    row = desk.row(1)
+    assert row is not None
+    desk.context.undo_stack.push(AddedPlant(row))
+    desk.context.undo_stack.undo()
+    desk.open()
+    desk.shows("Today", "Undo: Add “Aloe”")
+    desk.enter(1)
+    desk.shows("Today", "Redo: Add “Aloe”")
+    desk.until(lambda: desk.toast.text == "Redone: Add “Aloe”.")
+    assert desk.row(1) is not None
+    desk.enter(1)
+    desk.shows("Today", "Undo: Add “Aloe”")
+    desk.until(lambda: desk.toast.text == "Undone: Add “Aloe”.")
 
 
 def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:

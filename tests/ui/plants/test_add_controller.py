@@ -459,7 +459,7 @@ def test_what_cannot_be_saved_is_tried_again_at_once(
 ) -> None:
     reasons = [{"texts": ["", name, ""], "plants": [[name, None, None, None]], "reason": "Closed."} for name in "abc"]
     reasons[2]["reason"] = ""  # it was being saved
-    entry.unsaved.restore(reasons)
+    entry.unsaved.restore({"unsaved": reasons})
     desk.lists(a="Closed", b="Closed", c="was closed before")
     locked.execute("ROLLBACK")
     desk.press_in_box("Try all again")
@@ -565,17 +565,17 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     entry.queue.add_unsaved([Submission((), ("", "half", ""), State.POSTPONED)])
     entry.queue.submit(Submission([EnteredPlant("Aloe vera", None, 41)], ("41", "Aloe vera", "")))
     desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 4)
-    kept = json.loads(json.dumps(entry.unsaved.as_json()))
+    kept = json.loads(json.dumps(entry.unsaved.as_json()))["unsaved"]
     entry.queue.discard(entry.queue.unsaved)
     hostile: list[object] = [None, 7, {}]
     hostile += [{"texts": ["a"], "plants": [], "reason": ""}, {"texts": [], "plants": [], "reason": ""}]
     hostile += [{"texts": [], "plants": [["x", 5, None, None]], "reason": ""}, {"texts": 5, "plants": 6, "reason": 7}]
     hostile += [{"texts": [], "plants": [["x", None, None, None]], "reason": "", "owner": [1]}]
     hostile += [{"texts": [], "plants": [["x"]], "reason": ""}, {"texts": ["a", "b", 3], "plants": [], "reason": ""}]
-    entry.unsaved.restore([*hostile, *kept])
-    entry.unsaved.restore("nonsense")
+    entry.unsaved.restore({"unsaved": [*hostile, *kept], "draft": ["", 7, ""]})
+    entry.unsaved.restore({"unsaved": "nonsense", "draft": 7})
     desk.lists(**{"Ficus": "already", "2 plants": "already", "half": "put aside"})
-    assert json.loads(json.dumps(entry.unsaved.as_json())) == kept
+    assert json.loads(json.dumps(entry.unsaved.as_json())) == {"unsaved": kept, "draft": []}
     desk.press_in_box("Use free IDs for all")
     desk.lists(half="put aside")
     desk.has(["Ficus", "Salvia", "Thyme", "Aloe vera"])

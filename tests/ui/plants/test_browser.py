@@ -87,10 +87,19 @@ def test_the_page_without_plants_says_which_term_is_unknown(
     qtbot.waitUntil(lambda: reason in texts(filled))
 
 
+def test_a_longer_count_is_never_cut(filled: PlantBrowser) -> None:
+    """Not even in the frame before the layout is done anew."""
+    filled.search_bar.set_count(1_000_000, 1_000_000)
+    (label,) = (each for each in filled.findChildren(QLabel) if each.text() == "1,000,000 plants")
+    assert label.width() >= label.sizeHint().width()
+
+
 def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
     browser.offers_samples = True
     open_store(qtbot, browser, store)
     assert {"No plants", "No plants yet"} <= texts(browser)
+    image = browser.grab().toImage()
+    assert image.pixelColor(40, 120) == image.pixelColor(2, 2), "on the background of the list"
     ways = {
         "Start typing": browser.welcome.typing_requested,
         "Import…": browser.welcome.import_requested,

@@ -611,20 +611,6 @@ def test_a_tag_in_another_spelling_is_offered_in_the_known_one(desk: EntryDesk) 
     desk.has(("Fern", "living room"))
 
 
-def test_what_is_half_typed_and_the_pin_survive_closing(desk: EntryDesk) -> None:
-    QTest.mouseClick(desk.button("Pin"), Qt.MouseButton.LeftButton)
-    desk.id.setText("77")
-    desk.types("half a name")
-    desk.tag.setText("hall")
-    desk.workspace.release_store()
-    for field in (desk.id, desk.name, desk.tag):
-        field.setText("")
-    desk.button("Pin").setChecked(False)
-    desk.workspace.set_store(desk.store)
-    assert (desk.id.text(), desk.name.text(), desk.tag.text()) == ("77", "half a name", "hall")
-    assert desk.action("Keep tag for the next plant").isChecked()
-
-
 def test_the_plants_of_today_are_counted_and_shown(desk: EntryDesk) -> None:
     desk.qtbot.waitUntil(lambda: "4 today" in desk.buttons())
     QTest.mouseClick(desk.buttons()["4 today"], Qt.MouseButton.LeftButton)

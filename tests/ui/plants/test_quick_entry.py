@@ -13,14 +13,18 @@ from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform.window_requests import WindowRequest
+from plantdesk.store import location_of
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import OffersBelow
 from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedBox
+from plantdesk.ui.preferences import Preferences
 from tests.support.desk import TIMEOUT, Desk, rows_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PySide6.QtWidgets import QLineEdit
     from pytestqt.qtbot import QtBot
 
@@ -134,6 +138,22 @@ def test_escape_closes_the_offers_then_the_window_and_keeps_what_is_typed(desk: 
     assert not desk.widget.isVisible()
     desk.open_again()
     assert desk.name.text() == desk.name.selectedText() == "Mon"
+
+
+def test_what_is_typed_is_remembered_until_it_is_sent_to_the_store(
+    desk: QuickDesk, store: Store, tmp_path: Path
+) -> None:
+    def remembered() -> object:
+        return Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key).get("quick")
+
+    when_added: list[object] = []
+    QTest.keyClicks(desk.name, "Fern")
+    desk.until(lambda: remembered() == ["", "Fern", ""])
+    unsubscribe = store.subscribe(lambda _changes: when_added.append(remembered()))
+    QTest.keyClick(desk.name, Qt.Key.Key_Return, CONTROL)
+    desk.has("Fern", "Aloe")
+    unsubscribe()
+    assert when_added == [[]]
 
 
 def test_tab_goes_through_all_of_it_in_the_order_of_reading(desk: QuickDesk) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
@@ -16,6 +17,7 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -199,3 +201,50 @@ def test_a_second_source_moves_no_column_until_the_user_wants_it(desk: LayoutDes
     desk.button("Show From").click()
     assert not desk.table.isColumnHidden(Column.SOURCE)
     assert desk.action("From").isChecked()
+
+
+def test_what_is_typed_is_remembered_until_it_is_removed(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
+    def draft() -> object:
+        return Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key).get("draft")
+
+    desk.type(desk.the(NameField), "Dill")
+    desk.qtbot.waitUntil(lambda: draft() == ["", "Dill", ""])
+    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Escape)
+    desk.qtbot.waitUntil(lambda: draft() == [])
+
+
+def test_a_plant_is_not_offered_again_once_it_is_added(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
+    def values() -> Mapping[str, object]:
+        return Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)
+
+    desk.type(desk.the(NameField), "Dill")
+    desk.qtbot.waitUntil(lambda: values().get("draft") == ["", "Dill", ""])
+    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: desk.message.text.startswith("Added"))
+    assert (values()["unsaved"], values()["draft"]) == ([], []), "as soon as the user sees that it was added"
+
+
+def test_a_plant_that_waits_is_remembered_while_the_next_one_is_typed(
+    desk: LayoutDesk, store: Store, tmp_path: Path
+) -> None:
+    desk.close()
+    desk.plants.show_no_store(StoreReadOnlyError())
+    for name in ("Dill", "Mint", "Ros"):
+        desk.type(desk.the(NameField), name)
+        if name != "Ros":
+            QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+    saved = Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)["unsaved"]
+    assert isinstance(saved, list)
+    assert [(each["texts"][1], each["waits"]) for each in saved] == [("Dill", True), ("Mint", True)]
+
+
+def test_what_is_typed_goes_along_and_what_was_typed_for_the_other_store_is_put_aside(
+    desk: LayoutDesk, store: Store, other_store: Store, context: WindowContext
+) -> None:
+    keys = [location_of(each.path).key for each in (store, other_store)]
+    context.preferences.change_store(keys[1], draft=["", "Basil", "hall"])
+    desk.type(desk.the(NameField), "Dill")
+    desk.open(other_store)
+    assert desk.the(NameField).text() == "Dill"
+    assert "Basil" in desk.texts()
+    assert [context.preferences.of_store(key)["draft"] for key in keys] == [[], ["", "Dill", ""]]

@@ -312,8 +312,8 @@ def test_a_name_that_is_typed_while_a_hidden_copy_is_made_is_whole(desk: UndoDes
 def test_a_copy_has_the_note_that_is_being_typed_and_is_undone_first(desk: UndoDesk, store: Store) -> None:
     desk.go_to(9)
     desk.press(Qt.Key.Key_I, CONTROL)
+    desk.until(lambda: desk.the(NoteEdit).isVisible() and not desk.the(NoteEdit).isReadOnly())
     note = desk.the(NoteEdit)
-    desk.until(lambda: note.isVisible() and not note.isReadOnly())
     note.setFocus()
     QTest.keyClicks(note, "from Anna")
     desk.press(Qt.Key.Key_D, CONTROL)

@@ -153,6 +153,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDesk
     for plant_id, name, tag in ((10, "Cactus", "kitchen"), (11, "Dill", "hall")):
         store.add(new_plant({"id": plant_id, "name": name, "tag": tag}), source).result(10)
     bare.complete()
+    bare.appear()
     bare.set_store(store)
     desk = SidebarDesk(qtbot, bare)
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
@@ -197,6 +198,7 @@ def test_the_numbers_follow_every_change(desk: SidebarDesk, add: Adder, other_pr
 def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> None:
     add("Aloe")
     bare.complete()
+    bare.appear()
     bare.set_store(store)
     desk = SidebarDesk(qtbot, bare)
     qtbot.waitUntil(lambda: desk.entries() == {"All plants": "1", "Today": "1", "No tag": "1"})

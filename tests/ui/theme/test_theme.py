@@ -13,12 +13,11 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPushB
 from plantdesk.platform import paths
 from plantdesk.ui.theme.colors import DARK, LIGHT, ThemeMode
 from plantdesk.ui.theme.metrics import FontRole
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
-
-    from plantdesk.ui.theme.theme import Theme
 
 
 DRAWINGS = paths.resources_folder() / "icons" / "lucide"
@@ -44,6 +43,13 @@ def test_a_choice_is_applied_at_once_and_signalled(theme: Theme, qapp: QApplicat
     assert LIGHT.window not in qapp.styleSheet()
 
 
+def test_a_new_theme_replaces_another(theme: Theme, qapp: QApplication) -> None:
+    theme.set_mode(ThemeMode.DARK)
+    Theme(qapp, ThemeMode.LIGHT)
+    assert qapp.palette().color(QPalette.ColorRole.Window) == LIGHT.color("window")
+    assert DARK.surface not in qapp.styleSheet()
+
+
 def test_the_same_choice_again_changes_nothing(theme: Theme, qtbot: QtBot) -> None:
     with qtbot.assertNotEmitted(theme.changed):
         theme.set_mode(ThemeMode.LIGHT)
@@ -64,6 +70,28 @@ def test_a_check_box_with_the_focus_has_a_frame(theme: Theme, qtbot: QtBot) -> N
         pixels = [(x, y) for x in range(after.width()) for y in range(after.height())]
         framed = [each for each in pixels if after.pixelColor(*each) == color != before.pixelColor(*each)]
         assert len(framed) > box.width() + box.height()
+
+
+@pytest.mark.parametrize("variant", ["", "primary", "link"])
+def test_a_button_with_the_focus_of_a_key_has_its_frame_alone(theme: Theme, qtbot: QtBot, variant: str) -> None:
+    """Qt's own style draws a grey box around the text."""
+    theme.set_mode(ThemeMode.LIGHT)
+    window = QWidget()
+    field, button = QLineEdit(), QPushButton(" ")
+    button.setProperty("variant", variant)
+    layout = QVBoxLayout(window)
+    layout.addWidget(field)
+    layout.addWidget(button)
+    qtbot.addWidget(window)
+    with qtbot.waitActive(window):
+        window.show()
+    field.setFocus()
+    before = button.grab().toImage()
+    qtbot.keyClick(field, Qt.Key.Key_Tab)
+    assert button.hasFocus()
+    after, edge = button.grab().toImage(), 4
+    inside = before.rect().adjusted(edge, edge, -edge, -edge)
+    assert after.copy(inside) == before.copy(inside)
 
 
 def test_larger_text_makes_larger_fields_and_rows(theme: Theme, qtbot: QtBot) -> None:

@@ -15,8 +15,7 @@ from plantdesk.domain.edits import Insert, edited
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.feature import OpenStore
-from plantdesk.ui.tidying.duplicate_groups import DuplicateModel
-from plantdesk.ui.tidying.duplicate_list import DuplicateList
+from plantdesk.ui.tidying.duplicate_list import DuplicateList, DuplicateModel
 from plantdesk.ui.tidying.duplicates_dialog import DuplicatesDialog
 from plantdesk.ui.tidying.feature import Tidying
 from tests.support.desk import Desk

@@ -98,6 +98,23 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     assert "x,Ivy" in saved.read_text(encoding="utf-8")
 
 
+def test_the_button_counts_the_plants_that_rows_of_one_id_become(
+    desk: TransferDesk, tmp_path: Path, add: Adder
+) -> None:
+    add("Cactus")
+    file = tmp_path / "plants.csv"
+    file.write_text("id,name\n1,Aster\n1,Daisy\n7,Ivy\n7,Rose\n", encoding="utf-8")
+    desk.open_import(file)
+    assert desk.dialog.button("Import 1 plant").isEnabled()
+    desk.pick("Rows whose ID is taken", "Give them a new ID")
+    assert desk.dialog.button("Import 4 plants").isEnabled()
+    desk.pick("Rows whose ID is taken", "Replace the plants")
+    assert desk.dialog.button("Import 2 plants").isEnabled()
+    desk.start_import()
+    desk.until_toast("Imported 2 plants")
+    assert [each[:2] for each in desk.plants()] == [(1, "Daisy"), (7, "Rose")]
+
+
 def test_the_rows_of_one_kind_are_shown(desk: TransferDesk, tmp_path: Path, add: Adder) -> None:
     add("Cactus")
     file = tmp_path / "plants.csv"
@@ -139,6 +156,32 @@ def test_lines_above_the_table_are_skipped(desk: TransferDesk, tmp_path: Path) -
     assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Aster", "Blume"), ("Ivy", "Ranke")]
 
 
+def test_a_title_is_skipped_and_the_window_says_so(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("My plants 2026\nID;Name;Tag\n7;Aster;bed\n", encoding="utf-8")
+    desk.open_import(file)
+    desk.until_dialog_shows("1 row above the header is not read")
+    assert cells(desk) == [["ID", "Name", "Tag"], ["7", "Aster", "bed"]]
+    desk.start_import()
+    desk.until_toast("Imported 1 plant")
+    assert desk.plants() == [(7, "Aster", "bed", None)]
+
+
+def test_of_rows_with_one_id_the_last_replaces_the_plant(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("id,name\n7,Aster\n7,Ivy\n7,Rose\n", encoding="utf-8")
+    desk.open_import(file)
+    desk.until_dialog_shows("counted over the whole file")
+    desk.pick("Rows whose ID is taken", "Replace the plants")
+    desk.until_dialog_shows("Of several rows with one ID the last counts.")
+    desk.pick("Rows whose ID is taken", "Leave them out")
+    desk.until_dialog_shows("Can be undone in one step.")
+    desk.pick("Rows whose ID is taken", "Replace the plants")
+    desk.start_import()
+    desk.until_toast("Imported")
+    assert [each[:2] for each in desk.plants()] == [(7, "Rose")]
+
+
 def test_columns_that_no_header_names_are_left_out(desk: TransferDesk, tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"
     file.write_text("name;c0;Etikett\nAster;v;bed\nIvy;w;bed\n", encoding="utf-8")
@@ -151,16 +194,16 @@ def test_columns_that_no_header_names_are_left_out(desk: TransferDesk, tmp_path:
 
 def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk, tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"
-    file.write_text("Növény neve;Hely\nRózsa;kert\n", encoding="utf-8")
+    file.write_text("Bitki adı;Yer\nGül;bahçe\n", encoding="utf-8")
     desk.open_import(file)
-    desk.until_dialog_shows("Each row becomes a plant, also the first one, “Növény neve”")
+    desk.until_dialog_shows("Each row becomes a plant, also the first one, “Bitki adı”")
     desk.qtbot.waitUntil(desk.dialog.button("Change how it is read…").hasFocus)
     desk.dialog.the(MessageLine).findChildren(QPushButton)[0].click()
     desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=TIMEOUT)
     assert not any("Each row becomes a plant" in each for each in desk.dialog.texts())
     desk.start_import()
     desk.until_toast("Imported 1 plant")
-    assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Rózsa", "kert")]
+    assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Gül", "bahçe")]
 
 
 def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDesk, tmp_path: Path) -> None:
