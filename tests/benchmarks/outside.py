@@ -1,6 +1,6 @@
 """The window at a million plants from outside the process, by the pixels of its screen: also of the frozen program.
 
-    python -m tests.benchmarks.outside [--program COMMAND …] [--only starts views posts] [--plants N] [--rounds 11]
+    python -m tests.benchmarks.outside [--program COMMAND …] [--only starts views posts keys] [--plants N] [--rounds 11]
 
 Runs this checkout and each other program in turn, each on an X server whose frame buffer is a file, which is read every
 half millisecond. Keys and clicks are those of the X server. Prints median and 90th percentile of the milliseconds
@@ -9,7 +9,9 @@ half millisecond. Keys and clicks are those of the X server. Prints median and 9
   rows in columns that stay;
 - from the key that pastes a search, or the click on a heading, until the first rows, and the count, are those that
   stay. The window searches at each key: after typed ones most results are there before the last key;
-- from the 200 of a post until its row is on the screen.
+- from the 200 of a post until its row is on the screen;
+- from a key until its effect is on the screen: a letter in Name, also while 100 plants a second are posted, and while a
+  command imports a million rows; PageDown, Home, End, Down and Ctrl+A in the table.
 
 They contain what `views` and `live` leave out: the event of the X server, painting, and the copy to the screen. A sort
 that shows no other count on its way has all rows when it has the first. `--pictures` keeps what each step looks like.
@@ -19,6 +21,7 @@ Needs Linux, Xvfb, XTEST and what Qt needs for X (Debian: apt-get install xvfb l
 from __future__ import annotations
 
 import argparse
+import contextlib
 import http.client
 import json
 import os
@@ -29,7 +32,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -44,6 +49,18 @@ _ROOT = Path(__file__).parents[2]
 #: Of the window in its first size: the names, without the marks of new ones; the number of plants; the first name.
 _ROWS, _COUNT, _NAME = Area(318, 206, 840, 716), Area(800, 130, 1152, 160), Area(318, 206, 840, 238)
 _MIDDLE = Area(0, 370, 1180, 380)
+#: The first letters in the field of the name, and a row.
+_LETTERS, _FIRST_ROW = Area(350, 60, 520, 84), (500, 220)
+#: Keys in the table, in this order: each has an effect after the one before.
+_TABLE_KEYS = {
+    "End": ("End",),
+    "Home": ("Home",),
+    "PageDown": ("Next",),
+    "Down": ("Down",),
+    "Ctrl+A": ("Control_L", "a"),
+}
+#: Rows of the import beside which a letter is typed, and posts a second.
+_IMPORTED, _POSTS_A_SECOND = 1_000_000, 100
 _HEADINGS = {Column.NAME: (335, 186), Column.TAG: (862, 186), Column.ADDED: (992, 186), Column.SOURCE: (1078, 186)}
 #: Where the pointer changes nothing.
 _ASIDE = 800, 740
@@ -62,6 +79,8 @@ class Program:
         self.starts: list[tuple[float, ...]] = []
         self.views: dict[Case, list[tuple[float, float]]] = {}
         self.posts: dict[str, list[float]] = {}
+        self.keys: dict[str, list[float]] = {}
+        self._folder, self._database = database.parents[1], database
         self._screen, self._pictures = Screen(stack), pictures
         self._port, self._posted = free_port(), 0
         self._environment = {**os.environ, "PLANTDESK_HOME": str(database.parents[1]), "PYTHONPATH": str(_ROOT)}
@@ -164,6 +183,74 @@ class Program:
         self.posts.setdefault(way, []).append(shown - answered)
         self._keep_picture(f"200 to row, {way}")
 
+    def press_in_table(self) -> None:
+        """Press each key of the table; record the seconds until its effect."""
+        self._screen.point(_FIRST_ROW)
+        self._screen.click()
+        for name, keys in _TABLE_KEYS.items():
+            time.sleep(_NO_DOUBLE_CLICK)
+            self._press(name, keys, _ROWS)
+            self._keep_picture(name)
+
+    def type_letters(self, name: str, count: int = 10) -> None:
+        """Type letters in the empty field of the name, which has the focus; record the seconds until each is seen."""
+        for _ in range(count):
+            time.sleep(random.uniform(*_PAUSE))
+            self._press(name, ("x",), _LETTERS)
+        self._keep_picture(name)
+        self._screen.press("Control_L", "a")
+        self._screen.press("BackSpace")
+
+    def _press(self, name: str, keys: tuple[str, ...], area: Area) -> None:
+        before, begun = self._screen.pixels(area), time.perf_counter()
+        self._screen.press(*keys)
+        self.keys.setdefault(name, []).append(self._screen.wait_for_change(area, before) - begun)
+
+    def focus_name(self) -> None:
+        """Move the focus to the field of the name."""
+        self._screen.press("Control_L", "n")
+
+    @contextlib.contextmanager
+    def posting(self) -> Iterator[None]:
+        """Post plants meanwhile."""
+        stopping = threading.Event()
+
+        def post() -> None:
+            while not stopping.wait(1 / _POSTS_A_SECOND):
+                self._posted += 1
+                body = json.dumps({"id": -self._posted, "name": f"Aloe {self._posted}"})
+                self._connection.request("POST", "/plants", body, self._headers)
+                self._connection.getresponse().read()
+
+        poster = threading.Thread(target=post)
+        poster.start()
+        try:
+            yield
+        finally:
+            stopping.set()
+            poster.join()
+
+    @contextlib.contextmanager
+    def importing(self) -> Iterator[threading.Event]:
+        """Import rows by a command meanwhile; the event is set when that ends."""
+        file = self._folder / "plants.csv"
+        first = 10**12
+        file.write_text("id,name,tag\n" + "".join(f"{first + n},Fern {n},bed {n % 50}\n" for n in range(_IMPORTED)))
+        command = [*self._command, "import", str(file), "--database", str(self._database)]
+        process = subprocess.Popen(command, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        ended = threading.Event()
+        waiting = threading.Thread(target=self._wait_for, args=(process, ended))
+        waiting.start()
+        try:
+            yield ended
+        finally:
+            waiting.join()
+
+    @staticmethod
+    def _wait_for(process: subprocess.Popen[bytes], ended: threading.Event) -> None:
+        process.wait()
+        ended.set()
+
     def _rest(self) -> None:
         """Wait until the program does nothing any more."""
         assert self._process is not None
@@ -257,9 +344,28 @@ def _measure_posts(programs: list[Program], options: argparse.Namespace) -> None
             print(f"200 to row, {way:18}{summary(program.posts[way]):>10}: {program.name}", flush=True)
 
 
+def _measure_keys(programs: list[Program], options: argparse.Namespace) -> None:
+    print()
+    for program in programs:
+        program.open()
+        for _ in range(options.rounds):
+            program.press_in_table()
+        program.focus_name()
+        for _ in range(options.rounds):
+            program.type_letters("a letter")
+        with program.posting():
+            for _ in range(options.rounds):
+                program.type_letters("a letter, 100 posts a second")
+        with program.importing() as ended:
+            while not ended.is_set():
+                program.type_letters("a letter, import of a million")
+        for name, seconds in program.keys.items():
+            print(f"{name:30}{summary(seconds):>10}, at most {max(seconds) * 1000:.0f}: {program.name}", flush=True)
+
+
 #: How rows are shown when plants are posted, in this order.
 _WAYS = {"newest first": Program.show_newest, "while searching": Program.show_found, "by name": Program.show_sorted}
-_PARTS = {"starts": _measure_starts, "views": _measure_views, "posts": _measure_posts}
+_PARTS = {"starts": _measure_starts, "views": _measure_views, "posts": _measure_posts, "keys": _measure_keys}
 
 
 def main() -> None:
