@@ -3,9 +3,10 @@
     python3 packaging/dev.py run [ARGUMENTS]     PlantDesk; the arguments are those of `plantdesk`
     python3 packaging/dev.py test [ARGUMENTS]    the tests; the arguments are those of pytest
     python3 packaging/dev.py test --cov          the tests, with the branch coverage of plantdesk/
+    python3 packaging/dev.py smoke               use the program once, its window offscreen (Linux, macOS)
     python3 packaging/dev.py use [ARGUMENTS]     the tests of use: the real window under Xvfb (Linux)
     python3 packaging/dev.py lint                ruff: rules and format
-    python3 packaging/dev.py types               mypy, strict, for Linux, Windows and macOS
+    python3 packaging/dev.py types [ARGUMENTS]   mypy, strict; the arguments are its own, such as --platform win32
     python3 packaging/dev.py bench [ARGUMENTS]   the load benchmark (Linux); the arguments are its own
     python3 packaging/dev.py texts               collect the window's texts, update and compile the translations
     python3 packaging/dev.py hooks               let git run lint and types before a commit (pre-commit)
@@ -42,8 +43,6 @@ OLDEST = (3, 11)
 # The extras of pyproject.toml that an environment is made with. build.py has an environment of its own, so that nothing
 # else gets into a frozen program.
 EXTRAS = ("", "test", "test,bench", "build")
-# The program's code for other systems, with a cache of its own: else each run would discard the other's.
-_MYPY_FOR = ["mypy", "--cache-dir", ".mypy_cache/other", "plantdesk", "--platform"]
 # The extra that each command needs, and the modules or the script that it runs in turn.
 COMMANDS = {
     "run": ("", [["plantdesk"]]),
@@ -51,7 +50,8 @@ COMMANDS = {
     "use": ("test", [["pytest", "tests/use"]]),
     "lint": ("test", [["ruff", "check"], ["ruff", "format", "--check"]]),
     "hooks": ("test", [["pre_commit", "install", "--hook-type", "pre-commit", "--hook-type", "commit-msg"]]),
-    "types": ("test", [["mypy"], *([*_MYPY_FOR, system] for system in ("win32", "darwin"))]),
+    "types": ("test", [["mypy"]]),
+    "smoke": ("test", [["tests.smoke"]]),
     "texts": ("test", [["packaging/translations.py"]]),
     "bench": ("test,bench", [["tests.benchmarks.load"]]),
 }
@@ -269,7 +269,7 @@ def prepare(name: str, arguments: list[str]) -> Environment:
     """Return an environment that is ready for a command."""
     extra, _ = COMMANDS[name]
     window = name == "use" or (name == "run" and opens_window(arguments))
-    if sys.platform.startswith("linux") and (window or name == "test"):
+    if sys.platform.startswith("linux") and (window or name in ("test", "smoke")):
         if name == "run":
             require_display()
         system_libraries(window=window)

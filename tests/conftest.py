@@ -8,14 +8,20 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+from pytestqt.qtbot import QtBot
+from typing_extensions import override
+
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
     from tests.support.postgres_server import PostgresServer
 
 # Before anything imports Qt. A test that needs another platform starts a process of its own.
@@ -72,6 +78,24 @@ def postgres() -> Iterator[PostgresServer]:
 
     with running_server() as server:
         yield server
+
+
+class PatientBot(QtBot):
+    """Waits as long for what must happen as other tests, instead of five seconds."""
+
+    @override
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = MILLISECONDS) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+    @override
+    def waitSignal(self, signal: Any, *, timeout: int = MILLISECONDS, **options: Any) -> Any:
+        return super().waitSignal(signal, timeout=timeout, **options)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """Drive widgets as pytest-qt does."""
+    return PatientBot(request)
 
 
 @pytest.fixture(scope="session")

@@ -53,9 +53,10 @@ from plantdesk.ui.window.manual_dialog import ManualDialog
 from plantdesk.ui.window.restore_dialog import RestoreDialog
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import Desk
 from tests.support.memory_store import MemoryLocation
 from tests.support.programs import runtimes
+from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -68,7 +69,7 @@ class ProgramDesk(Desk):
     """The running window program."""
 
     def __init__(self, qtbot: QtBot, desktop: Desktop) -> None:
-        qtbot.waitUntil(lambda: desktop.workspace is not None, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desktop.workspace is not None, timeout=MILLISECONDS)
         assert desktop.window is not None
         assert desktop.workspace is not None
         assert desktop.session is not None
@@ -97,25 +98,25 @@ class ProgramDesk(Desk):
             now = self.desktop.session
             return now is not None and now is not before and now.workspace is not None and now.location.name == name
 
-        self.qtbot.waitUntil(is_there, timeout=TIMEOUT)
+        self.qtbot.waitUntil(is_there, timeout=MILLISECONDS)
         self.__init__(self.qtbot, self.desktop)  # type: ignore[misc]
 
     def until_on(self) -> On:
-        self.qtbot.waitUntil(lambda: isinstance(self.desktop.state, On), timeout=TIMEOUT)
-        self.qtbot.waitUntil(lambda: self.status.text.startswith(("API on", "API waits")), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: isinstance(self.desktop.state, On), timeout=MILLISECONDS)
+        self.qtbot.waitUntil(lambda: self.status.text.startswith(("API on", "API waits")), timeout=MILLISECONDS)
         state = self.desktop.state
         assert isinstance(state, On)
         return state
 
     def until_bar(self, *, shown: bool) -> None:
-        self.qtbot.waitUntil(lambda: self.bar.isVisible() is shown, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.bar.isVisible() is shown, timeout=MILLISECONDS)
 
     def names(self) -> list[str]:
         model = self.table.model()
         return [model.index(row, 1).data() for row in range(model.rowCount())]
 
     def sees(self, *names: str) -> None:
-        self.qtbot.waitUntil(lambda: self.names() == list(names), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.names() == list(names), timeout=MILLISECONDS)
 
 
 @contextmanager
@@ -161,7 +162,7 @@ def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[ProgramDesk]:
 
 
 def post(port: int, token: str, plant: dict[str, object]) -> int:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         connection.request("POST", "/plants", json.dumps(plant), headers)
         return connection.getresponse().status
@@ -169,10 +170,10 @@ def post(port: int, token: str, plant: dict[str, object]) -> int:
 
 def test_start_type_a_name_enter_and_it_is_there(desk: ProgramDesk) -> None:
     assert desk.name.hasFocus()
-    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
     desk.add("Echeveria elegans")
     desk.sees("Echeveria elegans")
-    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "2", timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "2", timeout=MILLISECONDS)
     desk.add("Aloe vera")
     desk.sees("Aloe vera", "Echeveria elegans")
     assert desk.name.hasFocus()
@@ -206,21 +207,21 @@ def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: Program
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
     for name in ("One", "Two", "Three"):
         desk.add(name)
-        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=TIMEOUT)
+        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=MILLISECONDS)
     desk.sees("Three", "Two", "One")
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Three”.", timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Three”.", timeout=MILLISECONDS)
     assert "Undo Add “Three”" in desk.enabled("Edit")
     desk.table.setFocus()
     desk.table.selectRow(1)
     desk.press(Qt.Key.Key_Delete)
     desk.sees("Three", "One")
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 1 plant.", timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 1 plant.", timeout=MILLISECONDS)
     Desk(desk.qtbot, desk.toast).button("Undo").click()
     desk.sees("Three", "Two", "One")
     desk.table.selectAll()
     desk.choose("Edit", "Delete 3 plants")
     desk.sees()
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 3 plants.", timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 3 plants.", timeout=MILLISECONDS)
     assert "Undo Delete 3 plants" in desk.enabled("Edit")
     desk.window.activateWindow()
     desk.qtbot.waitUntil(desk.window.isActiveWindow)
@@ -238,34 +239,34 @@ def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: Program
 def test_an_undo_reports_what_a_script_has_changed_since(desk: ProgramDesk) -> None:
     for name in ("One", "Two"):
         desk.add(name)
-        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=TIMEOUT)
+        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=MILLISECONDS)
     desk.sees("Two", "One")
     desk.table.selectAll()
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Delete)
     desk.sees()
     with closing(Store(paths.database_file())) as store:
-        store.add(new_plant({"id": 1, "name": "One"}), COMMAND).result(10)
+        store.add(new_plant({"id": 1, "name": "One"}), COMMAND).result(SECONDS)
     desk.sees("One")
     Desk(desk.qtbot, desk.toast).button("Undo").click()
     desk.sees("One", "Two")
-    desk.qtbot.waitUntil(lambda: "1 plant has been changed since" in desk.toast.text, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: "1 plant has been changed since" in desk.toast.text, timeout=MILLISECONDS)
 
 
 def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: ProgramDesk) -> None:
     port = desk.until_on().port
     for name in ("One", "Two", "Three"):
         desk.add(name)
-        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=TIMEOUT)
+        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=MILLISECONDS)
     desk.sees("Three", "Two", "One")
     desk.table.selectRow(1)
     desk.qtbot.keyClicks(desk.name, "half a na")
     with closing(Store(paths.database_file())) as store:
-        token = store.tokens.create("greenhouse").result(10).token
+        token = store.tokens.create("greenhouse").result(SECONDS).token
     assert post(port, token, {"id": 70, "name": "Posted"}) == 200
     desk.sees("Posted", "Three", "Two", "One")
     assert [index.data() for index in desk.table.selectionModel().selectedRows(1)] == ["Two"]
-    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "71", timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "71", timeout=MILLISECONDS)
     assert desk.name.text() == "half a na"
     assert desk.name.hasFocus()
     names = [button.accessibleName() for button in desk.status.findChildren(QAbstractButton)]
@@ -312,7 +313,7 @@ def test_text_typed_while_the_window_is_filled_goes_to_name(qtbot: QtBot, qapp: 
 
 def test_a_command_works_by_its_key_while_the_window_is_filled(qtbot: QtBot, qapp: QApplication) -> None:
     with started_with_keys(qtbot, qapp, Qt.Key.Key_F1) as desk:
-        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ManualDialog)), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ManualDialog)), timeout=MILLISECONDS)
 
 
 def test_the_key_of_a_command_that_needs_the_store_waits_for_it(
@@ -325,7 +326,7 @@ def test_the_key_of_a_command_that_needs_the_store_waits_for_it(
         desk.press(Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier)
         assert not desk.window.findChildren(HistoryDialog)
         opening.close()
-        qtbot.waitUntil(lambda: bool(desk.window.findChildren(HistoryDialog)), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: bool(desk.window.findChildren(HistoryDialog)), timeout=MILLISECONDS)
 
 
 def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp: QApplication) -> None:
@@ -366,7 +367,7 @@ def test_the_second_start_asks_once_whether_to_look_for_new_versions(
             qtbot.mouseClick(desk.button(answer), Qt.MouseButton.LeftButton)
             desk.until_bar(shown=False)
             assert desk.name.hasFocus()
-            qtbot.waitUntil(lambda: len(came) == queries, timeout=TIMEOUT)
+            qtbot.waitUntil(lambda: len(came) == queries, timeout=MILLISECONDS)
     chosen = settings.load(paths.settings_file())
     assert (chosen.ask_for_updates, chosen.updates_answered) == (bool(queries), True)
 
@@ -374,7 +375,7 @@ def test_the_second_start_asks_once_whether_to_look_for_new_versions(
 def test_a_plant_of_another_process_appears(desk: ProgramDesk) -> None:
     desk.until_on()
     with closing(Store(paths.database_file())) as other:
-        other.add(new_plant({"id": 5, "name": "From elsewhere"}), COMMAND).result(10)
+        other.add(new_plant({"id": 5, "name": "From elsewhere"}), COMMAND).result(SECONDS)
         desk.sees("From elsewhere")
 
 
@@ -384,7 +385,7 @@ def test_a_port_in_use_is_reported_with_another_one(qtbot: QtBot, qapp: QApplica
         taken.listen()
         port = taken.getsockname()[1]
         with running(qtbot, qapp, paths.database_file(), port) as desk:
-            qtbot.waitUntil(lambda: isinstance(desk.desktop.state, Failed), timeout=TIMEOUT)
+            qtbot.waitUntil(lambda: isinstance(desk.desktop.state, Failed), timeout=MILLISECONDS)
             desk.until_bar(shown=True)
             assert desk.bar.title == f"API is off: port {port} is in use"
             assert desk.status.text == f"API off: port {port} is in use"
@@ -435,9 +436,9 @@ def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(qtbot: QtBot, q
     with running(qtbot, qapp, paths.database_file()) as desk:
         desk.until_on()
         desk.choose("Tools", "API on")
-        qtbot.waitUntil(lambda: desk.status.text == "API off", timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desk.status.text == "API off", timeout=MILLISECONDS)
     with running(qtbot, qapp, paths.database_file()) as desk:
-        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
         assert desk.desktop.state == Off()
         desk.choose("Tools", "API on")
         desk.until_on()
@@ -445,7 +446,7 @@ def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(qtbot: QtBot, q
 
 def damaged(path: Path) -> None:
     with closing(Store(path)) as store:
-        store.add(new_plant({"id": 1, "name": "x" * 9000}), COMMAND).result(10)
+        store.add(new_plant({"id": 1, "name": "x" * 9000}), COMMAND).result(SECONDS)
     content = path.read_bytes()
     path.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
 
@@ -521,9 +522,9 @@ def test_without_a_store_the_window_shows_nothing_false(qtbot: QtBot, qapp: QApp
     foreign(path)
     with running(qtbot, qapp, path) as desk:
         desk.until_bar(shown=True)
-        qtbot.waitUntil(lambda: desk.status.text == "API off: no plants are open", timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desk.status.text == "API off: no plants are open", timeout=MILLISECONDS)
         desk.add("Fern")
-        qtbot.waitUntil(lambda: "waits until the store can be opened" in desk.texts(), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: "waits until the store can be opened" in desk.texts(), timeout=MILLISECONDS)
         labels = set(desk.texts())
         assert not labels & {"API starting…", "Saved", "Saving…", "…", "Opening your plants…"}
         assert not any("next free ID" in each for each in labels)
@@ -539,7 +540,7 @@ def test_without_a_store_the_window_shows_nothing_false(qtbot: QtBot, qapp: QApp
 def test_a_file_that_is_gone_can_be_restored_from_the_bar(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     with closing(Store(path)) as store:
-        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(10)
+        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
     back_up(path)
     path.unlink()
     with running(qtbot, qapp, path) as desk:
@@ -561,7 +562,7 @@ def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(
         path.unlink()
         desk.until_bar(shown=True)
         restore_newest(qtbot, desk)
-        qtbot.waitUntil(lambda: "Restored 1 plant." in desk.toast.text, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: "Restored 1 plant." in desk.toast.text, timeout=MILLISECONDS)
         desk.add("Aloe")
         desk.sees("Aloe", "Fern")
 
@@ -569,14 +570,14 @@ def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(
 def restore_newest(qtbot: QtBot, desk: ProgramDesk) -> None:
     desk.button("Restore a backup…").click()
     restore = Desk(desk.qtbot, desk.the(RestoreDialog)).button("Restore")
-    qtbot.waitUntil(restore.isEnabled, timeout=TIMEOUT)
+    qtbot.waitUntil(restore.isEnabled, timeout=MILLISECONDS)
     restore.click()
 
 
 def test_where_a_file_is_gone_a_new_store_can_be_started(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     with closing(Store(path)) as store:
-        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(10)
+        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
     backup = back_up(path)
     path.unlink()
     with running(qtbot, qapp, path) as desk:
@@ -613,10 +614,10 @@ def test_garbage_is_collected_whether_the_store_opens_or_not(
             self.itself = self
 
     with running(qtbot, qapp, tmp_path / file) as desk:
-        qtbot.waitUntil(lambda: isinstance(desk.desktop.state, On | Failed), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: isinstance(desk.desktop.state, On | Failed), timeout=MILLISECONDS)
         reference = weakref.ref(Cycle())
         kept = [[number] for number in range(100_000)]
-        qtbot.waitUntil(lambda: reference() is None, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: reference() is None, timeout=MILLISECONDS)
         del kept
 
 
@@ -629,7 +630,7 @@ def test_a_server_that_cannot_be_made_is_reported_and_can_be_tried_again(
 
     monkeypatch.setattr("plantdesk.api.server.Server.__init__", fail)
     with running(qtbot, qapp, paths.database_file()) as desk:
-        qtbot.waitUntil(lambda: desk.status.text.startswith("API off: The server could not"), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desk.status.text.startswith("API off: The server could not"), timeout=MILLISECONDS)
         monkeypatch.undo()
         desk.button("Try again").click()
         desk.until_on()
@@ -640,7 +641,7 @@ def test_api_access_asked_for_before_the_store_is_open_opens_with_it(
 ) -> None:
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
         desk.choose("File", "API access…")
-        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ApiDialog)), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ApiDialog)), timeout=MILLISECONDS)
         desk.choose("File", "API access…")
         assert len(desk.window.findChildren(ApiDialog)) == 1
         assert desk.window.close(), "the dialog does not keep the window"
@@ -692,7 +693,7 @@ def test_a_window_that_does_not_answer_is_reported(
     with stuck_window(tmp_path / "other.db"), running(qtbot, qapp, tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
         desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))
-        qtbot.waitUntil(lambda: "“other.db” is open in another PlantDesk" in desk.bar.text, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: "“other.db” is open in another PlantDesk" in desk.bar.text, timeout=MILLISECONDS)
         again = Desktop(qapp, location_of(tmp_path / "other.db"), 0)
         with pytest.raises(StuckWindowError) as stuck:
             again.start()
@@ -735,7 +736,7 @@ def test_a_start_beside_a_window_that_does_not_answer_ends_with_a_box(
 ) -> None:
     with stuck_window(tmp_path / "plants.db"):
         command = [sys.executable, "-c", _CLOSING_BOXES, "--database", str(tmp_path / "plants.db")]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 1
     assert "does not answer" in done.stdout
     assert "does not answer" in done.stderr
@@ -765,12 +766,12 @@ def test_the_table_of_threads_is_true(qtbot: QtBot, qapp: QApplication, tmp_path
         return {re.sub(r"_\d+$", "", each.name) for each in set(threading.enumerate()) - others}
 
     with closing(Store(tmp_path / "plants.db")) as store:
-        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(10)
+        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
         desk.until_on()
         desk.sees("Fern")
         desk.session.bridge.long_tasks.ask(desk.window, lambda _task: released.wait())
-        qtbot.waitUntil(lambda: running_threads() == documented, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: running_threads() == documented, timeout=MILLISECONDS)
         released.set()
 
 
@@ -778,7 +779,7 @@ def test_the_api_starts_when_rows_are_shown_and_does_not_wait_for_ever(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(Store(tmp_path / "plants.db")) as store:
-        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(10)
+        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
     names: list[list[str]] = []
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
         desk.session.bridge.server_changed.connect(lambda _state: names.append(desk.names()))
@@ -802,7 +803,7 @@ def test_quitting_waits_for_no_long_task(qtbot: QtBot, qapp: QApplication, tmp_p
 
 def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     with closing(Store(tmp_path / "other.db")) as other:
-        other.add(new_plant({"id": 9, "name": "Of the other"}), COMMAND).result(10)
+        other.add(new_plant({"id": 9, "name": "Of the other"}), COMMAND).result(SECONDS)
     foreign(tmp_path / "list.txt")
     with running(qtbot, qapp, tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
@@ -810,7 +811,7 @@ def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: 
         desk.sees("Of the other")
         assert "other.db" in desk.window.windowTitle()
         desk.until_on()
-        qtbot.waitUntil(lambda: desk.id.placeholderText() == "10", timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desk.id.placeholderText() == "10", timeout=MILLISECONDS)
 
 
 @pytest.mark.no_qt_log
@@ -824,7 +825,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
 
     with logs.writing_to(tmp_path / "window.log"), logs.defect_listener(desk.desktop.report_defect):
         monkeypatch.setattr("plantdesk.store.sqlite.store.add_as_next", defect)
-        desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=TIMEOUT)
+        desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
         desk.add("Aloe")
         desk.until_bar(shown=True)
         assert "unexpected" in desk.bar.title
@@ -851,7 +852,7 @@ def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
-        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
         desk.add("Fern")
         desk.sees("Fern")
         desk.choose("Help", "Open data folder")
@@ -880,7 +881,7 @@ def test_a_plant_that_waits_for_the_store_is_listed_after_closing(qtbot: QtBot, 
             desk.type(desk.name, "Aloe")
             desk.press(Qt.Key.Key_Return)
     with running(qtbot, qapp, paths.database_file()) as desk:
-        qtbot.waitUntil(lambda: "Try again" in desk.buttons(), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: "Try again" in desk.buttons(), timeout=MILLISECONDS)
         assert "Aloe" in desk.texts()
         desk.until_on()
         desk.button("Try again").click()
@@ -920,10 +921,10 @@ def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_add
         return settings.of_store(settings.read_saved(), location_of(None).key).get(name)
 
     with start("Dill") as typing:
-        qtbot.waitUntil(lambda: remembered("draft") == ["", "Dill", ""], timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: remembered("draft") == ["", "Dill", ""], timeout=MILLISECONDS)
         typing.kill()
     with start("") as adding:  # Enter
-        assert (adding.communicate(timeout=TIMEOUT)[0], adding.returncode) == ("Dill\n", 9)
+        assert (adding.communicate(timeout=MILLISECONDS)[0], adding.returncode) == ("Dill\n", 9)
     unsaved = remembered("unsaved")
     assert isinstance(unsaved, list)
     assert [(each["texts"], each["waits"]) for each in unsaved] == [(["", "Dill", ""], False)], "the user decides"
@@ -947,9 +948,9 @@ def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qt
         other = second.ask_other()
         other.asked.connect(answers.append)
         other.findChildren(QLocalSocket)[0].errorOccurred.connect(errors.append)
-        qtbot.waitUntil(lambda: bool(answers or errors), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: bool(answers or errors), timeout=MILLISECONDS)
         assert not answers
-    qtbot.waitUntil(lambda: bool(answers), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bool(answers), timeout=MILLISECONDS)
     assert second.is_locked
     second.release()
 
@@ -960,21 +961,21 @@ def test_an_interrupt_while_qt_is_imported_ends_the_program(
     qtbot: QtBot, environment: dict[str, str], library: str
 ) -> None:
     process = started(environment)
-    qtbot.waitUntil(lambda: library in Path(f"/proc/{process.pid}/maps").read_text(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: library in Path(f"/proc/{process.pid}/maps").read_text(), timeout=MILLISECONDS)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=SECONDS)
     assert (process.returncode in {0, -signal.SIGINT}, "Traceback" in err) == (True, False)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot, environment: dict[str, str]) -> None:
     first = started(environment)
-    qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())), timeout=MILLISECONDS)
     second = started(environment)
-    assert second.wait(20) == 0
+    assert second.wait(SECONDS) == 0
     assert first.poll() is None
     first.send_signal(signal.SIGTERM)
-    out, err = first.communicate(timeout=20)
+    out, err = first.communicate(timeout=SECONDS)
     messages = [line for line in err.splitlines() if not line.startswith("This plugin does not support")]
     assert (first.returncode, out, messages) == (0, "", [])
     second.communicate()
@@ -988,24 +989,24 @@ def test_the_address_of_a_plant_is_shown_by_the_first_start_and_by_later_ones(
     database = paths.database_file()
     with closing(Store(database)) as store:
         for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
-            store.add(new_plant({"id": plant_id, "name": name}), COMMAND).result(10)
+            store.add(new_plant({"id": plant_id, "name": name}), COMMAND).result(SECONDS)
     desktop = Desktop(qapp, location_of(None), 0, WindowRequest(address="plantdesk:2"))
     desktop.preferences.change(updates_answered=True)
     assert desktop.start()
     with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
-        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [2], timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [2], timeout=MILLISECONDS)
         command = [sys.executable, "-m", "plantdesk", "plantdesk:1"]
         later = subprocess.Popen(command, env=environment)
-        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [1], timeout=TIMEOUT)
-        qtbot.waitUntil(lambda: later.poll() == 0, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [1], timeout=MILLISECONDS)
+        qtbot.waitUntil(lambda: later.poll() == 0, timeout=MILLISECONDS)
         hostile = ["plantdesk:3", "--database", "postgresql://evil.example/plants"]  # quotes in a URL
         later = subprocess.Popen([*command[:-1], *hostile], env=environment)
         sentence = "“plantdesk:3 --database postgresql://evil.example/plants” is not the address of a plant."
-        qtbot.waitUntil(lambda: desk.toast.text.startswith(sentence), timeout=TIMEOUT)
-        qtbot.waitUntil(lambda: later.poll() == 0, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desk.toast.text.startswith(sentence), timeout=MILLISECONDS)
+        qtbot.waitUntil(lambda: later.poll() == 0, timeout=MILLISECONDS)
         assert [*desk.table.selected_ids()] == [1]
         desk.desktop.open_address("plantdesk:3")  # macOS
-        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [3], timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [3], timeout=MILLISECONDS)
 
 
 _FILE_OPEN = """
@@ -1043,8 +1044,8 @@ def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
 ) -> None:
     desk.until_on()
     asking = subprocess.Popen([sys.executable, "-c", _QUICK], env=environment, stdout=subprocess.PIPE, text=True)
-    desk.qtbot.waitUntil(lambda: quick_window() is not None, timeout=TIMEOUT)
-    desk.qtbot.waitUntil(lambda: asking.poll() is not None, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: quick_window() is not None, timeout=MILLISECONDS)
+    desk.qtbot.waitUntil(lambda: asking.poll() is not None, timeout=MILLISECONDS)
     printed, _ = asking.communicate()
     assert (asking.returncode, printed) == (0, "\n")
     window = quick_window()
@@ -1063,7 +1064,7 @@ def quick_alone(qtbot: QtBot, qapp: QApplication, location: StoreLocation) -> It
     desktop.preferences.change(updates_answered=True)
     assert desktop.start()
     with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
-        qtbot.waitUntil(lambda: quick_window() is not None, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: quick_window() is not None, timeout=MILLISECONDS)
         window = quick_window()
         assert window is not None
         yield desk, window
@@ -1072,7 +1073,7 @@ def quick_alone(qtbot: QtBot, qapp: QApplication, location: StoreLocation) -> It
 def test_quick_without_a_window_adds_the_plant_and_ends_without_an_api(qtbot: QtBot, qapp: QApplication) -> None:
     with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
         assert not desk.window.isVisible()
-        with qtbot.waitSignal(desk.session.left, timeout=TIMEOUT):
+        with qtbot.waitSignal(desk.session.left, timeout=MILLISECONDS):
             QTest.keyClicks(window.focusWidget(), "Fern")
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
         assert not any(runtimes(paths.runtime_folder()))
@@ -1086,14 +1087,14 @@ def test_what_is_typed_into_quick_survives_its_end_and_a_start_shows_the_whole_w
 ) -> None:
     with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
         QTest.keyClicks(window.focusWidget(), "Half a na")
-        with qtbot.waitSignal(desk.session.left, timeout=TIMEOUT):
+        with qtbot.waitSignal(desk.session.left, timeout=MILLISECONDS):
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
     with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
         assert window.form.name_field.text() == "Half a na"
         second = started(environment)
-        qtbot.waitUntil(desk.window.isVisible, timeout=TIMEOUT)
+        qtbot.waitUntil(desk.window.isVisible, timeout=MILLISECONDS)
         desk.until_on()
-        qtbot.waitUntil(lambda: second.poll() == 0, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: second.poll() == 0, timeout=MILLISECONDS)
         second.communicate()
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
         assert desk.window.isVisible()
@@ -1102,10 +1103,10 @@ def test_what_is_typed_into_quick_survives_its_end_and_a_start_shows_the_whole_w
 def test_a_plant_of_quick_waits_for_a_store_that_cannot_be_opened(qtbot: QtBot, qapp: QApplication) -> None:
     foreign(paths.database_file())
     with quick_alone(qtbot, qapp, location_of(None)) as (desk, window):
-        qtbot.waitUntil(lambda: bool(desk.bars), timeout=TIMEOUT)
-        with qtbot.waitSignal(desk.session.left, timeout=TIMEOUT):
+        qtbot.waitUntil(lambda: bool(desk.bars), timeout=MILLISECONDS)
+        with qtbot.waitSignal(desk.session.left, timeout=MILLISECONDS):
             QTest.keyClicks(window.focusWidget(), "Fern")
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
     paths.database_file().unlink()
     with running(qtbot, qapp, None) as desk:
-        qtbot.waitUntil(lambda: "Fern" in desk.texts() or desk.names() == ["Fern"], timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: "Fern" in desk.texts() or desk.names() == ["Fern"], timeout=MILLISECONDS)

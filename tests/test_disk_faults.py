@@ -31,7 +31,7 @@ from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
-from tests.support.desk import TIMEOUT
+from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import running
 from tests.test_headless import serving
 
@@ -66,7 +66,7 @@ class Script:
         self._token = token
 
     def post(self, plant_id: int, name: str = "Fern") -> Answer:
-        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=SECONDS)) as connection:
             headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
             connection.request("POST", "/plants", json.dumps({"id": plant_id, "name": name}), headers)
             answer = connection.getresponse()
@@ -82,7 +82,7 @@ class Script:
 @contextmanager
 def serving_script(database: Path) -> Iterator[Script]:
     with closing(Store(database)) as store:
-        token = store.tokens.create("script").result(20).token
+        token = store.tokens.create("script").result(SECONDS).token
     with serving("--database", str(database)) as (_, port):
         yield Script(port, token)
 
@@ -164,7 +164,7 @@ def test_a_log_that_has_filled_the_disk_shrinks_when_there_is_space(tmp_path: Pa
 def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> None:
     database = small_disk / "plants.db"
     with closing(Store(database)) as store:
-        store.add(NewPlant(id=1, name="Fern"), FORM).result(10)
+        store.add(NewPlant(id=1, name="Fern"), FORM).result(SECONDS)
     ballast = fill(small_disk)
     with pytest.raises(StoreFullError):
         Store(database)
@@ -184,14 +184,14 @@ def test_the_window_reports_a_full_disk_until_there_is_space(
         for number in range(200):
             desk.add(f"Fern {number} {'x' * 9000}")
             added = f"Added “Fern {number} "
-            qtbot.waitUntil(lambda: desk.message.text.startswith(added) or desk.bar.isVisible(), timeout=TIMEOUT)  # noqa: B023
+            qtbot.waitUntil(lambda: desk.message.text.startswith(added) or desk.bar.isVisible(), timeout=MILLISECONDS)  # noqa: B023
             if desk.bar.isVisible():
                 break
         assert "disk is full" in desk.bar.text
-        qtbot.waitUntil(lambda: "Try again" in desk.buttons(), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: "Try again" in desk.buttons(), timeout=MILLISECONDS)
         ballast.unlink()
         desk.until_bar(shown=False)
-        qtbot.waitUntil(lambda: desk.names()[0].startswith(f"Fern {number} "), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desk.names()[0].startswith(f"Fern {number} "), timeout=MILLISECONDS)
 
 
 def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:

@@ -20,6 +20,7 @@ from plantdesk.cli.main import main
 from plantdesk.platform import paths, settings
 from plantdesk.store.sqlite.store import Store
 from tests.support.programs import runtimes
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +71,7 @@ def test_it_serves_until_a_signal(end: signal.Signals, token: str) -> None:
             assert post(connection, token, 7) == 200
         assert [runtime["port"] for runtime in runtimes(paths.runtime_folder())] == [port]
         process.send_signal(end)
-        printed, errors = process.communicate(timeout=20)
+        printed, errors = process.communicate(timeout=SECONDS)
         assert (process.returncode, printed, errors) == (0, "", "")
     assert not paths.runtime_folder().exists()
     with closing(sqlite3.connect(paths.database_file())) as database:
@@ -97,9 +98,9 @@ def test_nothing_acknowledged_is_lost_when_it_stops_under_load(token: str) -> No
         threads = [threading.Thread(target=load, args=(number * 1_000_000,)) for number in range(4)]
         for thread in threads:
             thread.start()
-        assert enough.wait(20)
+        assert enough.wait(SECONDS)
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=SECONDS)
         for thread in threads:
             thread.join()
         if os.name == "posix":
@@ -158,11 +159,11 @@ def test_the_port_of_the_settings_is_used(capfd: pytest.CaptureFixture[str]) -> 
 
 def test_verbose_prints_a_line_for_each_request_without_its_contents(token: str) -> None:
     with serving("--verbose") as (process, port):
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
             assert post(connection, token, 1) == 200
             assert post(connection, "plantdesk_wrong", 2) == 401
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=SECONDS)
     lines = [line.partition(" ")[2] for line in errors.splitlines()]
     assert [line for line in lines if line.endswith(".")] == [
         "'tests' 200 Added.",
@@ -177,7 +178,7 @@ def test_its_log_has_start_and_end_and_no_token(token: str) -> None:
             post(connection, token, 1)
             post(connection, token + "x", 1)
         process.send_signal(SIGNALS[0])
-        process.communicate(timeout=20)
+        process.communicate(timeout=SECONDS)
     log = (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
     assert f"Listening on http://127.0.0.1:{port}" in log
     assert "Stopping because of signal" in log
@@ -196,7 +197,7 @@ def files(allowed: int) -> tuple[str, ...]:
 @pytest.mark.parametrize("allowed", [18, 24, 32])
 def test_too_few_file_descriptors_are_reported(allowed: int) -> None:
     command = [*files(allowed), sys.executable, "-m", "plantdesk", "serve", "--port", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch("plantdesk: .*ulimit -n.*\n", done.stderr)
 
@@ -206,15 +207,15 @@ def test_with_few_file_descriptors_idle_clients_do_not_block_others(token: str) 
     with serving(within=files(64)) as (_, port), ExitStack() as idle:
         for plant_id in range(60):
             for _ in range(3):
-                idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
-            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+                idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=SECONDS))
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
                 assert post(connection, token, plant_id) == 200
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a network of its own")
 def test_a_missing_loopback_interface_is_reported() -> None:
     command = ["unshare", "--net", sys.executable, "-m", "plantdesk", "serve", "--port", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     if done.stderr.startswith("unshare"):
         pytest.skip("needs root")
     assert (done.returncode, done.stdout) == (1, "")
@@ -230,7 +231,7 @@ def test_a_signal_that_is_ignored_at_the_start_stays_ignored(ignored: str, token
         with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
             assert post(connection, token, 1) == 200
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(SECONDS) == 0
     assert "because of signal 15" in (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
 
 
@@ -241,7 +242,7 @@ def test_an_unusable_folder_only_affects_its_own_files(obstacle: str, token: str
         with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
             assert post(connection, token, 1) == 200
         process.send_signal(SIGNALS[0])
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=SECONDS)
         assert process.returncode == 0
     assert "Traceback" not in errors
     assert errors.count("\n") == (0 if obstacle == "logs" else 1)
@@ -259,7 +260,7 @@ def test_a_full_disk_for_the_logs_does_not_matter(token: str, home: Path) -> Non
             with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
                 assert post(connection, token, 1) == 200
             process.terminate()
-            printed, errors = process.communicate(timeout=20)
+            printed, errors = process.communicate(timeout=SECONDS)
             assert (process.returncode, printed, errors) == (0, "", "")
     finally:
         subprocess.run(["umount", "--lazy", str(home / "logs")], check=True)
@@ -276,7 +277,7 @@ def test_it_serves_when_only_the_store_is_writable(tmp_path: Path, monkeypatch: 
     try:
         with serving("--database", str(tmp_path / "plants.db")) as (process, _):
             process.terminate()
-            _, errors = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=SECONDS)
             assert process.returncode == 0
     finally:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)

@@ -17,6 +17,7 @@ import pytest
 from tests.support.attackers import Target
 from tests.support.clients import CONNECTIONS, Clients, posting_to, rude_clients, serving
 from tests.support.programs import SERVE, WINDOW, Home, left_over, running
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     import subprocess
@@ -74,7 +75,7 @@ def test_a_stop_under_load_loses_nothing(program_home: Home, how: tuple[str, ...
             rude = rude_clients(Target(port, token))
             clients.wait_for_enough()
             process.send_signal(signal.SIGTERM)
-            assert process.wait(30) == 0
+            assert process.wait(SECONDS) == 0
             clients.join()
             for each in rude:
                 each.close()
@@ -91,6 +92,6 @@ def test_every_plant_stored_before_a_stop_was_acknowledged(process: subprocess.P
     clients.wait_for_enough()
     assert process.stdin is not None
     process.stdin.close()  # asks it to end
-    assert process.wait(20) == 0
+    assert process.wait(SECONDS) == 0
     clients.join()
     assert stored(tmp_path / "plants.db") == clients.acknowledged

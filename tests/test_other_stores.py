@@ -23,8 +23,9 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.single_window import SingleWindow
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.window.stores import Stores
-from tests.support.desk import TIMEOUT, Desk, plain
+from tests.support.desk import Desk, plain
 from tests.support.programs import runtimes
+from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import ProgramDesk, running
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def store_at(file: Path, *names: str) -> Path:
     with closing(Store(file)) as store:
         for number, name in enumerate(names, 1):
-            store.add(new_plant({"id": number, "name": name}), COMMAND).result(10)
+            store.add(new_plant({"id": number, "name": name}), COMMAND).result(SECONDS)
     return file
 
 
@@ -209,7 +210,7 @@ def test_own_plants_that_another_window_shows_come_to_the_front(
     own.listen()
     with running(qtbot, qapp, store_at(tmp_path / "garden.db", "Aloe")) as desk:
         desk.sees("Aloe")
-        with qtbot.waitSignal(own.requested, timeout=TIMEOUT):
+        with qtbot.waitSignal(own.requested, timeout=MILLISECONDS):
             desk.choose("File", "My own plants")
         desk.add("Fern")
         desk.sees("Fern", "Aloe")

@@ -17,6 +17,7 @@ from plantdesk.store.sqlite.store import Store
 from tests.support.attackers import Target
 from tests.support.clients import rude_clients
 from tests.support.programs import SERVE, WINDOW, Home, running
+from tests.support.waiting import SECONDS
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="looks at modes and signals that Windows has not")
 
@@ -49,7 +50,7 @@ def test_no_token_is_in_any_file_or_output(program_home: Home) -> None:
             each.close()
         about = b"".join(told_by_the_system(process.pid))
         process.send_signal(signal.SIGABRT)  # faulthandler writes what it was doing
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=SECONDS)
     written = {file: file.read_bytes() for file in program_home.folder.rglob("*") if file.is_file()}
     assert b"Fatal Python error" in written[next(file for file in written if file.name == "serve-crash.log")]
     assert b"ASGI [1] Started" in written[next(file for file in written if file.name == "serve.log")]
@@ -84,7 +85,7 @@ def requests_with(target: Target) -> list[bytes]:
 def exchange(port: int, request: bytes) -> None:
     import socket
 
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         while connection.recv(65_536):
@@ -106,7 +107,7 @@ def test_all_files_of_the_program_are_private(program_home: Home, how: tuple[str
             exchange(program_home.port(process), b"rubbish\r\n\r\n")
             found = modes(program_home.folder)
             process.send_signal(signal.SIGTERM)
-            assert process.wait(30) == 0
+            assert process.wait(SECONDS) == 0
         found |= modes(program_home.folder)
     finally:
         os.umask(before)

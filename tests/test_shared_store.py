@@ -42,9 +42,10 @@ from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_table import PlainTable
 from tests.store.postgres.test_migration import make_old_store
-from tests.support.desk import TIMEOUT, Desk, plain
+from tests.support.desk import Desk, plain
 from tests.support.postgres_server import running_server
 from tests.support.tcp_proxy import proxy_to
+from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import ProgramDesk, running
 from tests.test_headless import serving
 
@@ -58,8 +59,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.store import PostgresLocation
     from tests.support.postgres_server import PostgresServer
-
-SECONDS = 30
 
 
 def test_the_window_makes_the_tables_when_asked_and_shows_what_others_do(
@@ -101,7 +100,7 @@ def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(qtbot: Q
             desk.add("Ivy")
             desk.until_bar(shown=True)
             assert desk.bar.title.startswith("The server has not answered since")
-            qtbot.waitUntil(lambda: desk.texts().count("waits for the server") == 2, timeout=TIMEOUT)
+            qtbot.waitUntil(lambda: desk.texts().count("waits for the server") == 2, timeout=MILLISECONDS)
             assert "(not connected)" in desk.window.windowTitle()
             assert not desk.action("Import…").isEnabled()
             assert not desk.the(SearchField).isEnabled()
@@ -273,7 +272,7 @@ def test_the_api_of_a_window_answers_503_until_the_server_does(qtbot: QtBot, qap
             assert post(port, "plantdesk_unknown") == (503, "2")
             server.start()
             desk.until_bar(shown=False)
-            qtbot.waitUntil(lambda: post(port, "plantdesk_unknown") == (401, None), timeout=TIMEOUT)
+            qtbot.waitUntil(lambda: post(port, "plantdesk_unknown") == (401, None), timeout=MILLISECONDS)
             assert desk.until_on().port == port
 
 
@@ -300,7 +299,7 @@ def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(
             server.stop()
             for name in ("Fern", "Ivy"):
                 desk.add(name)
-            qtbot.waitUntil(lambda: desk.texts().count("waits for the server") == 2, timeout=TIMEOUT)
+            qtbot.waitUntil(lambda: desk.texts().count("waits for the server") == 2, timeout=MILLISECONDS)
         (settings,) = home.rglob("settings.json")
         assert settings.stat().st_mode & 0o77 == 0
         with running(qtbot, qapp, location) as desk:
@@ -362,7 +361,7 @@ def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
         dialog = Desk(qtbot, desk.the(SharedStoreDialog))
         dialog.type(dialog.field("Address"), location.url)
         qtbot.keyClick(dialog.field("Address"), Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: dialog.button("Open this store").isEnabled(), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: dialog.button("Open this store").isEnabled(), timeout=MILLISECONDS)
         dialog.button("Open this store").click()
         desk.until_store(location.name)
         desk.add("Ours")
@@ -394,7 +393,7 @@ def test_a_desk_file_asks_for_the_user_once(
         dialog = Desk(qtbot, desk.the(SharedStoreDialog))
         dialog.type(dialog.field("User"), "plants")
         qtbot.keyClick(dialog.field("User"), Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: dialog.button("Open this store").isEnabled(), timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: dialog.button("Open this store").isEnabled(), timeout=MILLISECONDS)
         dialog.button("Open this store").click()
         desk.until_store(location.name)
         desk.add("Fern")

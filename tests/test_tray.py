@@ -20,7 +20,8 @@ from plantdesk.store import location_of
 from plantdesk.ui.settings.dialog import SettingsDialog
 from plantdesk.ui.widgets.dialog import Dialog, MessageBox
 from plantdesk.ui.window.notifications import Notifications
-from tests.support.desk import TIMEOUT, Desk, plain
+from tests.support.desk import Desk, plain
+from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import ProgramDesk, closing_at_end, quick_window, running, started
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk:
     answer(desk, "Keep running")
     desk.until(lambda: not desk.window.isVisible())
     assert icon(desk) is not None
-    with socket.create_connection(("127.0.0.1", desk.until_on().port), timeout=10):
+    with socket.create_connection(("127.0.0.1", desk.until_on().port), timeout=SECONDS):
         pass
     second = started({**os.environ, "PLANTDESK_HOME": str(home)})
     desk.until(desk.window.isVisible)
@@ -93,7 +94,7 @@ def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk:
 @pytest.mark.usefixtures("tray")
 def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDesk) -> None:
     desk.window.close()
-    with qtbot.waitSignal(desk.window.closing, timeout=TIMEOUT):
+    with qtbot.waitSignal(desk.window.closing, timeout=MILLISECONDS):
         answer(desk, "Quit")
     assert not desk.window.isVisible()
     saved = settings.load(paths.settings_file())
@@ -114,7 +115,7 @@ def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDesk) ->
     desk.desktop.preferences.change(keep_in_tray=True)
     desk.window.activateWindow()
     desk.until(desk.window.isActiveWindow)
-    with qtbot.waitSignal(desk.window.closing, timeout=TIMEOUT):
+    with qtbot.waitSignal(desk.window.closing, timeout=MILLISECONDS):
         qtbot.keyClick(desk.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
 
 
@@ -157,7 +158,7 @@ def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, de
     assert desk.window.isVisible()
     assert desk.the(SettingsDialog).isVisible()
     desk.window.close()
-    with qtbot.waitSignal(desk.window.closing, timeout=TIMEOUT):
+    with qtbot.waitSignal(desk.window.closing, timeout=MILLISECONDS):
         commands(desk)["Quit"].trigger()
 
 

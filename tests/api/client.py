@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.domain.server_state import On
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.api.server import Server
     from plantdesk.store.sqlite.store import Store
-
-TIMEOUT = 20.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Api:
     bearer: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        state = self.server.settled(TIMEOUT)
+        state = self.server.settled(SECONDS)
         assert isinstance(state, On)
         self.port = state.port
         self.token = self.new_token("tests")
@@ -85,13 +84,13 @@ class Api:
         )
 
     def request(self, method: str, target: str, body: bytes = b"", headers: dict[str, str] | None = None) -> Answer:
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)) as connection:
             connection.request(method, target, body, headers or {})
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
 
     def opened(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS)
 
     def exchange(self, *pieces: bytes, half_close: bool = False) -> list[Answer]:
         """Send bytes on one connection; return all responses until the server closes it."""

@@ -28,11 +28,12 @@ from plantdesk.api.server import Server
 from plantdesk.domain.server_state import Failed, On, PortOfOtherUserError
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
-from tests.api.client import TIMEOUT, Api
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.api.client import Api
     from tests.api.conftest import Serve
 
 RUNTIME = Runtime("http://127.0.0.1:9", 9, "", 1, 0, "plants.db", "0", "0" * 64)
@@ -57,7 +58,7 @@ def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
             )
             stack.callback(server.stop)
             server.start(0)
-            state = server.settled(TIMEOUT)
+            state = server.settled(SECONDS)
             assert isinstance(state, On)
             return server, state.port
 
@@ -154,8 +155,8 @@ def test_a_server_proves_its_key_without_sending_it(serve: Serve, folder: Path) 
     api = serve(runtime_folder=folder)
     runtime = find_server(folder, location_of(api.path))
     assert runtime is not None
-    assert is_running(runtime.identity, timeout=TIMEOUT)
-    assert not is_running(ServerIdentity(new_key(), api.port), timeout=TIMEOUT)
+    assert is_running(runtime.identity, timeout=SECONDS)
+    assert not is_running(ServerIdentity(new_key(), api.port), timeout=SECONDS)
     answer = api.request("GET", "/openapi.json", headers={"PlantDesk-Nonce": "0" * 64})
     assert answer.headers["PlantDesk-Proof"]
     assert runtime.key not in str(answer.headers) + answer.body.decode()
@@ -179,7 +180,7 @@ def test_a_forwarded_challenge_is_refused(serve: Serve, folder: Path) -> None:
                 client.sendall(piece)
 
     with Impostor(pass_on) as port:
-        assert not is_running(ServerIdentity(runtime.identity.key, port), timeout=TIMEOUT)
+        assert not is_running(ServerIdentity(runtime.identity.key, port), timeout=SECONDS)
 
 
 def test_an_endless_response_ends_at_the_deadline() -> None:
@@ -199,7 +200,7 @@ def test_an_endless_response_ends_after_64_kib() -> None:
             client.sendall(b"X-Filler: x\r\n" * 1000)
 
     with Impostor(flood) as port:
-        assert not is_running(ServerIdentity(new_key(), port), timeout=TIMEOUT)
+        assert not is_running(ServerIdentity(new_key(), port), timeout=SECONDS)
 
 
 class Impostor:
@@ -217,7 +218,7 @@ class Impostor:
 
     def __exit__(self, *_: object) -> None:
         self._listener.close()
-        self._thread.join(TIMEOUT)
+        self._thread.join(SECONDS)
         assert not self._thread.is_alive()
 
     def _run(self) -> None:
@@ -261,7 +262,7 @@ def test_a_port_of_another_user_is_reported_with_what_to_do(port_of_other_user: 
     with closing(Store(tmp_path / "plants.db")) as store:
         server = Server(store)
         server.start(port_of_other_user)
-        state = server.settled(TIMEOUT)
+        state = server.settled(SECONDS)
     assert isinstance(state, Failed)
     assert isinstance(state.error, PortOfOtherUserError)
     assert "another user" in str(state.error)

@@ -17,10 +17,11 @@ import pytest
 
 from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.domain.errors import ErrorNumber
-from tests.api.client import TIMEOUT, Answer, answers, one_answer
+from tests.api.client import Answer, answers, one_answer
 from tests.support.attackers import ATTACKS, SMUGGLING, Target
 from tests.support.clients import serving
 from tests.support.costs import cpu_seconds
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from tests.api.client import Api
@@ -185,7 +186,7 @@ def test_a_large_response_may_be_read_slowly(serve: Serve) -> None:
     name = "x" * 1_000_000
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.settimeout(TIMEOUT)
+        connection.settimeout(SECONDS)
         connection.connect(("127.0.0.1", api.port))
         connection.sendall(api.whole({"id": 1, "name": name}))
         began = connection.recv(1)
@@ -243,7 +244,7 @@ def test_too_few_descriptors_keep_no_client_out(tmp_path: Path) -> None:
         before = descriptors(process)
         with contextlib.ExitStack() as stack:
             for _ in range(200):
-                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT))
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=SECONDS))
             assert post(port, token, 1) == 200
         assert post(port, token, 2) == 200
         wait_for(lambda: descriptors(process) <= before)
@@ -301,7 +302,7 @@ def attacked(port: int, token: str, *, seconds: float) -> str:
 def post(port: int, token: str, plant_id: int) -> int:
     target = Target(port, token)
     body = json.dumps({"id": plant_id, "name": "Good"})
-    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
         connection.sendall(target.head(f"Content-Length: {len(body)}", "Connection: close") + body.encode())
         return one_answer(connection).status
 

@@ -17,7 +17,8 @@ import pytest
 from plantdesk.api.discovery import find_server
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.store import location_of
-from tests.api.client import TIMEOUT, Answer, Api, answers
+from tests.api.client import Answer, Api, answers
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from tests.api.conftest import Serve
@@ -45,7 +46,7 @@ def path_of(api: Api, folder: Path) -> Path:
 
 def exchange(path: Path, request: bytes) -> list[Answer]:
     with closing(socket.socket(socket.AF_UNIX)) as connection:
-        connection.settimeout(TIMEOUT)
+        connection.settimeout(SECONDS)
         connection.connect(str(path))
         connection.sendall(request)
         return answers(connection)

@@ -17,6 +17,7 @@ from plantdesk.api.openapi import description
 from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import one_answer
 from tests.support import cases
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from tests.api.client import Api
@@ -121,7 +122,7 @@ class Emptying:
     """Deletes all plants, so that ids of earlier cases are unused."""
 
     def __init__(self, api: Api) -> None:
-        self._connection = sqlite3.connect(api.path, isolation_level=None, check_same_thread=False, timeout=10)
+        self._connection = sqlite3.connect(api.path, isolation_level=None, check_same_thread=False, timeout=SECONDS)
 
     def __call__(self, *_: object) -> None:
         self._connection.execute("DELETE FROM plant")

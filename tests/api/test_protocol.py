@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from plantdesk.domain.errors import ErrorNumber
-from tests.api.client import TIMEOUT, answers, one_answer
+from tests.api.client import answers, one_answer
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from tests.api.client import Api
@@ -209,7 +210,7 @@ def test_a_client_may_leave_while_its_next_request_waits(
             patch.setattr(api.store, "add_each", lambda *batch: held.put(batch))
             following = api.whole(plant(), "Connection: keep-alive", "Expect: 100-continue")
             connection.sendall(api.whole(plant(), "Connection: keep-alive") + following)
-            batch = held.get(timeout=TIMEOUT)
+            batch = held.get(timeout=SECONDS)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         api.store.add_each(*batch)
         assert api.post(plant()).status == 200

@@ -34,14 +34,13 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from tests.api.client import one_answer
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.server_state import ServerState
     from tests.api.conftest import Serve
-
-TIMEOUT = 20.0
 
 
 class StateRecorder:
@@ -54,7 +53,7 @@ class StateRecorder:
         self.states.put(state)
 
     def next(self) -> ServerState:
-        return self.states.get(timeout=TIMEOUT)
+        return self.states.get(timeout=SECONDS)
 
 
 @pytest.fixture
@@ -91,7 +90,7 @@ def taken_port(stack: ExitStack, host: str = "127.0.0.1") -> int:
 
 def test_states_are_reported_in_order(server: Server, recorder: StateRecorder) -> None:
     server.start(0)
-    state = server.settled(TIMEOUT)
+    state = server.settled(SECONDS)
     server.stop()
     assert isinstance(state, On)
     assert state.url == f"http://127.0.0.1:{state.port}"
@@ -101,7 +100,7 @@ def test_states_are_reported_in_order(server: Server, recorder: StateRecorder) -
 
 def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, recorder: StateRecorder) -> None:
     server.start(0)
-    first = server.settled(TIMEOUT)
+    first = server.settled(SECONDS)
     with ExitStack() as stack:
         port = taken_port(stack)
         with pytest.raises(PortInUseError) as caught:
@@ -109,7 +108,7 @@ def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, rec
         assert server.state == first
         assert caught.value.free_port is not None
         server.move(caught.value.free_port)
-    assert server.settled(TIMEOUT) == On(f"http://127.0.0.1:{caught.value.free_port}", caught.value.free_port)
+    assert server.settled(SECONDS) == On(f"http://127.0.0.1:{caught.value.free_port}", caught.value.free_port)
     assert [recorder.next() for _ in range(3)] == [Off(), Starting(0), first]
 
 
@@ -118,13 +117,13 @@ def test_it_is_on_only_when_it_answers(server: Server, recorder: StateRecorder) 
 
     def connect(state: ServerState) -> None:
         if isinstance(state, On):
-            with socket.create_connection(("127.0.0.1", state.port), timeout=TIMEOUT) as connection:
+            with socket.create_connection(("127.0.0.1", state.port), timeout=SECONDS) as connection:
                 connection.sendall(b"GET /openapi.json HTTP/1.0\r\nHost: localhost\r\n\r\n")
                 answered.append(connection.recv(12))
 
     server.subscribe(connect)
     server.start(0)
-    assert isinstance(server.settled(TIMEOUT), On)
+    assert isinstance(server.settled(SECONDS), On)
     assert answered == [b"HTTP/1.1 200"]
     assert recorder.next() == Off()
 
@@ -132,16 +131,16 @@ def test_it_is_on_only_when_it_answers(server: Server, recorder: StateRecorder) 
 def test_start_and_stop_may_be_called_again(server: Server) -> None:
     server.stop()
     server.start(0)
-    state = server.settled(TIMEOUT)
+    state = server.settled(SECONDS)
     server.start(0)
     assert isinstance(state, On)
     server.start(state.port)
-    assert server.settled(TIMEOUT) is state
+    assert server.settled(SECONDS) is state
     server.stop()
     server.stop()
     assert server.state == Off()
     server.start(state.port)  # the same port at once: what is left of the old connections does not hold it
-    assert server.settled(TIMEOUT) == state
+    assert server.settled(SECONDS) == state
 
 
 @pytest.mark.parametrize(
@@ -161,25 +160,25 @@ def test_a_failed_start_is_reported_and_frees_the_port(
     with monkeypatch.context() as broken:
         broken.setattr("plantdesk.api.api_thread._new_loop", fail)
         server.start(port)
-        state = server.settled(TIMEOUT)
+        state = server.settled(SECONDS)
     assert isinstance(state, Failed)
     assert type(state.error) is expected
     server.start(port)
-    assert isinstance(server.settled(TIMEOUT), On)
+    assert isinstance(server.settled(SECONDS), On)
 
 
 def test_it_moves_to_another_port(server: Server) -> None:
     server.start(0)
-    first = server.settled(TIMEOUT)
+    first = server.settled(SECONDS)
     with ExitStack() as stack:
         free = taken_port(stack)
     server.start(free)
-    second = server.settled(TIMEOUT)
+    second = server.settled(SECONDS)
     assert isinstance(first, On)
     assert isinstance(second, On)
     assert second.port == free
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", first.port), timeout=TIMEOUT)
+        socket.create_connection(("127.0.0.1", first.port), timeout=SECONDS)
 
 
 def test_a_listener_may_stop_the_server_or_fail(server: Server, recorder: StateRecorder) -> None:
@@ -198,7 +197,7 @@ def test_a_subscription_ends(server: Server, recorder: StateRecorder) -> None:
     unsubscribe = server.subscribe(late)
     unsubscribe()
     server.start(0)
-    server.settled(TIMEOUT)
+    server.settled(SECONDS)
     assert recorder.next() == late.next() == Off()
     assert late.states.empty()
 
@@ -215,7 +214,7 @@ def test_it_may_be_called_by_several_threads(server: Server) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(TIMEOUT)
+        thread.join(SECONDS)
     server.stop()
     assert server.state == Off()
     assert set(threading.enumerate()) <= before
@@ -229,7 +228,7 @@ def test_a_port_in_use_is_reported_with_a_free_one(server: Server, host: str) ->
     with ExitStack() as stack:
         port = taken_port(stack, host)
         server.start(port)
-        state = server.settled(TIMEOUT)
+        state = server.settled(SECONDS)
         assert isinstance(state, Failed)
         assert isinstance(state.error, PortInUseError)
         assert str(port) in str(state.error)
@@ -237,16 +236,16 @@ def test_a_port_in_use_is_reported_with_a_free_one(server: Server, host: str) ->
         assert free is not None
         assert str(free) in str(state.error)
         server.start(free)
-        assert server.settled(TIMEOUT) == On(f"http://127.0.0.1:{free}", free)
+        assert server.settled(SECONDS) == On(f"http://127.0.0.1:{free}", free)
 
 
 def test_the_port_of_another_plantdesk_is_in_use(server: Server, store: Store) -> None:
     server.start(0)
-    first = server.settled(TIMEOUT)
+    first = server.settled(SECONDS)
     assert isinstance(first, On)
     other = Server(store)
     other.start(first.port)
-    second = other.settled(TIMEOUT)
+    second = other.settled(SECONDS)
     assert isinstance(second, Failed)
     assert isinstance(second.error, PortInUseError)
     other.stop()
@@ -262,10 +261,10 @@ def test_the_plantdesk_that_has_the_port_is_named(store: Store, tmp_path: Path, 
         for each in (first, second):
             stack.callback(each.stop)
         first.start(0)
-        on = first.settled(TIMEOUT)
+        on = first.settled(SECONDS)
         assert isinstance(on, On)
         second.start(on.port)
-        failed = second.settled(TIMEOUT)
+        failed = second.settled(SECONDS)
         assert isinstance(failed, Failed)
         assert isinstance(failed.error, PortOfPlantDeskError)
         assert failed.error.is_same == is_same
@@ -282,7 +281,7 @@ def test_an_unreadable_store_is_reported(tmp_path: Path) -> None:
             file.unlink()
         server = Server(store)
         server.start(0)
-        state = server.settled(TIMEOUT)
+        state = server.settled(SECONDS)
         server.stop()
     assert isinstance(state, Failed)
     assert str(state.error)
@@ -295,7 +294,7 @@ def test_an_unresponsive_server_is_reported_until_it_answers(serve: Serve, monke
     on = recorder.next()
     go_on = threading.Event()
     # A defect that holds up the loop's thread.
-    monkeypatch.setattr(plants, "new_plant", lambda values: go_on.wait(TIMEOUT) and new_plant(values))
+    monkeypatch.setattr(plants, "new_plant", lambda values: go_on.wait(SECONDS) and new_plant(values))
     with api.opened() as connection:
         connection.sendall(api.whole({"id": 1, "name": "Fern"}))
         failed = recorder.next()
@@ -310,10 +309,10 @@ def test_an_unresponsive_server_is_reported_until_it_answers(serve: Serve, monke
 
 def test_it_answers_on_both_loopbacks_and_nowhere_else(server: Server) -> None:
     server.start(0)
-    state = server.settled(TIMEOUT)
+    state = server.settled(SECONDS)
     assert isinstance(state, On)
     for host in ("127.0.0.1", "::1"):
-        socket.create_connection((host, state.port), timeout=TIMEOUT).close()
+        socket.create_connection((host, state.port), timeout=SECONDS).close()
     with pytest.raises(OSError):  # noqa: PT011  refused or out of reach, as the system likes
         socket.create_connection(("127.0.0.2", state.port), timeout=1).close()
 
@@ -359,7 +358,7 @@ Path(sys.argv[2]).write_text("on" if on else repr(server.state))
 def test_it_starts_without_standard_streams(tmp_path: Path) -> None:
     outcome = tmp_path / "outcome"
     command = [sys.executable, "-c", _WITHOUT_STREAMS, str(tmp_path / "plants.db"), str(outcome)]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=SECONDS)
     assert outcome.read_text() == "on"
 
 

@@ -22,6 +22,7 @@ from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from tests.support.terminals import Terminal
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     Run = Callable[..., str]
@@ -124,7 +125,7 @@ def test_adding_the_same_name_concurrently_adds_each_plant() -> None:
     """Without a chosen id, a used id is not a retry."""
     command = [sys.executable, "-m", "plantdesk", "add", "--name", "Fern"]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    printed = {process.communicate(timeout=60)[0] for process in running}
+    printed = {process.communicate(timeout=SECONDS)[0] for process in running}
     assert printed == {"1\n", "2\n", "3\n", "4\n"}
     assert len(plants()) == 4
 

@@ -23,6 +23,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from tests.support.terminals import Terminal, agree_at_terminal
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     #: Runs a command; returns its exit code, standard output and standard error.
@@ -43,15 +44,15 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
 def plants() -> None:
     """A fern and an aloe in the kitchen, and a rose without a tag; a token has added a cactus."""
     with closing(Store(paths.database_file())) as store:
-        source = store.tokens.create("greenhouse").result(30).row.source
+        source = store.tokens.create("greenhouse").result(SECONDS).row.source
         values: list[dict[str, object]] = [
             {"id": 3, "name": "Fern", "tag": "kitchen"},
             {"id": -1, "name": "Aloe", "tag": "kitchen"},
             {"id": 2, "name": 'Röse, "red"'},
         ]
         for each in values:
-            store.add(new_plant(each), FORM).result(30)
-        store.add(new_plant({"id": 9, "name": "Cactus", "tag": "desert"}), source).result(30)
+            store.add(new_plant(each), FORM).result(SECONDS)
+        store.add(new_plant({"id": 9, "name": "Cactus", "tag": "desert"}), source).result(SECONDS)
 
 
 def listed(run: Run, *arguments: str) -> list[int]:
@@ -493,9 +494,9 @@ def test_a_change_that_cannot_be_reported_is_no_failure(run: Run) -> None:
 
 def test_tokens_of_one_name_count_together(run: Run) -> None:
     with closing(Store(paths.database_file())) as store:
-        store.tokens.revoke("greenhouse").result(30)
-        source = store.tokens.create("greenhouse").result(30).row.source
-        store.add(new_plant({"id": 10, "name": "Agave"}), source).result(30)
+        store.tokens.revoke("greenhouse").result(SECONDS)
+        source = store.tokens.create("greenhouse").result(SECONDS).row.source
+        store.add(new_plant({"id": 10, "name": "Agave"}), source).result(SECONDS)
     assert listed(run, "--from", "greenhouse") == [10, 9]
 
 

@@ -24,6 +24,7 @@ from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from tests.support.tcp_proxy import proxy_to
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from tests.support.postgres_server import PostgresServer
 
-SECONDS = 30
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
 

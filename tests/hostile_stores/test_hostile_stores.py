@@ -27,6 +27,7 @@ from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.history import is_prunable, prune
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     Make = Callable[[Path, Path], None]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and sockets are POSIX")
-
-_SECONDS = 10
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +71,7 @@ def own(tmp_path: Path) -> Path:
     path.parent.mkdir()
     with closing(Store(path)) as store:
         for plant_id in (1, 2):
-            store.add(new_plant({"id": plant_id, "name": "Own"}), COMMAND).result(_SECONDS)
+            store.add(new_plant({"id": plant_id, "name": "Own"}), COMMAND).result(SECONDS)
     return path
 
 
@@ -161,7 +160,7 @@ def test_a_store_with_odd_rows_is_opened_and_works(folder: Path, victim: Path, m
     make(path, victim)
     with closing(Store(path)) as store, closing(store.reader()) as reader:
         for plant_id in (50, 51):
-            store.add(new_plant({"id": plant_id, "name": "New"}), COMMAND).result(_SECONDS)
+            store.add(new_plant({"id": plant_id, "name": "New"}), COMMAND).result(SECONDS)
         ids = [plant_id for chunk in reader.ids(View()) for plant_id in chunk]
         assert ids[:2] == [51, 50]
         assert set(reader.rows(ids)) == set(ids)
@@ -217,7 +216,7 @@ def _prune_all(path: Path) -> None:
 
 
 def _outcome(future: Future[Any]) -> BaseException | None:
-    error = future.exception(_SECONDS)
+    error = future.exception(SECONDS)
     assert error is None or isinstance(error, PlantDeskError), error
     assert error is None or "\x1b" not in str(error)
     return error
@@ -235,7 +234,7 @@ def test_the_rows_of_an_odd_store_are_restored(folder: Path, victim: Path, own: 
             assert [list(chunk) for chunk in reader.ids(View(parse_search("fern")))] == [[1]]
             assert list(reader.ids(View(parse_search("cactus")))) == []
             assert store.tokens.list() == []
-            store.add(new_plant({"id": 3, "name": "New"}), COMMAND).result(_SECONDS)
+            store.add(new_plant({"id": 3, "name": "New"}), COMMAND).result(SECONDS)
     after = tree(folder)
     assert {name: after[name] for name in before} == before
 

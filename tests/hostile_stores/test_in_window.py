@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED
-from tests.support.desk import TIMEOUT
+from tests.support.waiting import MILLISECONDS
 from tests.test_desktop import running
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def test_odd_rows_are_shown(
     make(path, tmp_path / "victim")
     with running(qtbot, qapp, path) as desk:
         desk.until_on()
-        qtbot.waitUntil(lambda: len(desk.names()) == 1 and desk.names() != ["…"], timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: len(desk.names()) == 1 and desk.names() != ["…"], timeout=MILLISECONDS)
         desk.add("Moss")
-        qtbot.waitUntil(lambda: desk.names()[0] == "Moss", timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: desk.names()[0] == "Moss", timeout=MILLISECONDS)
         assert not desk.bar.isVisible()
 
 

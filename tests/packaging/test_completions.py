@@ -18,6 +18,7 @@ from plantdesk.cli.main import main
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.backups.folder import Backups
 from tests.support.terminals import Terminal
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -222,6 +223,6 @@ def test_zsh_completes(typed: str, offered: set[str], folder: Path) -> None:
     (folder.parent / ".zshrc").write_text(_ZSHRC.replace("COMPLETIONS", str(folder.parent)), encoding="utf-8")
     command = ["zsh", "-f", "-c", _ZSH, "zsh", typed]
     environment = {**os.environ, "TERM": "dumb", "ZDOTDIR": str(folder.parent)}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS, env=environment)
     found = {name.replace("\\ ", " ").removesuffix(":") for name in re.findall("<([^>]*)>", done.stdout)}
     assert {name for name in found if not name.startswith("-")} == offered, done.stdout

@@ -13,6 +13,7 @@ from typing_extensions import override
 
 import dev
 import pins
+from tests.support.waiting import SECONDS
 
 
 class Offline(dev.Environment):
@@ -115,7 +116,7 @@ def test_its_own_environment_continues_with_the_python_that_it_was_made_from(tmp
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     (folder / "made-for.json").touch()  # so that the pins are read before anything is made
     command = [str(dev.Environment(folder).python), str(script), "lint"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
     assert ran.stderr.strip() == sys.base_prefix
 
 

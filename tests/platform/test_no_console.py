@@ -18,11 +18,11 @@ from plantdesk.cli.main import main
 from plantdesk.platform import output, paths
 from plantdesk.store.sqlite.store import Store
 from tests.support.programs import runtimes
+from tests.support.waiting import SECONDS
 
 _WITHOUT = (
     "import sys; sys.stdin = sys.stdout = sys.stderr = None; from plantdesk.cli.main import main; sys.exit(main({}))"
 )
-TIMEOUT = 30
 
 
 class WithoutStreams:
@@ -104,7 +104,7 @@ def starts() -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize("command", [each for _, each in starts()], ids=[name for name, _ in starts()])
 def test_the_window_accepts_a_plant_by_its_api(command: list[str]) -> None:
     with closing(Store(paths.database_file())) as store:
-        token = store.tokens.create("tests").result(TIMEOUT).token
+        token = store.tokens.create("tests").result(SECONDS).token
     with subprocess.Popen(command) as window:
         try:
             assert post(port_of(window), token, {"id": 7, "name": "Fern"}) == 200
@@ -121,7 +121,7 @@ def test_the_window_accepts_a_plant_by_its_api(command: list[str]) -> None:
 
 
 def port_of(window: subprocess.Popen[bytes]) -> int:
-    end = time.monotonic() + TIMEOUT
+    end = time.monotonic() + SECONDS
     while not (found := list(runtimes(paths.runtime_folder()))):
         assert window.poll() is None, "the window has ended"
         assert time.monotonic() < end, "the API never started"
@@ -130,7 +130,7 @@ def port_of(window: subprocess.Popen[bytes]) -> int:
 
 
 def post(port: int, token: str, plant: dict[str, object]) -> int:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         connection.request("POST", "/plants", json.dumps(plant), headers)
         return connection.getresponse().status
@@ -144,5 +144,5 @@ def test_a_server_that_stops_shows_no_box(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", f"{box}; {_WITHOUT.format(['serve', '--port', '0'])}"]) as server:
         port_of(server)
         server.terminate()
-        assert server.wait(TIMEOUT) == 0
+        assert server.wait(SECONDS) == 0
     assert not shown.exists()

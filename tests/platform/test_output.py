@@ -20,6 +20,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from tests.support.terminals import Terminal
+from tests.support.waiting import SECONDS
 
 closes_streams = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell closes them")
 needs_full = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
@@ -197,7 +198,7 @@ def test_names_in_messages_do_not_control_the_terminal(
 @pytest.mark.parametrize("form", ["csv", "excel", "tsv", "json", "jsonl", "xlsx"])
 def test_an_export_does_not_control_the_terminal(form: str) -> None:
     with closing(Store(paths.database_file())) as store:
-        store.add(new_plant({"id": 1, "name": f"Aster{HOSTILE}", "tag": HOSTILE}), FORM).result(30)
+        store.add(new_plant({"id": 1, "name": f"Aster{HOSTILE}", "tag": HOSTILE}), FORM).result(SECONDS)
     command = [sys.executable, "-m", "plantdesk", "export", "-", "--format", form]
     with Terminal() as terminal:
         done = subprocess.run(command, stdout=terminal.end, stderr=subprocess.PIPE, check=False)

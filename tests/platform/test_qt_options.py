@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from plantdesk.platform import display, paths
+from tests.support.waiting import SECONDS
 
 _MIRRORED = """
 import sys
@@ -47,5 +48,5 @@ def test_qt_options_are_separated(arguments: str, of_qt: str, ours: str) -> None
 def test_a_qt_option_reaches_qt() -> None:
     environment = {**os.environ, "PLANTDESK_HOME": str(paths.data_folder().parent)}
     command = [sys.executable, "-c", _MIRRORED, "--port", "0", "-reverse"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert (done.returncode, done.stdout.split()) == (0, ["RightToLeft"])

@@ -39,8 +39,8 @@ from plantdesk.store.sqlite.backups.jobs import (
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store
+from tests.support.waiting import SECONDS
 
-SECONDS = 10
 _NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
 
 
@@ -383,7 +383,7 @@ begun.wait()
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows removes no file that is open")
 def test_a_program_that_ends_in_the_middle_of_a_backup_leaves_no_temporary(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", _QUITTING, str(tmp_path / "backup.db")], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", _QUITTING, str(tmp_path / "backup.db")], check=True, timeout=SECONDS)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -22,11 +22,11 @@ from plantdesk.store.sqlite.commit_tracker import CommitTracker, is_locked
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.store import Store
 from tests.store.test_backups import until
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SECONDS = 60
 PLANTS = int(os.environ.get("PLANTDESK_PLANTS", "6000"))
 
 _ADD = """

@@ -34,6 +34,7 @@ from plantdesk.platform import paths, settings
 from plantdesk.store import location_of
 from plantdesk.store.postgres.location import PostgresLocation
 from plantdesk.store.postgres.schema import NoSharedStoreError
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     New = Callable[[str], StoreLocation]
 
-SECONDS = 60
 KINDS = ["sqlite", "postgres"]
 NAMES = ["", "Fern", 'A "quoted", ‘cut’\ttext\n\\N', "Acer ×", "e\u0301", "🌱" * 300, "\x1f", " "]
 

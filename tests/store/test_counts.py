@@ -20,13 +20,13 @@ from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.counts import CountedAt, count_plants
 from plantdesk.store.sqlite.store import Store
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.views import Counts
 
-SECONDS = 20
 _PLANTS = 3000
 _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :plants)
     INSERT INTO plant (id, name, tag, seq, added_at, source_id)

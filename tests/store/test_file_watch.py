@@ -23,6 +23,7 @@ from plantdesk.store.sqlite.files import file_watch
 from plantdesk.store.sqlite.files.file_watch import FileWatch
 from plantdesk.store.sqlite.store import Store
 from tests.store.test_backups import until
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import StoreError
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify belongs to Linux")
 
-SECONDS = 60
 resource = pytest.importorskip("resource")
 NEVER = 1_000_000.0
 

@@ -21,12 +21,10 @@ from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.store import Store
 from tests.store.contract.test_changes import add, apply, rows, undo
 from tests.store.test_backups import until
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-SECONDS = 30
 
 
 @pytest.fixture

@@ -29,9 +29,10 @@ from plantdesk.store.sqlite import view_index
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.read_only import ReadOnlyStore
 from plantdesk.store.sqlite.store import Store
-from tests.store.test_view_index import SECONDS, WORDS, make, plant, view_ids
+from tests.store.test_view_index import WORDS, make, plant, view_ids
 from tests.support.adding import add_each
 from tests.support.cases import cases
+from tests.support.waiting import SECONDS
 
 SEARCHES = ("aloe", "foreign", "late", "12", "a", "f", "-aloe", "tag:aloe", "tag:none", "nothing at all")
 

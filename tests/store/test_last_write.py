@@ -13,7 +13,8 @@ import pytest
 
 from plantdesk.store.sqlite.files.file_watch import FileWatch, LastWrite
 from plantdesk.store.sqlite.store import Store
-from tests.store.test_file_watch import SECONDS, commit_elsewhere
+from tests.store.test_file_watch import commit_elsewhere
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path

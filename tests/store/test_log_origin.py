@@ -28,9 +28,9 @@ from plantdesk.store.sqlite.files.log_origin import OpenLog, is_own_log, log_hea
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
+from tests.support.waiting import SECONDS
 from tests.support.wal import checkpoint_writes
 
-SECONDS = 20
 _LATER = range(100, 130)
 _ADD_AND_DIE = f"""
 import os, signal, sys

@@ -32,6 +32,7 @@ from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.store import Store
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,17 +158,17 @@ def test_a_read_only_store_is_read_until_it_can_be_written(
     health: SimpleQueue[StoreError | None] = SimpleQueue()
     with closing(Store(path)) as store, closing(store.reader()) as reader:
         store.subscribe_health(health.put)
-        assert isinstance(health.get(timeout=10), StoreReadOnlyError)
+        assert isinstance(health.get(timeout=SECONDS), StoreReadOnlyError)
         assert reader.count() == 1
         assert store.tokens.list() == []
         with pytest.raises(StoreReadOnlyError, match="read-only"):
-            store.add(ALOE, FORM).result(10)
+            store.add(ALOE, FORM).result(SECONDS)
         assert files(ordinary_folder) == before
         ordinary_folder.chmod(0o700)
         path.chmod(0o600)
-        while health.get(timeout=10) is not None:
+        while health.get(timeout=SECONDS) is not None:
             pass
-        store.add(ALOE, FORM).result(10)
+        store.add(ALOE, FORM).result(SECONDS)
         assert reader.count() == 2
 
 
@@ -237,7 +238,7 @@ def test_several_first_starts_at_once_share_one_store(path: Path) -> None:
         start.stdin.write(b"go\n")
         start.stdin.flush()
     for start in starts:
-        start.communicate(timeout=30)
+        start.communicate(timeout=SECONDS)
     assert [start.returncode for start in starts] == [0, 0, 0]
     with closing(Store(path)) as store, closing(store.reader()) as reader:
         assert reader.count() == 3

@@ -11,13 +11,12 @@ from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.store.sqlite.store import Store
-
-SECONDS = 10
 
 
 @pytest.mark.parametrize("text", ["", "x", "-y"])
@@ -61,5 +60,5 @@ def test_two_sources_are_found_if_there_are_two(store: Store) -> None:
     with closing(store.reader()) as reader:
         assert reader.two_sources() == []
         for plant_id, source, expected in ((1, FORM, [FORM]), (2, FORM, [FORM]), (3, COMMAND, [FORM, COMMAND])):
-            store.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(10)
+            store.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(SECONDS)
             assert reader.two_sources() == [each.id for each in expected]

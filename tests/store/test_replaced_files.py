@@ -23,10 +23,10 @@ from plantdesk.store.sqlite.backups.jobs import back_up, back_up_if_due
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
+from tests.support.waiting import SECONDS
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
 
-SECONDS = 20
 _DISKS = (Path("/dev/shm"), Path("/var/tmp"))  # noqa: S108  tmp_path is on one of them, or on another one
 
 

@@ -19,14 +19,13 @@ from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import store as hostile_store
 from tests.store.test_backups import damage, ids_in, make_older
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.backups import Backup
     from plantdesk.domain.records import Source
-
-SECONDS = 10
 
 
 def add(store: Store, plant_id: int, name: str = "Fern", source: Source = COMMAND) -> None:

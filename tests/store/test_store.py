@@ -27,12 +27,11 @@ from plantdesk.domain.views import View
 from plantdesk.store.sqlite import connections, idle_work
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.store import Store
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
-
-SECONDS = 10
 
 
 def plant(plant_id: int, name: str = "Aloe vera", **tag: str) -> NewPlant:

@@ -18,13 +18,12 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import tokens
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.store import Store
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.store.sqlite.tokens import TokenChecker
-
-SECONDS = 10
 
 
 @pytest.fixture

@@ -32,7 +32,8 @@ if os.name != "posix":
 
 import resource
 
-SECONDS = 60
+from tests.support.waiting import SECONDS
+
 _ids = st.integers(1, 12)
 _tags = st.sampled_from([None, "hall", "attic"])
 _batches = st.lists(st.tuples(_ids, _tags), min_size=1, max_size=4)

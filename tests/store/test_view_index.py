@@ -27,12 +27,11 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
 from tests.support.adding import add_each
 from tests.support.cases import cases
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-SECONDS = 10
 
 WORDS = (
     "Aloe",

@@ -13,8 +13,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
-
-_SECONDS = 30
+from tests.support.waiting import SECONDS
 
 
 def main() -> None:
@@ -34,19 +33,19 @@ def _change(store: Store, chance: random.Random, new_id: int) -> None:
     one, tag = chance.choice(rows) if rows else None, chance.choice("abc")
     kind = chance.choice(("add", "add", "add", "edit", "delete", "tag", "delete all", "undo", "undo any", "redo"))
     if kind == "add" or one is None:
-        store.add(new_plant({"id": new_id, "name": "New", "tag": tag}), COMMAND).result(_SECONDS)
+        store.add(new_plant({"id": new_id, "name": "New", "tag": tag}), COMMAND).result(SECONDS)
         sys.stdout.write(f"{new_id}\n")
     elif kind == "edit":
-        store.apply([edited(one, name=f"Name {new_id}")], COMMAND).result(_SECONDS)
+        store.apply([edited(one, name=f"Name {new_id}")], COMMAND).result(SECONDS)
     elif kind == "delete":
-        store.apply([Delete(one.id, one.version, one.name)], COMMAND).result(_SECONDS)
+        store.apply([Delete(one.id, one.version, one.name)], COMMAND).result(SECONDS)
     elif kind in {"tag", "delete all"}:
         plants = Selection.of(HasTag(tag, exact=True))
-        store.apply([SetTag(plants, "a") if kind == "tag" else DeleteAll(plants)], COMMAND).result(_SECONDS)
+        store.apply([SetTag(plants, "a") if kind == "tag" else DeleteAll(plants)], COMMAND).result(SECONDS)
     elif kind == "redo":
-        store.redo(COMMAND).result(_SECONDS)
+        store.redo(COMMAND).result(SECONDS)
     else:
-        store.undo(None if kind == "undo" else chance.randint(1, newest), COMMAND).result(_SECONDS)
+        store.undo(None if kind == "undo" else chance.randint(1, newest), COMMAND).result(SECONDS)
 
 
 if __name__ == "__main__":

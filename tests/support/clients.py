@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.support.waiting import SECONDS
+
 if TYPE_CHECKING:
     from tests.support.attackers import Target
 
@@ -51,18 +53,18 @@ class Clients:
         self._requested = enough
         self._token = token
         self._enough = threading.Event()
-        connections = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(CONNECTIONS)]
+        connections = [socket.create_connection(("127.0.0.1", port), timeout=SECONDS) for _ in range(CONNECTIONS)]
         posts = zip(connections, itertools.count(first))
         self._threads = [threading.Thread(target=self._post, args=post) for post in posts]
         for thread in self._threads:
             thread.start()
 
     def wait_for_enough(self) -> None:
-        assert self._enough.wait(30)
+        assert self._enough.wait(SECONDS)
 
     def join(self) -> None:
         for thread in self._threads:
-            thread.join(30)
+            thread.join(SECONDS)
 
     def _post(self, connected: socket.socket, plant_id: int) -> None:
         with connected as connection:

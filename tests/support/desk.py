@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, 
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast
 from tests.support.other_languages import english
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenuBar
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
 
 Widget = TypeVar("Widget", bound=QWidget)
-
-TIMEOUT = 20_000
 
 
 class Desk:
@@ -97,7 +96,7 @@ class Desk:
 
     def until(self, condition: Callable[[], bool | None]) -> None:
         """Wait until a condition holds, also on a busy machine."""
-        self.qtbot.waitUntil(condition, timeout=TIMEOUT)
+        self.qtbot.waitUntil(condition, timeout=MILLISECONDS)
 
     # --- keys ---
 

@@ -39,8 +39,9 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.window.help_dialogs import AboutDialog, ShortcutsDialog
 from plantdesk.ui.window.manual_dialog import ManualDialog
 from plantdesk.ui.window.restore_dialog import RestoreDialog
-from tests.support.desk import TIMEOUT, Desk, plain, rows_of
+from tests.support.desk import Desk, plain, rows_of
 from tests.support.other_languages import english
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -280,7 +281,7 @@ class Dialogs:
         def found() -> list[QDialog]:
             return [each for each in self.desk.window.findChildren(kind) if each.isVisible()]
 
-        self.desk.qtbot.waitUntil(lambda: bool(found()), timeout=TIMEOUT)
+        self.desk.qtbot.waitUntil(lambda: bool(found()), timeout=MILLISECONDS)
         return found()[-1]
 
     def _until_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:

@@ -37,8 +37,8 @@ from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
+from tests.support.waiting import SECONDS
 
-_SECONDS = 60
 #: First of the ids that other processes add.
 _OTHERS = 10_000
 #: Ids of the plants that a scenario changes.
@@ -64,7 +64,7 @@ class Desk:
 
     def add(self, store: Store, first: int, count: int = 3, size: int = 3000) -> None:
         for plant_id in range(first, first + count):
-            store.add(new_plant({"id": plant_id, "name": f"Plant {plant_id} " + "x" * size}), COMMAND).result(_SECONDS)
+            store.add(new_plant({"id": plant_id, "name": f"Plant {plant_id} " + "x" * size}), COMMAND).result(SECONDS)
             self.acknowledge(plant_id)
 
 
@@ -130,7 +130,7 @@ def _missing(desk: Desk) -> None:
 def _two_stores(desk: Desk) -> None:
     _filled(desk)
     with closing(Store(desk.other)) as store:
-        store.add(new_plant({"id": 5000, "name": "Of the other store"}), COMMAND).result(_SECONDS)
+        store.add(new_plant({"id": 5000, "name": "Of the other store"}), COMMAND).result(SECONDS)
 
 
 def _open_and_add(desk: Desk) -> None:
@@ -184,9 +184,9 @@ def _lose_log(desk: Desk) -> None:
 def _change(desk: Desk) -> None:
     with closing(Store(desk.path)) as store:
         arm()
-        store.apply([SetTag(Selection(ids=_OWN), "new")], COMMAND).result(_SECONDS)
-        store.apply([DeleteAll(Selection(ids=_OWN))], COMMAND).result(_SECONDS)
-        store.undo(None, COMMAND).result(_SECONDS)
+        store.apply([SetTag(Selection(ids=_OWN), "new")], COMMAND).result(SECONDS)
+        store.apply([DeleteAll(Selection(ids=_OWN))], COMMAND).result(SECONDS)
+        store.undo(None, COMMAND).result(SECONDS)
 
 
 def _check_change(store: Store) -> None:
@@ -195,7 +195,7 @@ def _check_change(store: Store) -> None:
         changes = reader.history()
         if changes and changes[0].kind is ChangeKind.DELETE:
             assert reader.rows(_OWN) == {}
-            store.undo(changes[0].number, COMMAND).result(_SECONDS)
+            store.undo(changes[0].number, COMMAND).result(SECONDS)
         rows = reader.rows(_OWN)
         assert rows.keys() == set(_OWN)
         assert {row.tag for row in rows.values()} == ({"new"} if changes else {None})
@@ -206,7 +206,7 @@ def _restore_and_undo(desk: Desk) -> None:
     with closing(Store(desk.path)) as store:
         arm()
         restore(desk.path, backup.path)
-        store.undo(None, COMMAND).result(_SECONDS)
+        store.undo(None, COMMAND).result(SECONDS)
 
 
 def _check_restore(store: Store) -> None:
@@ -219,7 +219,7 @@ def _check_restore(store: Store) -> None:
             [ChangeKind.RESTORE, ChangeKind.UNDO],
         ]
         if len(changes) == 1:
-            store.undo(None, COMMAND).result(_SECONDS)
+            store.undo(None, COMMAND).result(SECONDS)
 
 
 def _import(desk: Desk) -> None:
@@ -286,7 +286,7 @@ def in_child(action: Callable[[], None]) -> int:
     """Run `action` in a forked process; return its wait status. Kill it after a minute."""
     process = os.fork()
     if process == 0:
-        signal.alarm(_SECONDS)
+        signal.alarm(SECONDS)
         try:
             action()
             os._exit(0)
@@ -324,7 +324,7 @@ def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
             scenario.check(store)
             for chunk in reader.ids(View()):
                 found |= set(chunk)
-            store.add(new_plant({"id": 999_999, "name": "after"}), COMMAND).result(_SECONDS)
+            store.add(new_plant({"id": 999_999, "name": "after"}), COMMAND).result(SECONDS)
         with closing(sqlite3.connect(desk.path)) as database:
             assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     except (StoreGoneError, StoreDamagedError):

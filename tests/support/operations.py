@@ -26,6 +26,7 @@ from plantdesk.domain.history import Change
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import NewPlant
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     import threading
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 #: The plants that all desks edit. Added plants have larger ids.
 REGISTERS = range(1, 9)
-SECONDS = 120
 
 
 class Kind(Enum):

@@ -34,6 +34,7 @@ from plantdesk.domain.selections import Contains, HasTag, Selection
 from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
 from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.selections import Term
     from plantdesk.domain.views import Counts
 
-SECONDS = 30
 
 ids_ = st.integers(-3, 12) | st.sampled_from([SMALLEST_ID, LARGEST_ID - 1, 2**53 + 1])
 LETTERS = st.sampled_from("aAbxX×zZ éÉßﬃǅ\u0301\u0327´’%_\\\x1f-'\"1٣🌱½가ﷺ")

@@ -10,6 +10,8 @@ from typing import Self
 
 import pytest
 
+from tests.support.waiting import SECONDS
+
 
 class Terminal:
     """A pseudo-terminal. `end` is the descriptor for programs, which they get as standard input, output or both."""
@@ -55,4 +57,4 @@ def agree_at_terminal(command: list[str], meanwhile: Callable[[], None]) -> tupl
             meanwhile()
             terminal.type("y\n")
             printed += terminal.printed()
-            return process.wait(30), printed
+            return process.wait(SECONDS), printed

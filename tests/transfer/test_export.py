@@ -26,6 +26,7 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import checked_target, file_source
 from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces
 from tests.support.adding import add_each
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,9 +37,9 @@ HEADER = "id,name,tag,note,added_at,source"
 @pytest.fixture(autouse=True)
 def plants() -> None:
     with closing(Store(paths.database_file())) as store:
-        store.add(new_plant({"id": 3, "name": 'Röse "red"', "tag": "bed"}), FORM).result(30)
-        store.apply([Insert(new_plant({"id": -1, "name": "=1+1", "tag": ""}), "two\nlines")], FORM).result(30)
-        store.add(new_plant({"id": 2, "name": "a\0b"}), FORM).result(30)
+        store.add(new_plant({"id": 3, "name": 'Röse "red"', "tag": "bed"}), FORM).result(SECONDS)
+        store.apply([Insert(new_plant({"id": -1, "name": "=1+1", "tag": ""}), "two\nlines")], FORM).result(SECONDS)
+        store.add(new_plant({"id": 2, "name": "a\0b"}), FORM).result(SECONDS)
 
 
 def test_csv_keeps_no_tag_and_an_empty_tag_apart(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_lines_that_sqlite_formats_are_those_of_python(monkeypatch: pytest.Monke
             Insert(new_plant({"id": at + 10, "name": name} | ({} if tag is None else {"tag": tag})), note)
             for at, (name, tag, note) in enumerate(texts)
         ]
-        store.apply(inserts, FORM).result(30)
+        store.apply(inserts, FORM).result(SECONDS)
         with closing(sqlite3.connect(store.path)) as other:
             other.execute("UPDATE plant SET added_at = added_at + id % 7 WHERE id > 19")
             other.execute("INSERT INTO source (kind, label) VALUES ('token', 'sync')")
@@ -223,7 +224,7 @@ def test_a_refused_target_leaves_the_locks_on_the_open_store(tmp_path: Path) -> 
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM plant').fetchall(); c.close()"
     )
     with closing(Store(database)) as store:
-        store.add(new_plant({"id": 100, "name": "x"}), FORM).result(30)
+        store.add(new_plant({"id": 100, "name": "x"}), FORM).result(SECONDS)
         for use in (checked_target, lambda file: file_source(file).opened().__enter__()):
             with pytest.raises(PlantDeskError, match="database"):
                 use(link)

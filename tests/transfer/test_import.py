@@ -24,6 +24,7 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.transfer.text import FileError
+from tests.support.waiting import SECONDS
 from tests.transfer.conftest import stored
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def test_an_id_that_files_have_twice_is_reported_with_the_row_that_has_it(
     write: Write, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with closing(Store(paths.database_file())) as store:
-        store.add(new_plant({"id": 7, "name": "Cactus"}), FORM).result(30)
+        store.add(new_plant({"id": 7, "name": "Cactus"}), FORM).result(SECONDS)
     first, second = write("id,name\n1,Fern\n1,Ivy\n7,Moss\n7,Rose\n", "a.csv"), write("id,name\n1,Aster\n", "b.csv")
     assert main(["import", first, second]) == 1
     assert capfd.readouterr().err.splitlines()[2:] == [
@@ -238,7 +239,7 @@ def test_cells_that_are_all_quoted_are_none_when_empty(write: Write) -> None:
 
 def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     with closing(Store(paths.database_file())) as store:
-        store.add(new_plant({"id": 1, "name": "Cactus"}), FORM).result(30)
+        store.add(new_plant({"id": 1, "name": "Cactus"}), FORM).result(SECONDS)
     file = write("id,name\n1,Fern\n2,Ivy\n2,Ivy\n")
     assert main(["import", file, "--dry-run", "--json"]) == 1
     counts = json.loads(capfd.readouterr().out)
@@ -493,7 +494,7 @@ def test_an_interrupt_leaves_nothing(number: str, code: int) -> None:
                 process.stdin.flush()
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
-        assert process.wait(30) == code
+        assert process.wait(SECONDS) == code
         assert process.stderr is not None
         assert process.stderr.read().decode().splitlines() == ["plantdesk: Interrupted. Nothing was imported."]
     assert stored() == []

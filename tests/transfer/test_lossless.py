@@ -17,6 +17,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
+from tests.support.waiting import SECONDS
 
 TEXTS = st.text() | st.text(alphabet="\"',;\t|\r\n\0 =a'\ufeff\u2028\x1a")
 PLANTS = st.lists(
@@ -43,7 +44,7 @@ def test_export_and_import_keep_every_plant(suffix: str, plants: list[tuple[int,
                 Insert(new_plant({"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})), note)
                 for plant_id, name, tag, note in plants
             ]
-            store.apply(inserts, FORM).result(30)
+            store.apply(inserts, FORM).result(SECONDS)
         assert main(["export", str(file), "--database", str(first)]) == 0
         assert main(["import", str(file), "--database", str(second)]) == 0
         assert stored(second) == stored(first) == plants

@@ -33,6 +33,7 @@ from plantdesk.transfer.text import FileError
 from plantdesk.transfer.workbooks import opened_workbook
 from tests.support.cases import cases
 from tests.support.costs import cpu_seconds
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -230,7 +231,7 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
 def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path) -> None:
     with closing(Store(paths.database_file())) as store:
         plants = [{"id": 1, "name": "a", "tag": ""}, {"id": 2, "name": "b"}]
-        store.apply([Insert(new_plant(each)) for each in plants], FORM).result(30)
+        store.apply([Insert(new_plant(each)) for each in plants], FORM).result(SECONDS)
     file = tmp_path / "plants.xlsx"
     assert main(["export", str(file)]) == 0
     sheet = openpyxl.load_workbook(file).active
@@ -265,7 +266,7 @@ def test_a_workbook_comes_through_a_pipe(tmp_path: Path) -> None:
 def test_formulas_and_numbers_stay_texts_in_excel(tmp_path: Path) -> None:
     plants = [(1, "=1+1"), (2, "#N/A"), (3, "007"), (2**60, "Aster")]
     with closing(Store(paths.database_file())) as store:
-        store.apply([Insert(new_plant({"id": each, "name": name})) for each, name in plants], FORM).result(30)
+        store.apply([Insert(new_plant({"id": each, "name": name})) for each, name in plants], FORM).result(SECONDS)
     file = tmp_path / "plants.xlsx"
     assert main(["export", str(file)]) == 0
     sheet = openpyxl.load_workbook(file).active
@@ -279,7 +280,9 @@ def test_what_excel_cannot_hold_is_refused(
 ) -> None:
     with closing(Store(paths.database_file())) as store:
         names = ("Ivy", "x" * 40_000)
-        store.apply([Insert(new_plant({"id": at, "name": name})) for at, name in enumerate(names)], FORM).result(30)
+        store.apply([Insert(new_plant({"id": at, "name": name})) for at, name in enumerate(names)], FORM).result(
+            SECONDS
+        )
     file = tmp_path / "plants.xlsx"
     assert main(["export", str(file)]) == 1
     assert (
@@ -466,7 +469,7 @@ def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     other = tmp_path / "other.db"
     with closing(Store(other)) as store:
         first, second = new_plant({"id": 7, "name": "Aster", "tag": ""}), new_plant({"id": 2, "name": ""})
-        store.apply([Insert(first, "sunny"), Insert(second)], FORM).result(30)
+        store.apply([Insert(first, "sunny"), Insert(second)], FORM).result(SECONDS)
     before = {each.name for each in tmp_path.iterdir()} | {"home"}
     assert main(["import", str(other)]) == 0
     assert stored() == [(7, "Aster", "", "sunny"), (2, "", None, None)]

@@ -14,6 +14,7 @@ from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.background import StoreQueries, next_free_id
 from plantdesk.ui.bridge import Bridge
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -169,7 +170,7 @@ def test_a_cancelled_query_is_interrupted_and_the_next_one_runs(
     started = threading.Event()
     received: list[object] = []
     queries.ask(bridge, endless(started), received.append, received.append)
-    assert started.wait(10)
+    assert started.wait(SECONDS)
     queries.cancel()
     queries.ask(bridge, next_free_id, received.append)
     qtbot.waitUntil(lambda: bool(received))
@@ -180,7 +181,7 @@ def test_closing_interrupts_the_query_that_runs(bridge: Bridge, queries: StoreQu
     started = threading.Event()
     received: list[object] = []
     queries.ask(bridge, endless(started), received.append, received.append)
-    assert started.wait(10)
+    assert started.wait(SECONDS)
     queries.close()
     queries.close()
     assert received == []

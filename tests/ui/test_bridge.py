@@ -13,6 +13,7 @@ from shiboken6 import delete
 
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.ui.bridge import Bridge
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -59,7 +60,7 @@ def test_a_window_that_is_slow_to_show_changes_gets_fewer_signals(qtbot: QtBot, 
 
     lone_bridge.changed.connect(work)
     lone_bridge.notify_changes(added(0))
-    qtbot.waitUntil(lambda: len(heard) == 4, timeout=60_000)  # a busy machine takes several times as long
+    qtbot.waitUntil(lambda: len(heard) == 4, timeout=MILLISECONDS)  # a busy machine takes several times as long
     assert all(after - before >= 0.19 for before, after in pairwise(heard)), "a quarter of the time"
 
 

@@ -12,7 +12,8 @@ from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.window.restore_dialog import RestoreDialog
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import Desk
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -141,7 +142,7 @@ def test_the_window_closes_when_the_import_ends_during_the_question(desk: Import
     desk.press_close()
     desk.until(desk.question.isVisible)
     desk.go_on()
-    desk.qtbot.waitUntil(desk.window.isHidden, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(desk.window.isHidden, timeout=MILLISECONDS)
     assert desk.count() == 1
 
 

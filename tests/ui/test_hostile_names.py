@@ -22,6 +22,7 @@ from plantdesk.ui.widgets.messages import BarKind, InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 from plantdesk.ui.window.restore_dialog import RestoreDialog
+from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -138,7 +139,7 @@ def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, na
     """The store refuses a token whose name is not printable."""
     panel = TokenPanel(theme, bridge, store.tokens)
     shown(qtbot, panel)
-    store.tokens.create(name).result(10)
+    store.tokens.create(name).result(SECONDS)
     panel.refresh()
     table = panel.findChildren(QTableView)[0]
     qtbot.waitUntil(lambda: table.model().rowCount() == 1)
@@ -167,6 +168,6 @@ def test_the_preview_of_a_restore(
     shown(qtbot, dialog)
     dialog.choose_file(file)
     qtbot.waitUntil(
-        lambda: any("Goes: 1 plant" in label.text() for label in dialog.findChildren(QLabel)), timeout=20_000
+        lambda: any("Goes: 1 plant" in label.text() for label in dialog.findChildren(QLabel)), timeout=MILLISECONDS
     )
     check(dialog)

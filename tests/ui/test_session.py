@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.files.file_lock import locked
 from plantdesk.ui.session import StoreOpener
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(
         opener.use(location_of(tmp_path / "chosen.db"))
         with qtbot.waitSignal(opener.opened):
             opener.open(create=True)
-    qtbot.waitUntil(lambda: not _threads("window-task"), timeout=20_000)  # it has opened and closed the other one
+    qtbot.waitUntil(lambda: not _threads("window-task"), timeout=MILLISECONDS)  # it has opened and closed the other one
     assert (tmp_path / "slow.db").exists()
     assert _threads("store-writer") == before + 1
     assert [store.path.name for store in opened] == ["chosen.db"]

@@ -15,7 +15,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QModelIndex, QPoint, QRect, QTimer
+from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QModelIndex, QPoint, QRect, Qt, QTimer
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -32,6 +33,7 @@ from PySide6.QtWidgets import (
 
 from plantdesk.cli import main as cli
 from tests.support.desk import names_of, plain
+from tests.support.waiting import SECONDS
 
 Rect = tuple[int, int, int, int] | None
 Widget = TypeVar("Widget", bound=QWidget)
@@ -80,6 +82,14 @@ def focus() -> list[str]:
     return [] if focused is None else sorted(names_of(focused) - {""})
 
 
+def type_line(text: str) -> None:
+    """Type a text and Enter into the widget with the focus, for a platform that takes no keys from outside."""
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    QTest.keyClicks(focused, text)
+    QTest.keyClick(focused, Qt.Key.Key_Return)
+
+
 def _widgets(kind: type[Widget]) -> Iterator[Widget]:
     """Yield the visible widgets of a class, those of the window in front first."""
     front = QApplication.activeWindow()
@@ -108,7 +118,7 @@ def _rect(inside: QWidget, rect: QRect) -> Rect:
     return corner.x(), corner.y(), rect.width(), rect.height()
 
 
-_QUESTIONS: dict[str, Callable[..., Any]] = {each.__name__: each for each in (widget, item, texts, focus)}
+_QUESTIONS: dict[str, Callable[..., Any]] = {each.__name__: each for each in (widget, item, texts, focus, type_line)}
 
 
 def _answer(question: list[str]) -> object:
@@ -125,7 +135,7 @@ def _answer(question: list[str]) -> object:
     if app is None:
         return None
     QTimer.singleShot(0, app, ask)
-    return answers[0] if is_there.wait(60) and answers else None
+    return answers[0] if is_there.wait(SECONDS) and answers else None
 
 
 def _serve(listener: socket.socket) -> None:

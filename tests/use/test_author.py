@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 from urllib.request import Request, urlopen
 
+from tests.support.waiting import SECONDS
 from tests.use.user import Screen, User, until
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def run(*command: str, text: str) -> subprocess.CompletedProcess[str]:
 
 def test_an_author_of_three_scripts(screen: Screen, tmp_path: Path) -> None:
     with User(screen, tmp_path) as user:
-        url = f"http://127.0.0.1:{user.home.port(user.process)}/plants"  # type: ignore[arg-type]
+        url = f"http://127.0.0.1:{user.home.port(user.process)}/plants"
         user.press("ctrl+shift+a")
         naive, shell, bulk = (new_token(user, name) for name in ("naive", "shell", "bulk"))
 
@@ -106,5 +107,5 @@ def add(url: str, token: str, number: int) -> int:
     """Add one plant, and return the status."""
     body = json.dumps({"id": number, "name": f"Bulk {number}"}).encode()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with urlopen(Request(url, body, headers), timeout=60) as answer:  # noqa: S310  the URL is http://127.0.0.1
+    with urlopen(Request(url, body, headers), timeout=SECONDS) as answer:  # noqa: S310  the URL is http://127.0.0.1
         return int(answer.status)

@@ -58,7 +58,7 @@ def test_every_letter_is_stored(screen: Screen, home: Path, pause: int, count: i
 @contextmanager
 def posting(user: User, per_second: float) -> Iterator[list[int]]:
     """Add plants by the API meanwhile; yields the statuses."""
-    token, port = user.home.new_token(), user.home.port(user.process)  # type: ignore[arg-type]
+    token, port = user.home.new_token(), user.home.port(user.process)
     statuses: list[int] = []
     stopped = threading.Event()
 

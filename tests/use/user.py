@@ -60,51 +60,29 @@ class Screen:
             process.wait()
 
 
-class User:
-    """One window on a screen; `pause` is the time of a key in milliseconds."""
+class Probe:
+    """What a running PlantDesk shows, asked by the socket of `tests.use.probe`."""
 
-    def __init__(self, screen: Screen, folder: Path, pause: int = 8, **environment: str) -> None:
-        """Start PlantDesk with its files in `folder`; it is ready as a context manager."""
-        self.home, self.pause = Home(folder), pause
-        self._environment = {**self.home.environment, **screen.environment, **environment}
-        self._environment["PYTHONPATH"] = str(_ROOT)
-        path = folder / "probe"
-        path.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "tests.use.probe", str(path), "--port", "0"]
-        self.output = (folder / "output").open("w+")
-        self.process = subprocess.Popen(
-            command, env=self._environment, cwd=_ROOT, stdout=self.output, stderr=subprocess.STDOUT
-        )
-        self._probe = socket.socket(socket.AF_UNIX)
-        self._path = path
+    def __init__(self, process: subprocess.Popen[Any], path: Path) -> None:
+        self.process = process
+        self._probe, self._path = socket.socket(socket.AF_UNIX), path
 
-    def __enter__(self) -> Self:
-        try:
-            until(self._is_connected, "PlantDesk starts")
-            until(lambda: "Name" in self.focus, "the cursor is in Name")
-            self.sees("API on")
-        except BaseException as error:
-            self.__exit__(type(error), error, None)
-            raise
-        return self
+    def connect(self) -> None:
+        """Wait until the program answers."""
+        until(self._is_connected, "PlantDesk starts")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None and self.process.poll() is None:
-            self.quit()
+    def _is_connected(self) -> bool:
+        assert self.process.poll() is None, "PlantDesk has ended"
+        return self._probe.connect_ex(str(self._path)) == 0
+
+    def close(self) -> None:
+        """Kill the program."""
         self.process.kill()
         self.process.wait()
         self._probe.close()
-        self.output.close()
 
-    def _is_connected(self) -> bool:
-        assert self.process.poll() is None, Path(self.output.name).read_text()
-        return self._probe.connect_ex(str(self._path)) == 0
-
-    # --- what the user sees ---
-
-    def _ask(self, *question: str) -> object:
+    def ask(self, *question: str) -> object:
+        """Call a function of the probe."""
         self._probe.sendall(json.dumps(question).encode() + b"\n")
         line = b""
         while not line.endswith(b"\n"):
@@ -116,14 +94,14 @@ class User:
     @property
     def texts(self) -> list[str]:
         """The visible texts."""
-        found = self._ask("texts")
+        found = self.ask("texts")
         assert isinstance(found, list)
         return found
 
     @property
     def focus(self) -> list[str]:
         """What the widget with the focus is called."""
-        found = self._ask("focus")
+        found = self.ask("focus")
         return found if isinstance(found, list) else []
 
     def sees(self, text: str) -> None:
@@ -136,7 +114,43 @@ class User:
 
     def sees_no_item(self, text: str) -> None:
         """Wait until no visible list or table has an item of this text, and no open menu a command."""
-        until(lambda: self._ask("item", text) is None, f"the item “{text}” is gone")
+        until(lambda: self.ask("item", text) is None, f"the item “{text}” is gone")
+
+
+class User(Probe):
+    """One window on a screen; `pause` is the time of a key in milliseconds."""
+
+    def __init__(self, screen: Screen, folder: Path, pause: int = 8, **environment: str) -> None:
+        """Start PlantDesk with its files in `folder`; it is ready as a context manager."""
+        self.home, self.pause = Home(folder), pause
+        self._environment = {**self.home.environment, **screen.environment, **environment}
+        self._environment["PYTHONPATH"] = str(_ROOT)
+        path = folder / "probe"
+        path.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "tests.use.probe", str(path), "--port", "0"]
+        self.output = (folder / "output").open("w+")
+        streams = {"stdout": self.output, "stderr": subprocess.STDOUT}
+        process = subprocess.Popen(command, env=self._environment, cwd=_ROOT, **streams)  # type: ignore[call-overload]
+        super().__init__(process, path)
+
+    def __enter__(self) -> Self:
+        try:
+            self.connect()
+            until(lambda: "Name" in self.focus, "the cursor is in Name")
+            self.sees("API on")
+        except BaseException as error:
+            error.add_note(Path(self.output.name).read_text())
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None and self.process.poll() is None:
+            self.quit()
+        self.close()
+        self.output.close()
 
     # --- what the user does ---
 
@@ -221,9 +235,9 @@ class User:
 
     def _place(self, kind: str, name: str) -> list[int]:
         """Return where something is on the screen, once it does not move any more."""
-        first = self._ask(kind, name)
+        first = self.ask(kind, name)
         time.sleep(_LOOK)
-        return first if isinstance(first, list) and first == self._ask(kind, name) else []
+        return first if isinstance(first, list) and first == self.ask(kind, name) else []
 
     # --- what is stored ---
 

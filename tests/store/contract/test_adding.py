@@ -16,12 +16,11 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
 from plantdesk.store.postgres.connections import NulRefusedError
 from tests.support.adding import add_each
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from tests.store.contract.conftest import Open
-
-SECONDS = 10
 
 
 def plant(plant_id: int, name: str = "Aloe vera", **tag: str) -> NewPlant:

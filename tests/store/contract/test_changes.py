@@ -24,6 +24,7 @@ from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit, Undone
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Source
     from tests.store.contract.conftest import Open
-
-SECONDS = 30
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from plantdesk.domain.folding import alike_key
 from plantdesk.domain.records import COMMAND, FORM, now_ms
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import MAX_NOTE_BYTES, new_plant
-from tests.store.contract.test_changes import SECONDS, add, apply, rows, titles, undo
+from tests.store.contract.test_changes import add, apply, rows, titles, undo
 from tests.support.adding import add_each
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,13 +22,13 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SourceKind
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from plantdesk.domain.protocols import PlantImport, PlantStore
 
-SECONDS = 30
 ALL = ("id", "name", "tag", "note")
 
 

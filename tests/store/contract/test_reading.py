@@ -19,11 +19,11 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import NewPlant, new_plant
 from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader, PlantStore
 
-SECONDS = 10
 
 PLANTS = [
     (10, "Aloe vera", "kitchen"),

@@ -20,13 +20,13 @@ from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTa
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
 from tests.support.cases import cases
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.selections import Term
 
-SECONDS = 30
 
 NAMES = [
     "Rose",

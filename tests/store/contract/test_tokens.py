@@ -17,12 +17,11 @@ from plantdesk.domain.records import COMMAND, FORM, Changes, SourceKind, now_ms
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from tests.support.adding import add_each
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore, TokenLookup
     from tests.store.contract.conftest import Open
-
-SECONDS = 10
 
 
 @pytest.fixture

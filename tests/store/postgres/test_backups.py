@@ -24,6 +24,7 @@ from plantdesk.store.postgres.connections import NulRefusedError
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until
 from tests.store.test_copies import fill, state
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
-
-SECONDS = 60
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.selections import HasId, Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from tests.support.cases import number
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
-SECONDS = 60
 _LAST = 1_000_000
 
 

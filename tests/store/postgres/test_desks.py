@@ -22,13 +22,12 @@ from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.location import PostgresLocation
 from tests.store.contract.test_changes import add
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.protocols import PlantStore
-
-SECONDS = 30
 
 
 def named(location: PostgresLocation, desk: str) -> PostgresLocation:

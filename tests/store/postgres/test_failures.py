@@ -24,14 +24,13 @@ from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.support.adding import add_each
 from tests.support.postgres_server import running_server
 from tests.support.tcp_proxy import TcpProxy, proxy_to
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.validation import NewPlant
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
-
-SECONDS = 30
 
 
 def plant(plant_id: int, name: str = "Fern") -> NewPlant:

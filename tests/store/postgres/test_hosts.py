@@ -12,11 +12,10 @@ import pytest
 
 from plantdesk.store import location_of
 from plantdesk.store.postgres.connections import HostUnknownError, addresses
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.store.postgres.location import PostgresLocation
-
-SECONDS = 30
 
 
 @pytest.fixture

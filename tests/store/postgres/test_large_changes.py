@@ -18,6 +18,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.postgres.changes import PAGE
 from plantdesk.store.postgres.connections import connect
 from tests.support.adding import Adding, add_each
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
     from plantdesk.store.postgres.location import PostgresLocation
 
-SECONDS = 60
 COUNT = PAGE + 2000
 #: Edits of the plants of the tags “room 0” to “room 2”, and what becomes of a tag.
 EDITS: list[tuple[Edit, dict[str, str | None]]] = [

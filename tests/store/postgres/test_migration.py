@@ -26,6 +26,7 @@ from plantdesk.store.postgres.location import PostgresLocation
 from plantdesk.store.postgres.schema import MIGRATIONS, SCHEMA_VERSION, UpdateRightsError
 from tests.store.contract.test_changes import add, rows
 from tests.store.test_backups import until
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from tests.support.postgres_server import PostgresServer
 
-SECONDS = 30
 NEWER = SCHEMA_VERSION + 1
 
 

@@ -25,13 +25,13 @@ from plantdesk.store.postgres.connections import (
 from plantdesk.store.postgres.migration import create_tables
 from plantdesk.store.postgres.schema import NoSharedStoreError
 from tests.support.postgres_server import running_server
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import StoreError
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 
-SECONDS = 10
 
 #: What only SQLite has: counters by which processes notice commits, and stored counts.
 _OF_SQLITE = {"store", "counted_at", "plant_count"}

@@ -17,8 +17,9 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import NewPlant
 from plantdesk.store.postgres.connections import ServerUnreachableError
 from plantdesk.store.postgres.location import PostgresLocation
-from tests.support.operations import SECONDS, Kind, Outcome, User, add_registers, problems
+from tests.support.operations import Kind, Outcome, User, add_registers, problems
 from tests.support.tcp_proxy import proxy_to
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore

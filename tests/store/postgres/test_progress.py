@@ -22,6 +22,7 @@ from plantdesk.store.postgres import progress
 from plantdesk.store.postgres import store as postgres_store
 from plantdesk.store.postgres.changes import PAGE
 from tests.support.adding import add_each
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from plantdesk.store.postgres.location import PostgresLocation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no process is stopped there")
-SECONDS = 60
 _WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query NOT LIKE '%pg_stat_activity%'"
 
 

@@ -20,13 +20,12 @@ from plantdesk.store.postgres.roles import OnlyAddsError, OnlyReadsError
 from plantdesk.store.postgres.schema import UpdateRightsError
 from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_backups import until
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.postgres_server import PostgresServer
-
-SECONDS = 30
 
 
 class Users(NamedTuple):

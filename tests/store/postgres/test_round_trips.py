@@ -17,6 +17,7 @@ from plantdesk.domain.views import Order, View
 from plantdesk.store import location_of
 from tests.support.adding import add_each
 from tests.support.tcp_proxy import proxy_to
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader, PlantStore
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     Count = Callable[[Callable[[], object]], int]
 
-SECONDS = 30
 #: Seconds that the proxy adds on each way.
 _LATENCY = 0.05
 

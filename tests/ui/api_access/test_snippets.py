@@ -14,6 +14,7 @@ import pytest
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import On
 from plantdesk.ui.api_access.snippets import TOKEN_FILE, Language, snippet
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.store import Store
@@ -41,10 +42,12 @@ def test_a_snippet_adds_a_plant_even_where_a_proxy_is_set(
     store: Store, address: str, tmp_path: Path, language: Language, command: list[str]
 ) -> None:
     file = tmp_path / "it's a $(token) file"
-    file.write_text(store.tokens.create("greenhouse").result(10).token + "\n")
+    file.write_text(store.tokens.create("greenhouse").result(SECONDS).token + "\n")
     text = snippet(language, address, 41, str(file))
     environment = {**os.environ, "http_proxy": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9"}
-    done = subprocess.run([*command, text], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [*command, text], env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     assert "Aloe vera" in done.stdout, done.stderr
     reader = store.reader()
     row = reader.plant(41)
@@ -56,7 +59,7 @@ def test_a_snippet_adds_a_plant_even_where_a_proxy_is_set(
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="reads the command lines of processes in /proc")
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_no_process_of_the_curl_snippet_has_the_token_in_its_command_line(store: Store, tmp_path: Path) -> None:
-    token = store.tokens.create("greenhouse").result(10).token
+    token = store.tokens.create("greenhouse").result(SECONDS).token
     file = tmp_path / "token"
     file.write_text(token)
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -66,7 +69,7 @@ def test_no_process_of_the_curl_snippet_has_the_token_in_its_command_line(store:
             with connection:
                 received = connection.recv(65536)
                 lines = [_command_line(pid) for pid in Path("/proc").iterdir() if pid.name.isdigit()]
-            shell.wait(30)
+            shell.wait(SECONDS)
     assert f"Authorization: Bearer {token}".encode() in received
     assert any(b"curl" in line for line in lines)
     assert not any(token.encode() in line for line in lines)

@@ -22,7 +22,8 @@ from plantdesk.ui.labels.sheets import SHEETS, Sheet
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import fitted, override
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from tests.support.desk import TIMEOUT, Desk, Table
+from tests.support.desk import Desk, Table
+from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,7 +135,7 @@ class LabelDesk(Desk):
     def open(self, *ids: int) -> Desk:
         self.table.selected = list(ids)
         self.qtbot.keyClick(self.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
-        self.qtbot.waitUntil(lambda: bool(self.widget.findChildren(LabelDialog)), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: bool(self.widget.findChildren(LabelDialog)), timeout=MILLISECONDS)
         return Desk(self.qtbot, self.the(LabelDialog))
 
     def save(self, dialog: Desk, file: Path) -> None:
@@ -167,7 +168,7 @@ def test_labels_are_saved_as_a_pdf(desk: LabelDesk, add: Adder, tmp_path: Path) 
     dialog.button("Next page").click()
     dialog.the(QCheckBox, "Tag").click()
     desk.save(dialog, tmp_path / "labels.pdf")
-    desk.qtbot.waitUntil(lambda: "labels.pdf" in desk.toast.text, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: "labels.pdf" in desk.toast.text, timeout=MILLISECONDS)
     assert (tmp_path / "labels.pdf").read_bytes().startswith(b"%PDF-")
 
 
@@ -211,7 +212,7 @@ def test_the_sheet_is_remembered(desk: LabelDesk, add: Adder) -> None:
     desk.qtbot.keyClick(sheets, Qt.Key.Key_Down)
     chosen = sheets.currentText()
     dialog.button("Cancel").click()
-    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=MILLISECONDS)
     desk.window.activateWindow()
     desk.qtbot.waitUntil(desk.window.isActiveWindow)
     assert desk.open(1).the(QComboBox, "Sheet").currentText() == chosen
@@ -265,7 +266,7 @@ def test_the_own_line_is_typed_and_remembered(desk: LabelDesk, add: Adder) -> No
     dialog.type(line, "Bought {note}")
     assert line.property("invalid") == "false"
     dialog.button("Cancel").click()
-    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=MILLISECONDS)
     desk.window.activateWindow()
     desk.qtbot.waitUntil(desk.window.isActiveWindow)
     assert desk.open(1).field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
@@ -312,12 +313,12 @@ def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None
     printing = Desk(desk.qtbot, dialog.the(QPrintDialog))
     printing.the(QLineEdit, "filename").setText(str(tmp_path / "printed.pdf"))
     printing.button("Print").click()
-    desk.qtbot.waitUntil((tmp_path / "printed.pdf").exists, timeout=TIMEOUT)
-    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=TIMEOUT)
+    desk.qtbot.waitUntil((tmp_path / "printed.pdf").exists, timeout=MILLISECONDS)
+    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=MILLISECONDS)
 
 
 def test_the_message_to_select_plants_goes_when_they_are(qtbot: QtBot, bare: Workspace, store: Store) -> None:
-    store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(10)
+    store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     bare.complete()
     bare.set_store(store)
     desk = Desk(qtbot, bare.window())

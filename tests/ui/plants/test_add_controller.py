@@ -22,6 +22,7 @@ from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -223,7 +224,7 @@ def test_enter_in_an_empty_form_does_nothing(desk: FormDesk, pinned: str) -> Non
 
 
 def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.type(desk.id, "41")
     desk.sees("ID 41 already belongs to “Aloe vera”")  # while typing already
     desk.qtbot.waitUntil(lambda: "Use 42" in desk.actions)
@@ -235,11 +236,11 @@ def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: FormDesk) 
 
 
 def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.type(desk.id, "41")
     desk.sees("already belongs")
     desk.actions["Show that plant"].setFocus()
-    desk.store.add(new_plant({"id": 42, "name": "by a script"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 42, "name": "by a script"}), COMMAND).result(SECONDS)
     desk.qtbot.waitUntil(lambda: desk.next_id == "43")
     desk.answers()
     assert desk.actions["Show that plant"].hasFocus()
@@ -247,7 +248,7 @@ def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: FormDes
 
 
 def test_the_owner_of_a_used_id_can_be_shown(desk: FormDesk, entry: AddPlantController) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.type(desk.id, "41")
     desk.sees("already belongs")
     with desk.qtbot.waitSignal(entry.plant_requested) as requested:
@@ -257,7 +258,7 @@ def test_the_owner_of_a_used_id_can_be_shown(desk: FormDesk, entry: AddPlantCont
 
 def test_the_next_free_id_follows_the_scripts(desk: FormDesk) -> None:
     desk.type(desk.name, "half a na")
-    desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(SECONDS)
     desk.qtbot.waitUntil(lambda: desk.next_id == "2")
     assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
 
@@ -265,17 +266,17 @@ def test_the_next_free_id_follows_the_scripts(desk: FormDesk) -> None:
 def test_a_typed_id_is_kept_and_reported_when_a_script_uses_it(desk: FormDesk) -> None:
     desk.type(desk.id, "50")
     desk.type(desk.name, "half a na")
-    desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(SECONDS)
     desk.sees("ID 50 already belongs to “by a script”")
     assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("50", "half a na", True)
 
 
 def test_a_closed_message_about_an_id_does_not_come_back_with_the_plants_of_scripts(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(SECONDS)
     desk.type(desk.id, "50")
     desk.sees("ID 50 already belongs")
     desk.qtbot.keyClick(desk.id, Qt.Key.Key_Escape)
-    desk.store.add(new_plant({"id": 51, "name": "by a script"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 51, "name": "by a script"}), COMMAND).result(SECONDS)
     desk.qtbot.waitUntil(lambda: desk.next_id == "52")
     desk.answers()
     assert (desk.id.text(), desk.message.tone) == ("50", Tone.HINT)
@@ -350,7 +351,7 @@ def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
 
 def test_without_an_id_a_plant_never_conflicts_with_one_of_a_script(desk: FormDesk) -> None:
     desk.name.setText("Aloe vera")
-    desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(SECONDS)
     assert desk.next_id == "1"  # the window does not know of the other yet
     desk.enter()
     desk.sees("Added")
@@ -399,7 +400,7 @@ def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
 def locked(desk: FormDesk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
     """Another program that holds the store's write lock."""
     unsubscribe = desk.store.subscribe_health(bridge.notify_health)
-    desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(SECONDS)
     monkeypatch.setattr(connections, "LOCK_SECONDS", 0.01)
     desk.store._writer._transactions._current.get().sqlite.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
     with closing(sqlite3.connect(desk.store.path, isolation_level=None)) as other:
@@ -469,7 +470,7 @@ def test_what_cannot_be_saved_is_tried_again_at_once(
 
 @pytest.mark.parametrize(("label", "added"), [("Use free IDs for all", [42, 43]), ("Discard all", [])])
 def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk, label: str, added: list[int]) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Aster", "41")
     desk.lists(Aster="already belongs")
     box = Desk(desk.qtbot, desk.form.findChildren(UnsavedBox)[0])
@@ -506,7 +507,7 @@ def test_what_is_typed_while_a_plant_is_saved_stays(desk: FormDesk, locked: sqli
 
 
 def test_a_refused_plant_is_listed_and_leaves_the_form_alone(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Ficus lyrata", "41")
     desk.qtbot.keyClicks(desk.name, "Basi")
     desk.lists(**{"Ficus lyrata": "ID 41 already belongs to “Aloe vera”"})
@@ -520,7 +521,7 @@ def test_a_refused_plant_is_listed_and_leaves_the_form_alone(desk: FormDesk) -> 
 
 
 def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Ficus", "41")
     desk.lists(Ficus="already belongs")
     desk.qtbot.keyClicks(desk.name, "Basi")
@@ -541,7 +542,7 @@ def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDes
 
 
 def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     for name in ("a", "b", "c", "d", "e"):
         desk.adds(name, "41")
     desk.lists(a="already", b="already", c="already")
@@ -559,7 +560,7 @@ def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
 
 
 def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry: AddPlantController) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     entry.queue.submit(Submission([EnteredPlant("Ficus", "hall", 41)], ("41", "Ficus", "hall")))
     entry.queue.submit(Submission([EnteredPlant("Salvia", None, 41), EnteredPlant("Thyme", None, None, "a note")]))
     entry.queue.add_unsaved([Submission((), ("", "half", ""), State.POSTPONED)])

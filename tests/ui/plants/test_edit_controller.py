@@ -22,6 +22,7 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import override
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -95,13 +96,13 @@ class EditDesk(Desk):
         """Delete a plant as another program does."""
         row = self.plant(plant_id)
         assert row is not None
-        self.store.apply([Delete(plant_id, row.version, row.name)], COMMAND).result(10)
+        self.store.apply([Delete(plant_id, row.version, row.name)], COMMAND).result(SECONDS)
 
     def change_elsewhere(self, plant_id: int, *, name: str) -> None:
         """Rename a plant as another program does."""
         row = self.plant(plant_id)
         assert row is not None
-        self.store.apply([edited(row, name=name, tag=KEEP)], COMMAND).result(10)
+        self.store.apply([edited(row, name=name, tag=KEEP)], COMMAND).result(SECONDS)
 
 
 @pytest.fixture
@@ -384,7 +385,7 @@ def test_another_note_meanwhile_is_kept_without_a_question(desk: EditDesk) -> No
     desk.edit(2)
     row = desk.plant(2)
     assert row is not None
-    desk.store.apply([edited(row, note="Beside the tap")], COMMAND).result(10)
+    desk.store.apply([edited(row, note="Beside the tap")], COMMAND).result(SECONDS)
     desk.enter("Aloe vera")
     desk.sees("Basil", "Aloe vera", "Cactus")
     row = desk.plant(2)
@@ -426,7 +427,7 @@ def test_a_plant_that_is_being_edited_is_saved_when_the_store_is_closed(desk: Ed
     assert plants is not None
     plants.release_store()
     new = new_plant({"id": 9, "name": "Later"})
-    desk.store.add(new, COMMAND).result(10)  # after what was queued
+    desk.store.add(new, COMMAND).result(SECONDS)  # after what was queued
     row = desk.plant(2)
     assert row is not None
     assert row.name == "Aloe vera"

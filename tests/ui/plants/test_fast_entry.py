@@ -26,7 +26,8 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
-from tests.support.desk import TIMEOUT, Desk, plain, rows_of
+from tests.support.desk import Desk, plain, rows_of
+from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.workspace import Workspace
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
-SECONDS = 20
 
 
 class EntryDesk(Desk):
@@ -87,7 +87,7 @@ class EntryDesk(Desk):
 
     def has(self, *plants: tuple[str, str | None]) -> None:
         """Wait until these are the plants that were added last, the newest first."""
-        self.qtbot.waitUntil(lambda: self.newest(len(plants)) == list(plants), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.newest(len(plants)) == list(plants), timeout=MILLISECONDS)
 
     def newest(self, count: int) -> list[tuple[str, str | None]]:
         with closing(self.store.reader()) as reader:

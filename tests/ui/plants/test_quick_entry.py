@@ -20,7 +20,8 @@ from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.preferences import Preferences
-from tests.support.desk import TIMEOUT, Desk, rows_of
+from tests.support.desk import Desk, rows_of
+from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +71,7 @@ class QuickDesk(Desk):
 @pytest.fixture
 def desk(qtbot: QtBot, bare: Workspace, store: Store) -> QuickDesk:
     for plant_id, (name, tag) in enumerate((("Monstera deliciosa", "office"), ("Aloe", None)), start=1):
-        store.add(new_plant({"id": plant_id, "name": name} | ({"tag": tag} if tag else {})), FORM).result(20)
+        store.add(new_plant({"id": plant_id, "name": name} | ({"tag": tag} if tag else {})), FORM).result(SECONDS)
     bare.complete()
     bare.set_store(store)
     desk = QuickDesk(qtbot, bare)
@@ -206,14 +207,14 @@ def test_without_a_store_the_plant_waits_and_the_window_says_so(qtbot: QtBot, ba
     bare.show_no_store(StoreUnreachableError())
     desk = QuickDesk(qtbot, bare)
     assert desk.message.text == "The plant waits until the store can be reached."
-    with qtbot.waitSignal(bare.quick_done, timeout=TIMEOUT):
+    with qtbot.waitSignal(bare.quick_done, timeout=MILLISECONDS):
         desk.enter("Fern")
     desk.until_closed()
     desk.until(lambda: "Fern" in desk.main.texts())
 
 
 def test_the_label_of_a_plant_is_shown_in_the_main_window(desk: QuickDesk) -> None:
-    with desk.qtbot.waitSignal(desk.workspace.requested, timeout=TIMEOUT) as requested:
+    with desk.qtbot.waitSignal(desk.workspace.requested, timeout=MILLISECONDS) as requested:
         desk.enter("plantdesk:2")
     assert requested.args == [WindowRequest(address="plantdesk:2")]
     desk.until_closed()

@@ -16,7 +16,8 @@ from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.delegate import CellEditor
 from plantdesk.ui.plants.table.view import PlantTableView
-from tests.support.desk import TIMEOUT, Desk, rows_of
+from tests.support.desk import Desk, rows_of
+from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -59,12 +60,12 @@ class ReaderDesk(Desk):
 @pytest.fixture
 def desk(qtbot: QtBot, bare: Workspace, store: Store) -> ReaderDesk:
     for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
-        store.add(new_plant({"id": plant_id, "name": name}), FORM).result(20)
+        store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
     bare.complete()
     bare.set_store(store)
     desk = ReaderDesk(qtbot, bare.window())
     desk.window.resize(1200, 760)
-    qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3, timeout=MILLISECONDS)
     return desk
 
 
@@ -146,7 +147,9 @@ def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDe
 
 
 def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: ReaderDesk, store: Store) -> None:
-    store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(20)
+    store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(
+        SECONDS
+    )
     for plant_id in (1100, 2222, 7, 1500, 1501, 3):
         desk.scan(desk.search, plant_id)
         desk.shows(plant_id)
@@ -157,7 +160,9 @@ def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: Read
 
 
 def test_a_scan_that_is_answered_while_rows_are_read_is_shown_when_they_are(desk: ReaderDesk, store: Store) -> None:
-    store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(20)
+    store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(
+        SECONDS
+    )
     QTest.keyClicks(desk.search, "Aloe")
     desk.until(lambda: desk.table.model().rowCount() == 1)
     desk.search.clear()  # reads all plants again

@@ -19,7 +19,8 @@ from plantdesk.ui.plants import selection_commands
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.widgets.dialog import MessageBox
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import Desk
+from tests.support.waiting import MILLISECONDS
 from tests.ui.plants.test_undo_selection import UndoDesk
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def test_after_the_deletion_of_all_plants_none_is_selected(desk: UndoDesk) -> No
     assert "Delete 10 plants" in desk.enabled("Edit")
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Delete)
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=MILLISECONDS)
     assert desk.selected() == []
 
 
@@ -214,7 +215,7 @@ def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
     desk.until(desk.table.hasFocus)
     desk.press(Qt.Key.Key_Delete)
     Desk(desk.qtbot, desk.the(MessageBox)).button("Delete").click()
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=MILLISECONDS)
 
 
 # --- keys right after Ctrl+D, while the copies are made ------------------------------------------------------------
@@ -290,7 +291,7 @@ def test_no_key_acts_on_the_plant_whose_copy_the_search_hides(desk: UndoDesk) ->
     desk.type(desk.field("Search by name, tag or ID"), "id:9")
     desk.until_rows(1)
     desk.go_to(9)
-    with desk.qtbot.waitSignal(desk.table.keeper.selected, timeout=TIMEOUT):
+    with desk.qtbot.waitSignal(desk.table.keeper.selected, timeout=MILLISECONDS):
         desk.press(Qt.Key.Key_D, CONTROL)
         desk.hit(Qt.Key.Key_F2, "x", Qt.Key.Key_Return, Qt.Key.Key_Delete)
     assert not desk.table.editor.isVisible()

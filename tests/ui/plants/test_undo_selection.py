@@ -16,7 +16,8 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import Desk
+from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -36,7 +37,7 @@ class UndoDesk(Desk):
         return self.the(PlantTableView)
 
     def until_rows(self, count: int) -> None:
-        self.qtbot.waitUntil(lambda: self.table.model().rowCount() == count, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.table.model().rowCount() == count, timeout=MILLISECONDS)
 
     def go_to(self, *plant_ids: int) -> None:
         """Select neighbouring plants, the first by clicking its row."""
@@ -51,7 +52,7 @@ class UndoDesk(Desk):
         return list(self.table.selected_ids())
 
     def until_selected(self, *plant_ids: int) -> None:
-        self.qtbot.waitUntil(lambda: self.selected() == list(plant_ids), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.selected() == list(plant_ids), timeout=MILLISECONDS)
         assert self.table.current_id() == plant_ids[0]
         assert self.table.viewport().rect().contains(self.table.visualRect(self.table.currentIndex()))
 
@@ -83,7 +84,7 @@ def test_deleted_plants_are_selected_where_they_are_again(desk: UndoDesk, way: s
 
 
 def test_without_a_change_of_this_window_undo_leads_to_the_history(desk: UndoDesk, store: Store) -> None:
-    store.apply([SetTag(Selection(ids=[7]), "hall")], FORM).result(20)
+    store.apply([SetTag(Selection(ids=[7]), "hall")], FORM).result(SECONDS)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until(lambda: "nothing to undo here" in desk.toast.text)

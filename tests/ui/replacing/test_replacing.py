@@ -20,6 +20,7 @@ from plantdesk.ui.replacing.feature import Replacing
 from plantdesk.ui.replacing.preview import MAX_LISTED
 from plantdesk.ui.widgets.fields import ComboBox
 from tests.support.desk import Desk, Table
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -67,7 +68,7 @@ class Replaced:
         return [model.index(row, 0).data(role) for row in range(model.rowCount())]
 
     def sees(self, *texts: str) -> None:
-        self.qtbot.waitUntil(lambda: {*texts} <= {*self.desk.texts(), *self.desk.buttons()}, timeout=3_000)
+        self.qtbot.waitUntil(lambda: {*texts} <= {*self.desk.texts(), *self.desk.buttons()}, timeout=MILLISECONDS)
 
     def names(self) -> list[str]:
         with closing(self.store.reader()) as reader:

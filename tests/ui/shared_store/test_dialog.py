@@ -16,8 +16,9 @@ from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.outcomes import Outcomes, Setup
 from plantdesk.ui.widgets.fields import ComboBox
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import Desk
 from tests.support.secret_service import secret_service
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -231,7 +232,7 @@ def test_the_password_goes_into_the_keyring_or_the_user_is_told(desk: StoreDesk,
         assert desk.the(QCheckBox).isChecked()
         keyring.is_locked = False
         desk.button("Open this store").click()
-        desk.qtbot.waitUntil(lambda: bool(desk.opened), timeout=TIMEOUT)
+        desk.qtbot.waitUntil(lambda: bool(desk.opened), timeout=MILLISECONDS)
         assert [*keyring.passwords.values()] == ["s3cret"]
 
 

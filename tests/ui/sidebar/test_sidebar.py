@@ -33,7 +33,8 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.entries import ACTIVE_ROLE, ENTRY_ROLE
 from plantdesk.ui.sidebar.view import EntryDelegate, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
-from tests.support.desk import TIMEOUT, Desk, plain
+from tests.support.desk import Desk, plain
+from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -84,7 +85,7 @@ class SidebarDesk(Desk):
         return sorted(model.index(row, Column.NAME).data() for row in range(model.rowCount()))
 
     def sees(self, *names: str) -> None:
-        self.qtbot.waitUntil(lambda: self.names() == sorted(names), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.names() == sorted(names), timeout=MILLISECONDS)
 
     def point(self, text: str) -> QPoint:
         model = self.view.model()
@@ -147,11 +148,11 @@ def set_tag(tag: str, other: str | None) -> SetTag:
 @pytest.fixture
 def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDesk:
     """Two plants in the kitchen, one in the hall, one without a tag; two of a script."""
-    source = store.tokens.create("garden-sync").result(10).row.source
+    source = store.tokens.create("garden-sync").result(SECONDS).row.source
     add("Aloe", tag="kitchen")
     add("Basil")
     for plant_id, name, tag in ((10, "Cactus", "kitchen"), (11, "Dill", "hall")):
-        store.add(new_plant({"id": plant_id, "name": name, "tag": tag}), source).result(10)
+        store.add(new_plant({"id": plant_id, "name": name, "tag": tag}), source).result(SECONDS)
     bare.complete()
     bare.appear()
     bare.set_store(store)
@@ -346,17 +347,17 @@ def test_what_is_typed_for_a_tag_that_is_gone_stays_and_is_reported(
 ) -> None:
     tag = "cellar" if other == "undo" else "kitchen"
     with contextlib.closing(Store(store.path)) as second:
-        cellar = second.apply([set_tag("hall", "cellar")], FORM).result(10).change
+        cellar = second.apply([set_tag("hall", "cellar")], FORM).result(SECONDS).change
         assert cellar is not None
         desk.qtbot.waitUntil(lambda: "cellar" in desk.entries())
         desk.go_to(tag)
         desk.press(Qt.Key.Key_F2)
         QTest.keyClicks(desk.editor, "hall")
         if other == "undo":
-            second.undo(cellar, FORM).result(10)
+            second.undo(cellar, FORM).result(SECONDS)
         else:
-            second.apply([set_tag(tag, other)], FORM).result(10)
-        second.add(new_plant({"id": 50, "name": "Elm", "tag": "park"}), FORM).result(10)
+            second.apply([set_tag(tag, other)], FORM).result(SECONDS)
+        second.add(new_plant({"id": 50, "name": "Elm", "tag": "park"}), FORM).result(SECONDS)
     desk.qtbot.waitUntil(lambda: "5 today" in desk.buttons())
     QTest.keyClicks(desk.editor, "way")
     QTest.keyClick(desk.editor, Qt.Key.Key_Return)
@@ -664,7 +665,7 @@ def test_many_filters_are_in_a_menu(desk: SidebarDesk) -> None:
 def test_enter_makes_chips_of_tags_and_sources_that_plants_have(
     desk: SidebarDesk, store: Store, typed: str, chips: list[str], left: str
 ) -> None:
-    store.add(new_plant({"id": 500, "name": "Fern", "tag": "hothouse"}), FORM).result(10)
+    store.add(new_plant({"id": 500, "name": "Fern", "tag": "hothouse"}), FORM).result(SECONDS)
     desk.qtbot.waitUntil(lambda: "hothouse" in desk.entries())
     desk.search.setFocus()
     QTest.keyClicks(desk.search, typed)
@@ -676,8 +677,8 @@ def test_enter_makes_chips_of_tags_and_sources_that_plants_have(
 @pytest.mark.parametrize("name", ["<b>x</b>", "\x1b\n", "x" * 100_000, "", "\u202etfel"])
 def test_odd_tags_do_no_harm(desk: SidebarDesk, store: Store, name: str) -> None:
     store.add(
-        new_plant({"id": 500, "name": "Odd", "tag": name}), store.tokens.create("x").result(10).row.source
-    ).result(10)
+        new_plant({"id": 500, "name": "Odd", "tag": name}), store.tokens.create("x").result(SECONDS).row.source
+    ).result(SECONDS)
     desk.qtbot.waitUntil(lambda: desk.entries()["All plants"] == "5")
     odd = next(text for text, number in desk.entries().items() if number == "1" and text not in {"hall", "No tag", "x"})
     desk.click(odd)
@@ -730,7 +731,7 @@ def test_the_menu_of_a_tag_merges_it_into_another(desk: SidebarDesk) -> None:
 
 def test_the_tags_to_merge_into_are_in_the_order_of_the_alphabet(desk: SidebarDesk, store: Store) -> None:
     for plant_id, tag in enumerate(("bed 10", "Bed 2", "zoo", "zoo", "zoo", "zoo"), start=100):
-        store.add(new_plant({"id": plant_id, "name": "Fern", "tag": tag}), FORM).result(10)
+        store.add(new_plant({"id": plant_id, "name": "Fern", "tag": tag}), FORM).result(SECONDS)
     desk.until(lambda: desk.entries().get("zoo") == "4")
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_F10, SHIFT)
@@ -750,7 +751,7 @@ def test_the_focus_stays_on_a_tag_that_gets_another_name(desk: SidebarDesk) -> N
 
 
 def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store: Store) -> None:
-    store.apply([SetTag(Selection.of(HasTag(None)), "attic")], FORM).result(10)
+    store.apply([SetTag(Selection.of(HasTag(None)), "attic")], FORM).result(SECONDS)
     desk.until(lambda: desk.entries().get("attic") == "1")
     desk.click("kitchen")
     desk.until(lambda: desk.chips() == ["kitchen"])

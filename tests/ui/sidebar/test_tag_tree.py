@@ -18,7 +18,8 @@ from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import Desk
+from tests.support.waiting import MILLISECONDS
 from tests.ui.sidebar.test_sidebar import SidebarDesk, drop
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class TreeDesk(SidebarDesk):
         return [f"{'  ' * each.depth}{each.text} {each.plants}" for each in entries if each.tag is not None]
 
     def shows_tree(self, *lines: str) -> None:
-        self.qtbot.waitUntil(lambda: self.tree() == list(lines), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.tree() == list(lines), timeout=MILLISECONDS)
 
     def tags(self) -> dict[str, str | None]:
         with closing(self.store.reader()) as reader:

@@ -16,7 +16,8 @@ from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.window.commands import EditCommands
-from tests.support.desk import TIMEOUT, Desk, Table
+from tests.support.desk import Desk, Table
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ class TransferDesk(Desk):
 
     def until_dialog_shows(self, text: str) -> None:
         """Wait until a label of the import's dialog has a text."""
-        self.qtbot.waitUntil(lambda: any(text in each for each in self.dialog.texts()), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: any(text in each for each in self.dialog.texts()), timeout=MILLISECONDS)
 
     def pick(self, combo: str, choice: str) -> None:
         """Choose an item of a combo box of the import's dialog, by keys."""
@@ -96,7 +97,7 @@ class TransferDesk(Desk):
         def check() -> None:
             assert any(title in bar.title for bar in self.bars), [(bar.title, bar.text) for bar in self.bars]
 
-        self.qtbot.waitUntil(check, timeout=TIMEOUT)
+        self.qtbot.waitUntil(check, timeout=MILLISECONDS)
 
     def toast_button(self, text: str) -> QAbstractButton:
         """Return a button of the toast."""
@@ -108,7 +109,7 @@ class TransferDesk(Desk):
         def check() -> None:
             assert text in self.toast.text, self.toast.text
 
-        self.qtbot.waitUntil(check, timeout=TIMEOUT)
+        self.qtbot.waitUntil(check, timeout=MILLISECONDS)
         assert self.bars == []
 
     def plants(self) -> Plants:

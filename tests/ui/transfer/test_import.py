@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QFrame, QLabel
 from plantdesk.ui.page import DROP_TARGET
 from plantdesk.ui.transfer.import_dialog import RefusedDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from tests.support.desk import TIMEOUT, Desk, rows_of
+from tests.support.desk import Desk, rows_of
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +51,7 @@ def test_a_file_is_previewed_imported_and_undone(desk: TransferDesk, file: Path)
     desk.until_toast("Imported 3 plants from “plants-2026.csv”")
     assert desk.plants() == [(11, "Aster", "bed 4", "sunny"), (12, "Ivy", None, None), (13, "Rose", "bed 2", None)]
     desk.toast_button("Undo").click()
-    desk.qtbot.waitUntil(lambda: desk.plants() == [], timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.plants() == [], timeout=MILLISECONDS)
 
 
 def test_another_column_is_the_name_and_plants_get_a_tag(desk: TransferDesk, file: Path) -> None:
@@ -84,7 +85,7 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     saved = tmp_path / "refused.csv"
     desk.answer_file_dialogs(saved)
     rows.button("Save all with reasons…").click()
-    desk.qtbot.waitUntil(lambda: rows.the(MessageLine).tone is Tone.OK, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: rows.the(MessageLine).tone is Tone.OK, timeout=MILLISECONDS)
     assert len(saved.read_text(encoding="utf-8").splitlines()) == 3
     rows.button("Close").click()
     desk.pick("Rows whose ID is taken", "Give them a new ID")
@@ -94,7 +95,7 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     assert [each[:2] for each in desk.plants()] == [(1, "Cactus"), (2, "Daisy"), (8, "Aster"), (7, "Rose")]
     saved.unlink()
     desk.toast_button("Save it with the reason…").click()
-    desk.qtbot.waitUntil(saved.exists, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(saved.exists, timeout=MILLISECONDS)
     assert "x,Ivy" in saved.read_text(encoding="utf-8")
 
 
@@ -199,7 +200,7 @@ def test_enter_imports_no_unknown_header_unseen(desk: TransferDesk, tmp_path: Pa
     desk.until_dialog_shows("Each row becomes a plant, also the first one, “Bitki adı”")
     desk.qtbot.waitUntil(desk.dialog.button("Change how it is read…").hasFocus)
     desk.dialog.the(MessageLine).findChildren(QPushButton)[0].click()
-    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=MILLISECONDS)
     assert not any("Each row becomes a plant" in each for each in desk.dialog.texts())
     desk.start_import()
     desk.until_toast("Imported 1 plant")
@@ -214,7 +215,7 @@ def test_a_header_is_looked_for_anew_with_another_delimiter(desk: TransferDesk, 
     desk.pick("Delimiter", "semicolon")
     desk.until_dialog_shows("Each row becomes a plant")
     desk.pick("Delimiter", "bar")
-    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=MILLISECONDS)
     assert cells(desk)[0] == ["a;b", "name"]
 
 
@@ -233,7 +234,7 @@ def test_how_a_file_is_read_can_be_changed(desk: TransferDesk, tmp_path: Path) -
     desk.until_dialog_shows("CP1252")
     desk.pick("Field of column 2", "Name")
     desk.dialog.the(QCheckBox, "First row holds the names").click()
-    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: "Import 1 plant" in desk.dialog.buttons(), timeout=MILLISECONDS)
     desk.start_import()
     desk.until_toast("Imported 1 plant")
     assert [name for _, name, *_ in desk.plants()] == ["Iris;y"]
@@ -261,7 +262,7 @@ def test_a_running_import_is_cancelled(desk: TransferDesk, tmp_path: Path) -> No
     file.write_text("name\n" + "Aster\n" * 200_000, encoding="utf-8")
     desk.answer_file_dialogs(file)
     desk.choose("File", "Import…")
-    desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=MILLISECONDS)
     desk.start_import()  # before all is counted
     desk.until_bar("Importing")
     desk.button("Cancel").click()
@@ -274,7 +275,7 @@ def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: Transf
     file.write_text("id,name\n" + "1,Aster\n" * 100_000 + "x,Ivy\n", encoding="utf-8")
     desk.answer_file_dialogs(file)
     desk.choose("File", "Import…")
-    desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=MILLISECONDS)
     desk.pick("Rows that are invalid", "Do not import anything")
     desk.start_import()
     desk.until_toast("Nothing was imported")
@@ -362,7 +363,7 @@ def test_bad_files_are_refused_in_the_dialog(desk: TransferDesk, tmp_path: Path,
     file = tmp_path / "plants.csv"
     file.write_bytes(content)
     desk.feature.import_files([file])
-    desk.qtbot.waitUntil(lambda: message in desk.dialog.the(MessageLine).text, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: message in desk.dialog.the(MessageLine).text, timeout=MILLISECONDS)
     assert not next(each for name, each in desk.dialog.buttons().items() if name.startswith("Import")).isEnabled()
     assert desk.plants() == []
 
@@ -373,14 +374,14 @@ def test_files_that_are_not_what_they_are_called_are_refused(desk: TransferDesk,
     file.parent.mkdir()
     file.write_text("id,name\n1,Aster\n", encoding="utf-8")
     desk.feature.import_files([file])
-    desk.qtbot.waitUntil(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR, timeout=MILLISECONDS)
     assert name in desk.dialog.the(MessageLine).text
     assert desk.plants() == []
 
 
 def test_a_file_that_vanishes_is_reported(desk: TransferDesk, tmp_path: Path) -> None:
     desk.feature.import_files([tmp_path / "gone.csv"])
-    desk.qtbot.waitUntil(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR, timeout=MILLISECONDS)
     assert "No such file" in desk.dialog.the(MessageLine).text
 
 

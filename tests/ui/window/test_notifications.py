@@ -17,6 +17,7 @@ from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.window.notifications import Notifications
 from plantdesk.ui.window.tray import Tray
 from tests.support.secret_service import session_bus
+from tests.support.waiting import SECONDS
 from tests.ui.conftest import NoServer
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Portal:
 
     def next(self) -> tuple[str, ...]:
         """Return the next call."""
-        return self.calls.get(timeout=20)
+        return self.calls.get(timeout=SECONDS)
 
 
 def tray(context: WindowContext) -> Tray:

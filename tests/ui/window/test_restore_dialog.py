@@ -18,6 +18,7 @@ from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.restore_dialog import RestoreDialog
 from tests.support.desk import Desk
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import WindowContext
     from tests.ui.conftest import Adder
-
-TIMEOUT = 10_000
 
 
 class BackupDesk(Desk):
@@ -52,10 +51,10 @@ class BackupDesk(Desk):
             shown = self.dialog.texts()
             assert all(any(text in each for each in shown) for text in texts), shown
 
-        self.qtbot.waitUntil(seen, timeout=TIMEOUT)
+        self.qtbot.waitUntil(seen, timeout=MILLISECONDS)
 
     def until_toast(self, text: str) -> None:
-        self.qtbot.waitUntil(lambda: self.toast.isVisible() and text in self.toast.text, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.toast.isVisible() and text in self.toast.text, timeout=MILLISECONDS)
 
     def undo(self) -> None:
         self.button("Undo").click()
@@ -118,7 +117,7 @@ def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Ba
     dialog = desk.open()
     table = dialog.findChildren(QTableView)[0]
     desk.says("holds 2 plants", "Goes: 1 plant (3 “Cactus”)")
-    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=MILLISECONDS)
     assert table.hasFocus()
     desk.qtbot.keyClick(table, Qt.Key.Key_Return)
     assert desk.dialog.button("Restore").hasFocus()
@@ -135,7 +134,7 @@ def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Ba
 @pytest.mark.usefixtures("backup")
 def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: BackupDesk) -> None:
     dialog = desk.open()
-    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=MILLISECONDS)
     desk.dialog.button("Restore").click()
     with desk.qtbot.waitSignal(dialog.destroyed):
         desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
@@ -223,10 +222,10 @@ def test_a_damaged_store_is_restored_while_it_is_open(desk: BackupDesk, backup: 
         file.write(b"\x5a" * path.stat().st_size)
     dialog = desk.open()
     desk.says("holds 2 plants", "All of them come back")
-    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=MILLISECONDS)
     desk.dialog.button("Restore").click()
     desk.until_toast("Restored 2 plants.")
     assert "Tokens are not valid" in desk.toast.text
     desk.qtbot.waitUntil(lambda: not isValid(dialog))
-    desk.qtbot.waitUntil(lambda: desk.ids() == [1, 2], timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.ids() == [1, 2], timeout=MILLISECONDS)
     assert backup.path.exists()

@@ -14,6 +14,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.live_order import Query
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -71,7 +72,7 @@ def asked(qtbot: QtBot, model: PlantModel, query: Query) -> None:
 
 
 def changed(store: Store, *edits: Edit) -> None:
-    store.apply(edits, FORM).result(30)
+    store.apply(edits, FORM).result(SECONDS)
 
 
 @pytest.mark.parametrize("query", [Query(), Query(column=Column.ID), Query(column=Column.NAME), Query("a")], ids=str)
@@ -88,7 +89,7 @@ def test_edits_deletions_and_undo_are_shown_in_every_order(
     )
     await_names(qtbot, live, after)
     assert live.total == 2
-    store.undo(None, FORM).result(30)
+    store.undo(None, FORM).result(SECONDS)
     await_names(qtbot, live, before)
     assert live.total == 3
     changed(store, DeleteAll(Selection(ids=[cactus.id])))

@@ -11,14 +11,13 @@ from plantdesk.domain.edits import edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.plants.table.queries import PageCache
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.bridge import Bridge
-
-SECONDS = 10
 
 
 @pytest.fixture

