@@ -31,6 +31,7 @@ from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
+from tests.support.samples import some
 from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import running
 from tests.test_headless import serving
@@ -172,6 +173,7 @@ def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> N
     assert ids_in(database) == {1}
 
 
+@pytest.mark.slow
 def test_the_window_reports_a_full_disk_until_there_is_space(
     small_disk: Path, qtbot: QtBot, qapp: QApplication
 ) -> None:
@@ -279,7 +281,7 @@ def locked_elsewhere(database: Path, seconds: float) -> Iterator[None]:
         process.wait()
 
 
-@pytest.mark.parametrize("seconds", LOCK_SECONDS)
+@pytest.mark.parametrize("seconds", some(LOCK_SECONDS, 1))
 def test_a_lock_of_another_program_is_waited_for_or_reported_with_retry_after(seconds: float, tmp_path: Path) -> None:
     database = tmp_path / "plants.db"
     with serving_script(database) as script:

@@ -27,6 +27,7 @@ from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.qt import override
 from plantdesk.ui.session import Session
 from plantdesk.ui.theme.colors import DARK, LIGHT
+from tests.support.samples import some
 from tests.test_desktop import ProgramDesk, close
 
 if TYPE_CHECKING:
@@ -204,15 +205,18 @@ def test_in_a_window_that_gets_active_after_its_first_frame_name_has_the_focus_a
 
 @pytest.mark.parametrize(
     "values",
-    [
-        {"theme": "dark"},
-        {"language": "de"},
-        {"text_scale": 1.1},
-        {"window": {"width": 720}},
-        {"window": {"maximized": True}},
-        {"api_enabled": False},
-        {"layouts": {}},
-    ],
+    some(
+        [
+            {"theme": "dark"},
+            {"language": "de"},
+            {"text_scale": 1.1},
+            {"window": {"width": 720}},
+            {"window": {"maximized": True}},
+            {"api_enabled": False},
+            {"layouts": {}},
+        ],
+        1,
+    ),
 )
 def test_a_picture_of_another_window_is_not_painted(starts: Starts, values: dict[str, object]) -> None:
     """As where a killed window has changed settings, which makes no picture."""
@@ -251,7 +255,7 @@ def link(file: Path) -> None:
     file.symlink_to("moved")
 
 
-@pytest.mark.parametrize("damage", [garbage, cut, nearly_empty, *([pipe, link] if os.name == "posix" else [])])
+@pytest.mark.parametrize("damage", some([garbage, cut, nearly_empty, *([pipe, link] if os.name == "posix" else [])], 1))
 def test_a_damaged_picture_is_replaced(starts: Starts, damage: Callable[[Path], None]) -> None:
     starts.frames()
     damage(starts.file)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="made on Linux")
 def test_the_pictures_of_the_manual_can_be_made_anew(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "tests.pictures", str(tmp_path)], cwd=FOLDER.parents[1], check=True)

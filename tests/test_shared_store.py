@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import psycopg
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QTextCursor
 from PySide6.QtTest import QTest
@@ -52,7 +53,6 @@ from tests.test_headless import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
@@ -114,6 +114,7 @@ def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(qtbot: Q
             assert "(not connected)" not in desk.window.windowTitle()
 
 
+@pytest.mark.slow
 def test_a_window_notices_a_lost_server_by_itself_and_takes_no_change_of_a_card(
     qtbot: QtBot, qapp: QApplication
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_window_notices_a_lost_server_by_itself_and_takes_no_change_of_a_card(
             assert not desk.the(NoteEdit).isReadOnly()
 
 
+@pytest.mark.slow
 def test_a_card_shows_what_the_list_has_while_the_server_is_away(qtbot: QtBot, qapp: QApplication) -> None:
     with running_server() as server:
         location = server.new_store()
@@ -172,6 +174,7 @@ def test_a_card_shows_what_the_list_has_while_the_server_is_away(qtbot: QtBot, q
             assert note.placeholderText() == "Write a note"
 
 
+@pytest.mark.slow
 def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, qapp: QApplication) -> None:
     with running_server() as server:
         location = server.new_store()
@@ -263,6 +266,7 @@ def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(
         desk.sees("Fern", "Aloe")
 
 
+@pytest.mark.slow
 def test_the_api_of_a_window_answers_503_until_the_server_does(qtbot: QtBot, qapp: QApplication) -> None:
     with running_server() as server:
         location = server.new_store()
@@ -350,6 +354,7 @@ def test_commands_fail_with_a_sentence_where_there_is_no_server(capfd: pytest.Ca
         assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
 ) -> None:
@@ -380,6 +385,7 @@ def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
         assert not desk.action("My own plants").isVisible()
 
 
+@pytest.mark.slow
 def test_a_desk_file_asks_for_the_user_once(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer, tmp_path: Path
 ) -> None:
@@ -402,6 +408,7 @@ def test_a_desk_file_asks_for_the_user_once(
         desk.sees("Fern")
 
 
+@pytest.mark.slow
 def test_a_desk_file_without_a_user_is_refused_by_commands(
     postgres: PostgresServer, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -428,6 +435,7 @@ def office_and_greenhouse(
         yield desk, other
 
 
+@pytest.mark.slow
 def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
 ) -> None:
@@ -459,6 +467,7 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
             desk.sees(*plants)
 
 
+@pytest.mark.slow
 def test_the_other_computers_are_in_the_status_bar(qtbot: QtBot, qapp: QApplication, postgres: PostgresServer) -> None:
     with office_and_greenhouse(qtbot, qapp, postgres) as (desk, other):
         other.add(new_plant({"id": 50, "name": "Fern"}), COMMAND).result(SECONDS)
@@ -476,6 +485,7 @@ def names_of_actions(desk: Desk) -> set[str]:
     return {plain(each.text()) for each in desk.window.findChildren(QAction)}
 
 
+@pytest.mark.slow
 def test_what_another_computer_has_undone_is_not_offered_and_names_it(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
 ) -> None:
@@ -493,6 +503,7 @@ def test_what_another_computer_has_undone_is_not_offered_and_names_it(
         assert "by Greenhouse" in changes.model().index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
 
 
+@pytest.mark.slow
 def test_a_password_is_in_no_file_or_report(qtbot: QtBot, qapp: QApplication, home: Path) -> None:
     with running_server() as server:
         location = location_of(server.new_store().url.replace("plants@", "plants:s3cret@"))
@@ -513,6 +524,7 @@ def test_a_password_is_in_no_file_or_report(qtbot: QtBot, qapp: QApplication, ho
         assert "s3cret" not in report + shown
 
 
+@pytest.mark.slow
 def test_the_window_reads_an_older_store_and_updates_it_when_asked(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
 ) -> None:
@@ -549,6 +561,7 @@ def shows(dialog: Desk, reason: str) -> bool:
     return reason in dialog.message.text
 
 
+@pytest.mark.slow
 def test_the_window_copies_its_store_with_the_colours(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer, tmp_path: Path
 ) -> None:
@@ -605,6 +618,7 @@ def test_the_api_and_commands_of_users_with_fewer_rights(
         assert [row.name for page in plants.pages(Selection()) for row in page] == ["Fern"]
 
 
+@pytest.mark.slow
 def test_who_may_only_read_cannot_type_plants_and_is_told_why_once(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
 ) -> None:
@@ -625,6 +639,7 @@ def test_who_may_only_read_cannot_type_plants_and_is_told_why_once(
         assert not sidebar.is_renaming
 
 
+@pytest.mark.slow
 def test_the_window_of_a_user_who_may_only_add_says_so(
     qtbot: QtBot, qapp: QApplication, postgres: PostgresServer
 ) -> None:

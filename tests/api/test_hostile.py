@@ -20,7 +20,6 @@ from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import Answer, answers, one_answer
 from tests.support.attackers import ATTACKS, SMUGGLING, Target
 from tests.support.clients import serving
-from tests.support.costs import cpu_seconds
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -32,13 +31,9 @@ CONNECTIONS = 200
 MIB = 1 << 20
 
 
-def quickly(api: Api, request: bytes) -> Answer:
-    """Send a request; return the response. It must not cost far more than any body of its size."""
-    plain = api.whole({"x": "x" * min(len(request), MIB - 100)}, "Connection: close")
-    allowed = 100 * cpu_seconds(lambda: api.exchange(plain, half_close=True))  # the server runs in this process
-    answers: list[Answer] = []
-    assert cpu_seconds(lambda: answers.extend(api.exchange(request, half_close=True)), rounds=1) < allowed
-    (answer,) = answers
+def only_answer(api: Api, request: bytes) -> Answer:
+    """Send a request that is made to be costly; return the response. The benchmark `hostile` measures its time."""
+    (answer,) = api.exchange(request, half_close=True)
     return answer
 
 
@@ -49,13 +44,14 @@ def test_a_repeated_field_among_thousands_is_cheap(serve: Serve) -> None:
     api = serve(limits=ConnectionLimits(fields=20_000))
     lines = [f"{number:x}:" for number in range(9_000)]
     assert (
-        quickly(api, api.head(*lines, lines[0], method="GET", target="/nowhere")).number is ErrorNumber.PATH_NOT_FOUND
+        only_answer(api, api.head(*lines, lines[0], method="GET", target="/nowhere")).number
+        is ErrorNumber.PATH_NOT_FOUND
     )
 
 
 def test_too_many_fields_are_refused(api: Api) -> None:
     assert api.exchange(api.whole({"id": 1}, *["A:"] * 150, "Connection: close"))[0].status == 400
-    answer = quickly(api, api.head(*["A:"] * 250))
+    answer = only_answer(api, api.head(*["A:"] * 250))
     assert answer.number is ErrorNumber.MALFORMED_HTTP
     assert "200 header fields" in answer.message
 
@@ -64,7 +60,7 @@ def test_a_body_in_tiny_chunks_is_refused(api: Api) -> None:
     whole = b"".join(b"1\r\n%c\r\n" % byte for byte in b'{"id": -77, "name": "In chunks of one byte"}') + b"0\r\n\r\n"
     (answer,) = api.exchange(api.head("Transfer-Encoding: chunked", "Connection: close") + whole)
     assert answer.status == 200
-    answer = quickly(api, api.head("Transfer-Encoding: chunked") + b"1\r\n \r\n" * 100_000)
+    answer = only_answer(api, api.head("Transfer-Encoding: chunked") + b"1\r\n \r\n" * 100_000)
     assert answer.number is ErrorNumber.MALFORMED_HTTP
     assert "chunks are too small" in answer.message
 
@@ -75,19 +71,19 @@ def test_a_body_in_tiny_chunks_is_refused(api: Api) -> None:
 def test_a_name_of_1_mb_is_cheap_in_any_script(serve: Serve, name: str) -> None:
     api = serve()
     request = api.whole(json.dumps({"id": 1, "name": name}, ensure_ascii=False).encode())
-    assert quickly(api, request).status == 200
+    assert only_answer(api, request).status == 200
     assert api.stored() == {1: (name, None)}
 
 
 @pytest.mark.parametrize("value", [b"1.1", b"{}", b"[]", b"1", b'{"":{}}'])
 def test_a_body_full_of_values_is_cheap(api: Api, value: bytes) -> None:
     body = b'{"x":[%b]}' % b",".join([value] * (MIB // (len(value) + 2)))
-    assert quickly(api, api.whole(body)).number is ErrorNumber.INVALID_PLANT
+    assert only_answer(api, api.whole(body)).number is ErrorNumber.INVALID_PLANT
 
 
 def test_a_hundred_thousand_repeated_members_are_not_all_named(api: Api) -> None:
     body = b"{%b}" % b",".join(b'"%d":0,"%d":0' % (number, number) for number in range(40_000))
-    answer = quickly(api, api.whole(body))
+    answer = only_answer(api, api.whole(body))
     assert answer.number is ErrorNumber.REPEATED_MEMBER
     assert "39,995 more" in answer.message
     assert len(answer.message) < 200

@@ -317,6 +317,7 @@ def test_it_answers_on_both_loopbacks_and_nowhere_else(server: Server) -> None:
         socket.create_connection(("127.0.0.2", state.port), timeout=1).close()
 
 
+@pytest.mark.timing
 def test_a_response_on_a_kept_connection_does_not_wait_for_an_ack(serve: Serve) -> None:
     """Nagle's algorithm and delayed acknowledgements take 40 ms per response, except the first of a connection."""
     api = serve()

@@ -116,6 +116,7 @@ def test_a_replacement_names_only_groups_that_there_are() -> None:
         Rule(find="(a)", replacement=r"\2", is_pattern=True).check()
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "rule",
     [

@@ -27,6 +27,7 @@ from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.history import is_prunable, prune
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
+from tests.support.samples import some
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def plants(path: Path) -> list[tuple[object, ...]]:
 
 def cases(*groups: dict[str, Make]) -> pytest.MarkDecorator:
     makers = {name: maker for group in groups for name, maker in group.items()}
-    return pytest.mark.parametrize("make", list(makers.values()), ids=list(makers))
+    return pytest.mark.parametrize("make", some(makers.values(), 10, makers))
 
 
 def prune_backups(path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED
+from tests.support.samples import some
 from tests.support.waiting import MILLISECONDS
 from tests.test_desktop import running
 
@@ -26,7 +27,7 @@ _SHOWN["order at the end"] = HARMLESS["order at the end"]
 _REFUSED = ("pipe", "link loop", "hot journal", "view for plants", "trigger on plants", "newer", "text")
 
 
-@pytest.mark.parametrize("make", _SHOWN.values(), ids=_SHOWN)
+@pytest.mark.parametrize("make", some(_SHOWN.values(), 4, _SHOWN))
 def test_odd_rows_are_shown(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path, make: Callable[[Path, Path], None]
 ) -> None:

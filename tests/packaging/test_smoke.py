@@ -73,6 +73,7 @@ def test_a_program_that_works_passes(tmp_path: Path) -> None:
     assert "works" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
 @pytest.mark.parametrize(
     ("code", "message"),

@@ -26,6 +26,7 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.timing
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc_trim is glibc's")
 def test_what_was_freed_below_what_is_used_is_returned() -> None:
     blocks = [bytes([1]) * _SIZE for _ in range(_COUNT)]
@@ -37,6 +38,7 @@ def test_what_was_freed_below_what_is_used_is_returned() -> None:
     assert len(last) == _SIZE
 
 
+@pytest.mark.timing
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="mallopt is glibc's")
 def test_large_blocks_are_returned_at_once_however_large_others_were() -> None:
     idle_work.release()
@@ -48,6 +50,7 @@ def test_large_blocks_are_returned_at_once_however_large_others_were() -> None:
         assert len(above) == _SIZE
 
 
+@pytest.mark.timing
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc_trim is glibc's")
 def test_a_store_at_rest_keeps_no_pages_of_a_large_change(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "plants.db")) as store:

@@ -112,7 +112,7 @@ class PostgresServer:
     def new_database(self) -> str:
         """Make a database without tables, and return its name."""
         name = f"plants_{next(self._numbers)}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        self.execute(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY file_copy")
         return name
 
     def new_store(self) -> PostgresLocation:
@@ -121,7 +121,7 @@ class PostgresServer:
             self._template = self.new_database()
             create_tables(Address.parse(self.url(self._template)))
         name = f"plants_{next(self._numbers)}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {self._template}")
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {self._template} STRATEGY file_copy")
         return PostgresLocation.parse(self.url(name))
 
     def execute(self, sql: str, database: str = "postgres") -> list[tuple[object, ...]]:

@@ -64,6 +64,7 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 def test_no_text_takes_longer_than_in_proportion_to_its_length(reader: Callable[[str], object]) -> None:
     def cost(before: str, unit: str, after: str, size: int) -> float:

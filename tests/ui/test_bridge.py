@@ -31,8 +31,8 @@ def added(*ids: int) -> Changes:
 
 
 def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, lone_bridge: Bridge) -> None:
-    heard: list[tuple[float, Changes]] = []
-    lone_bridge.changed.connect(lambda changes: heard.append((time.monotonic(), changes)))
+    heard: list[Changes] = []
+    lone_bridge.changed.connect(heard.append)
     lone_bridge.notify_changes(added(1))
     qtbot.waitUntil(lambda: len(heard) == 1)
 
@@ -44,10 +44,10 @@ def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, 
     burst.start()
     burst.join()
     qtbot.waitUntil(lambda: len(heard) == 2)
-    assert [row.id for _, changes in heard for row in changes.added] == list(range(1, 50))
-    assert heard[1][0] - heard[0][0] >= 0.09
+    assert [row.id for changes in heard for row in changes.added] == list(range(1, 50))
 
 
+@pytest.mark.timing
 def test_a_window_that_is_slow_to_show_changes_gets_fewer_signals(qtbot: QtBot, lone_bridge: Bridge) -> None:
     heard: list[float] = []
 

@@ -40,6 +40,7 @@ from plantdesk.ui.translation import Translator, name_of
 from tests.support.desk import Desk, menus_of
 from tests.support.dialogs import Dialogs, fill
 from tests.support.other_languages import LANGUAGES, Language, Pseudo, english, unmarked
+from tests.support.samples import some
 from tests.ui.test_dialogs import NAMES
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ TOOLS = ("replace", "replace-tidy", "duplicates", "tidy-tags", "known-names", "t
 _SMALL_WIDTH = 800
 
 
-@pytest.mark.parametrize("language", ALL, indirect=True)
+@pytest.mark.parametrize("language", some(ALL, 1), indirect=True)
 @pytest.mark.parametrize("name", DIALOGS)
 def test_the_texts_of_a_dialog_are_translated_and_fit_and_no_letter_chooses_two(
     language: str, window: Dialogs, tmp_path: Path, name: str
@@ -167,7 +168,7 @@ def test_the_texts_of_a_dialog_are_translated_and_fit_and_no_letter_chooses_two(
     assert language != "pseudo" or not untranslated(dialog, own)
 
 
-@pytest.mark.parametrize("language", LANGUAGES, indirect=True)
+@pytest.mark.parametrize("language", some(LANGUAGES, 1), indirect=True)
 @pytest.mark.parametrize("name", TOOLS)
 @pytest.mark.usefixtures("language")
 def test_the_dialogs_of_tools_fit_a_small_screen_in_large_text(window: Dialogs, theme: Theme, name: str) -> None:

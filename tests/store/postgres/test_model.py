@@ -15,6 +15,7 @@ from typing_extensions import override
 from plantdesk.store.postgres import adding, counts, history
 from plantdesk.store.postgres.connections import connect
 from tests.support.cases import cases
+from tests.support.samples import some
 from tests.support.store_model import StoreBesideDict
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class DesksBesideDict(StoreBesideDict):
             desk.close()
 
 
-@pytest.mark.parametrize("small_store", [0, 10_000])
+@pytest.mark.parametrize("small_store", some([0, 10_000], 1))
 def test_three_desks_beside_a_dict(postgres: PostgresServer, small_store: int) -> None:
     DesksBesideDict.server = postgres
     with mock.patch.object(counts, "_SMALL_STORE", small_store):  # count differences, or all

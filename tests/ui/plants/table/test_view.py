@@ -283,6 +283,7 @@ def test_ctrl_a_also_selects_the_rows_that_are_still_being_read(
     assert browser.table.selected_count() == 1100
 
 
+@pytest.mark.timing
 def test_ctrl_a_costs_the_same_for_any_number_of_rows_with_a_screen_reader(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
