@@ -1,17 +1,15 @@
-"""Collect the texts of the window and of the base, update and compile the translations, and write the help down.
+"""Collect the texts of the window and of the base, update and compile the translations.
 
     python3 packaging/dev.py texts
 
 Writes resources/languages: `plantdesk.pot` has the texts, LANGUAGE.po the translations, LANGUAGE.mo what the program
-reads. A new language is an empty file LANGUAGE.po. Refuses translations that the program would not show. Writes
-plantdesk/cli/help_text.py from the options of the command line.
+reads. A new language is an empty file LANGUAGE.po. Refuses translations that the program would not show.
 """
 
 from __future__ import annotations
 
 import ast
 import io
-import os
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -22,9 +20,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 import project
-from plantdesk.cli.options import parser
 from plantdesk.platform.languages import is_usable
-from plantdesk.platform.output import HELP_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +29,6 @@ if TYPE_CHECKING:
 
 FOLDER = project.RESOURCES / "languages"
 TEMPLATE = "plantdesk.pot"
-HELP = project.ROOT / "plantdesk" / "cli" / "help_text.py"
 _WIDTH = 110
 _HEADER = "# Texts of PlantDesk's window. Made by `python3 packaging/dev.py texts`; translations are written by hand."
 #: What a file says of itself and PlantDesk does not use.
@@ -50,7 +45,6 @@ _UNUSED = (
 
 def main() -> int:
     """Write the template, the translations and the compiled ones; return 1 where a translation cannot be used."""
-    HELP.write_text(help_module(), encoding="utf-8")
     template = extracted()
     (FOLDER / TEMPLATE).write_bytes(text_of(template))
     problems = []
@@ -63,14 +57,6 @@ def main() -> int:
         print(f"{file.stem}: {len(catalogue) - missing} of {len(catalogue)} texts")
     print("\n".join(problems), file=sys.stderr)
     return 1 if problems else 0
-
-
-def help_module() -> str:
-    """Return the module that `plantdesk --help` prints: argparse would take half of its time to make that text."""
-    os.environ["COLUMNS"] = str(HELP_COLUMNS)
-    text = parser("--help").format_help().rstrip().replace("\\", "\\\\")
-    says = f"What `plantdesk --help` prints, {HELP_COLUMNS} columns wide. Made by `python3 packaging/dev.py texts`."
-    return f'"""{says}"""\n\nHELP = """\\\n{text}"""\n'
 
 
 def extracted() -> Catalog:
