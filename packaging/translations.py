@@ -1,22 +1,22 @@
-"""Collect the texts of the window and of the base, update and compile the translations.
+"""Collect the texts of the window and of the base, and update the translations.
 
-    python3 packaging/dev.py texts
+    python3 packaging/dev.py texts             write resources/languages
+    python3 packaging/dev.py texts --check     before a release: only count, and fail where a translation is missing
 
-Writes resources/languages: `plantdesk.pot` has the texts, LANGUAGE.po the translations, LANGUAGE.mo what the program
-reads. A new language is an empty file LANGUAGE.po. Refuses translations that the program would not show.
+`plantdesk.pot` has the texts, LANGUAGE.po the translations, which build_hook.py compiles. A new language is an empty
+file LANGUAGE.po. Refuses translations that the program would not show.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import sys
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from babel.messages.catalog import Catalog
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 import project
@@ -43,20 +43,25 @@ _UNUSED = (
 )
 
 
-def main() -> int:
-    """Write the template, the translations and the compiled ones; return 1 where a translation cannot be used."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or count the texts; return 1 where a translation cannot be used, or with --check is missing."""
+    parser = argparse.ArgumentParser(description="Collect the window's texts, and count those that are translated.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a translation is missing")
+    is_check = parser.parse_args(arguments).check
     template = extracted()
-    (FOLDER / TEMPLATE).write_bytes(text_of(template))
-    problems = []
-    for file in sorted(FOLDER.glob("*.po")):
-        catalogue = updated(file, template)
-        file.write_bytes(text_of(catalogue))
-        file.with_suffix(".mo").write_bytes(compiled(catalogue))
+    catalogues = {file: updated(file, template) for file in sorted(FOLDER.glob("*.po"))}
+    if not is_check:
+        for file, catalogue in {FOLDER / TEMPLATE: template, **catalogues}.items():
+            file.write_bytes(text_of(catalogue))
+    missing, problems = 0, []
+    for file, catalogue in catalogues.items():
+        translated = sum(is_translated(message) for message in catalogue if message.id)
+        print(f"{file.stem}: {translated} of {len(catalogue)} texts")
+        missing += len(catalogue) - translated
         problems += [f"{file.name}: {problem}" for problem in problems_of(catalogue)]
-        missing = sum(not is_translated(message) for message in catalogue if message.id)
-        print(f"{file.stem}: {len(catalogue) - missing} of {len(catalogue)} texts")
-    print("\n".join(problems), file=sys.stderr)
-    return 1 if problems else 0
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems or (is_check and missing) else 0
 
 
 def extracted() -> Catalog:
@@ -124,14 +129,6 @@ def text_of(catalogue: Catalog) -> bytes:
     write_po(stream, catalogue, width=_WIDTH, include_lineno=False, omit_header=False, sort_by_file=True)
     lines = stream.getvalue().splitlines(keepends=True)
     return b"".join(line for line in lines if not line.startswith(tuple(b'"' + each for each in _UNUSED)))
-
-
-def compiled(catalogue: Catalog) -> bytes:
-    """Return what the program reads, the same at any time."""
-    catalogue.creation_date = catalogue.revision_date = datetime.fromtimestamp(0, UTC)
-    stream = io.BytesIO()
-    write_mo(stream, catalogue)
-    return stream.getvalue()
 
 
 if __name__ == "__main__":
