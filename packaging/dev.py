@@ -8,7 +8,7 @@
     python3 packaging/dev.py lint                ruff: rules and format
     python3 packaging/dev.py types [ARGUMENTS]   mypy, strict; the arguments are its own, such as --platform win32
     python3 packaging/dev.py bench [ARGUMENTS]   the load benchmark (Linux); the arguments are its own
-    python3 packaging/dev.py texts               collect the window's texts, update and compile the translations
+    python3 packaging/dev.py texts               collect the window's texts, update the translations
     python3 packaging/dev.py hooks               let git run lint and types before a commit (pre-commit)
 
 The first call creates an environment in the folder .dev of the checkout, from the wheels whose hashes are in hashes/;
@@ -95,6 +95,8 @@ class Environment:
         with alone():
             if not self.has(extra):
                 self.make(extra)
+            if translations_changed():
+                call([str(self.python), "packaging/build_hook.py"])
         return self
 
     def make(self, extra: str) -> None:
@@ -148,6 +150,15 @@ def _requested(extra: str) -> str:
     pinned = b"".join(file.read_bytes() for file in pins.files(extra))
     digest = pins.fingerprint() + hashlib.sha256(pinned).hexdigest()
     return json.dumps([extra, digest, pins.scripts(), sys.version, sys.base_prefix, str(ROOT)])
+
+
+def translations_changed() -> bool:
+    """Return whether a compiled translation is missing, left over or older than its text."""
+    folder = ROOT / "resources" / "languages"
+    texts, compiled = (
+        {file.stem: file.stat().st_mtime_ns for file in folder.glob(pattern)} for pattern in ("*.po", "*.mo")
+    )
+    return texts.keys() != compiled.keys() or any(compiled[name] < texts[name] for name in texts)
 
 
 def own_pip() -> bool:

@@ -1,30 +1,26 @@
-"""Collect the texts of the window and of the base, update and compile the translations, and write the help down.
+"""Collect the texts of the window and of the base, and update the translations.
 
-    python3 packaging/dev.py texts
+    python3 packaging/dev.py texts             write resources/languages
+    python3 packaging/dev.py texts --check     before a release: only count, and fail where a translation is missing
 
-Writes resources/languages: `plantdesk.pot` has the texts, LANGUAGE.po the translations, LANGUAGE.mo what the program
-reads. A new language is an empty file LANGUAGE.po. Refuses translations that the program would not show. Writes
-plantdesk/cli/help_text.py from the options of the command line.
+`plantdesk.pot` has the texts, LANGUAGE.po the translations, which build_hook.py compiles. A new language is an empty
+file LANGUAGE.po. Refuses translations that the program would not show.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
-import os
 import sys
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from babel.messages.catalog import Catalog
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 import project
-from plantdesk.cli.options import parser
 from plantdesk.platform.languages import is_usable
-from plantdesk.platform.output import HELP_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +29,6 @@ if TYPE_CHECKING:
 
 FOLDER = project.RESOURCES / "languages"
 TEMPLATE = "plantdesk.pot"
-HELP = project.ROOT / "plantdesk" / "cli" / "help_text.py"
 _WIDTH = 110
 _HEADER = "# Texts of PlantDesk's window. Made by `python3 packaging/dev.py texts`; translations are written by hand."
 #: What a file says of itself and PlantDesk does not use.
@@ -48,29 +43,25 @@ _UNUSED = (
 )
 
 
-def main() -> int:
-    """Write the template, the translations and the compiled ones; return 1 where a translation cannot be used."""
-    HELP.write_text(help_module(), encoding="utf-8")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or count the texts; return 1 where a translation cannot be used, or with --check is missing."""
+    parser = argparse.ArgumentParser(description="Collect the window's texts, and count those that are translated.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a translation is missing")
+    is_check = parser.parse_args(arguments).check
     template = extracted()
-    (FOLDER / TEMPLATE).write_bytes(text_of(template))
-    problems = []
-    for file in sorted(FOLDER.glob("*.po")):
-        catalogue = updated(file, template)
-        file.write_bytes(text_of(catalogue))
-        file.with_suffix(".mo").write_bytes(compiled(catalogue))
+    catalogues = {file: updated(file, template) for file in sorted(FOLDER.glob("*.po"))}
+    if not is_check:
+        for file, catalogue in {FOLDER / TEMPLATE: template, **catalogues}.items():
+            file.write_bytes(text_of(catalogue))
+    missing, problems = 0, []
+    for file, catalogue in catalogues.items():
+        translated = sum(is_translated(message) for message in catalogue if message.id)
+        print(f"{file.stem}: {translated} of {len(catalogue)} texts")
+        missing += len(catalogue) - translated
         problems += [f"{file.name}: {problem}" for problem in problems_of(catalogue)]
-        missing = sum(not is_translated(message) for message in catalogue if message.id)
-        print(f"{file.stem}: {len(catalogue) - missing} of {len(catalogue)} texts")
-    print("\n".join(problems), file=sys.stderr)
-    return 1 if problems else 0
-
-
-def help_module() -> str:
-    """Return the module that `plantdesk --help` prints: argparse would take half of its time to make that text."""
-    os.environ["COLUMNS"] = str(HELP_COLUMNS)
-    text = parser("--help").format_help().rstrip().replace("\\", "\\\\")
-    says = f"What `plantdesk --help` prints, {HELP_COLUMNS} columns wide. Made by `python3 packaging/dev.py texts`."
-    return f'"""{says}"""\n\nHELP = """\\\n{text}"""\n'
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems or (is_check and missing) else 0
 
 
 def extracted() -> Catalog:
@@ -138,14 +129,6 @@ def text_of(catalogue: Catalog) -> bytes:
     write_po(stream, catalogue, width=_WIDTH, include_lineno=False, omit_header=False, sort_by_file=True)
     lines = stream.getvalue().splitlines(keepends=True)
     return b"".join(line for line in lines if not line.startswith(tuple(b'"' + each for each in _UNUSED)))
-
-
-def compiled(catalogue: Catalog) -> bytes:
-    """Return what the program reads, the same at any time."""
-    catalogue.creation_date = catalogue.revision_date = datetime.fromtimestamp(0, UTC)
-    stream = io.BytesIO()
-    write_mo(stream, catalogue)
-    return stream.getvalue()
 
 
 if __name__ == "__main__":

@@ -117,6 +117,7 @@ def say(text: str) -> None:
 
 def main(*, keep: bool = False, tests: bool = False) -> None:
     """Run the chain, only the installers of the last run (`keep`) or only the tests."""
+    freeze.prepare()  # compiles the translations: Windows' Python has no babel
     chain = Chain(chroots.CACHE / "wine")
     if not keep:
         apt.need(["debootstrap", "nsis", "unzip"])

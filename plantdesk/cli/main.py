@@ -1,7 +1,7 @@
 """The entry point: runs a command and reports its failure.
 
 Without arguments, as from a menu, it opens the window without parsing options, since argparse takes time to import. In
-the same way it prints the version, the help of all commands, and what scripts ask most: `info`.
+the same way it prints the version, and what scripts ask most: `info`.
 """
 
 from __future__ import annotations
@@ -65,12 +65,6 @@ def _run_without_parsing(given: list[str]) -> int | None:
     """Run a command that needs no options parsed, and return its exit code; None for the others."""
     if given in (["-V"], ["--version"]):
         output.write(f"plantdesk {__version__}")
-        return 0
-    if given in (["-h"], ["--help"]) and output.columns() >= output.HELP_COLUMNS:
-        from plantdesk.cli.help_text import HELP
-
-        _escape_unencodable()
-        output.write(HELP)
         return 0
     if given == ["quick"]:
         from plantdesk.cli.commands.start import open_quick

@@ -13,12 +13,11 @@ from argparse import SUPPRESS
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from plantdesk import __version__
 from plantdesk.cli.parser import (
     Parser,
-    Unparsed,
     add_command,
     add_database,
     add_group,
@@ -125,8 +124,7 @@ def parser(command: str = "help") -> Parser:
         "--background", dest="top_background", action="store_true", help="start minimised or in the tray, as at login"
     )
     top.set_defaults(run="start.window", top=top, parser=top, takes=_GLOBAL)
-    parser_class: Any = Unparsed if command in {"-h", "--help"} else Parser
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=parser_class)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND")
     is_known = command in _COMMANDS and command != "help"
     for add in [_COMMANDS[command]] if is_known else _COMMANDS.values():
         add(commands)

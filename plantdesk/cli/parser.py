@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
 from plantdesk.domain.errors import Text, printable
@@ -43,6 +43,11 @@ class Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
     @override
+    def print_help(self, file: object = None) -> None:
+        """Print the help on standard output. Raises OutputError, where argparse would ignore the failure."""
+        output.write(self.format_help().rstrip())
+
+    @override
     def error(self, message: Text | str) -> NoReturn:
         super().error(printable(str(message)))
 
@@ -59,20 +64,6 @@ class Parser(argparse.ArgumentParser):
 def _formatter(prog: str) -> argparse.HelpFormatter:
     """Return a formatter that knows its width: argparse makes one for each option, and would import shutil for it."""
     return argparse.RawDescriptionHelpFormatter(prog, width=output.columns() - 2)
-
-
-class Unparsed:
-    """Takes the place of the parser of a command in the help of all commands, which shows only its name."""
-
-    def __init__(self, **_options: object) -> None:
-        pass
-
-    def __getattr__(self, _name: str) -> Self:
-        return self
-
-    def __call__(self, *_values: object, **_named: object) -> Self:
-        """Stand for what any method returns."""
-        return self
 
 
 class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name

@@ -1,7 +1,7 @@
 """The languages of the window: one gettext catalogue for its texts and those of the base. Without Qt.
 
 English is in the code. It stays in the API, files, logs and commands; only `plantdesk.ui.texts` asks for translations.
-A catalogue is `resources/languages/LANGUAGE.mo`; CONTRIBUTING says how to add one.
+A catalogue is `resources/languages/LANGUAGE.mo`, compiled from LANGUAGE.po; CONTRIBUTING says how to add one.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ _COMMANDS = (
     "--version",
     "--help",
 )
-_QUICK = {"info", "--version", "--help"}
+_QUICK = {"info", "--version"}
 _GOAL, _QUICK_GOAL = 3.0, 1.3
 #: `info` without a server.
 _CODES = {"info": 3}

@@ -299,7 +299,7 @@ READING = WRITING | {"concurrent.futures", "hashlib", "logging"}
         ("__complete tags", READING),
         ("info", READING | {"argparse", "datetime", "json", "sqlite3"}),
         ("openapi", READING),
-        ("--help", READING | {"argparse", "sqlite3"}),
+        ("--help", READING | {"datetime", "sqlite3"}),
         ("add --help", READING | {"datetime", "sqlite3"}),
         ("--version", READING | {"sqlite3", "json"}),
     ],

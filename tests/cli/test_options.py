@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +21,6 @@ from plantdesk.store.sqlite.files import file_lock
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -130,6 +132,15 @@ def test_help_prints_what_the_option_prints(
         shown.append(capfd.readouterr().out)
     assert shown[0].startswith(shown[1])  # and then what the manual says
     assert shown[0].startswith(f"usage: plantdesk {command}".rstrip())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+@pytest.mark.parametrize("typed", ["--help", "help", "token create --help"])
+def test_help_that_cannot_be_printed_is_a_failure(typed: str) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "plantdesk", *typed.split()]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr[:46]) == (1, "plantdesk: The output could not be written: No")
 
 
 def test_tokens_are_listed_in_json(capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The catalogues of the window's languages: what is chosen, what is refused, and that they are up to date."""
+"""The catalogues of the window's languages: what is chosen, what is refused, what is counted."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
+import project
 import translations
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue, chosen
@@ -143,24 +144,51 @@ def test_the_language_is_that_of_the_setting_or_the_first_of_the_system_that_is_
 # --- the files of PlantDesk ---
 
 
-def test_the_template_has_the_texts_of_the_code() -> None:
-    template = translations.FOLDER / translations.TEMPLATE
-    assert template.read_bytes() == translations.text_of(translations.extracted()), "python3 packaging/dev.py texts"
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_language_is_complete_usable_and_compiled(file: Path) -> None:
-    found = translations.updated(file, translations.extracted())
-    assert not [message.id for message in found if message.id and not translations.is_translated(message)]
-    assert not translations.problems_of(found)
-    assert file.read_bytes() == translations.text_of(found), "python3 packaging/dev.py texts"
-    assert file.with_suffix(".mo").read_bytes() == translations.compiled(found), "python3 packaging/dev.py texts"
+def test_the_translations_of_a_language_can_be_used(file: Path) -> None:
+    assert not translations.problems_of(read_po(io.BytesIO(file.read_bytes()), locale=file.stem))
     assert file.stem in languages.available()
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of the translations of a program with two texts."""
+    code = tmp_path / "plantdesk" / "page.py"
+    code.parent.mkdir()
+    code.write_text('self.tr("Cancel"), Text("{count:,} plants", one="1 plant", count=2)', encoding="utf-8")
+    monkeypatch.setattr(project, "ROOT", tmp_path)
+    monkeypatch.setattr(translations, "FOLDER", tmp_path)
+    return tmp_path / "de.po"
+
+
+CANCEL = 'msgid "Cancel"\nmsgstr "Abbrechen"\n\n'
+PLANTS = 'msgid "1 plant"\nmsgid_plural "{count:,} plants"\nmsgstr[0] "eine"\nmsgstr[1] "viele"\n'
+
+
+@pytest.mark.parametrize(("texts", "count"), [("", 0), (CANCEL, 1), (CANCEL + PLANTS, 2)])
+def test_a_missing_translation_is_only_counted(
+    file: Path, capfd: pytest.CaptureFixture[str], texts: str, count: int
+) -> None:
+    file.write_text(texts, encoding="utf-8")
+    assert translations.main(["--check"]) == (0 if count == 2 else 1)
+    assert file.read_text(encoding="utf-8") == texts
+    assert translations.main([]) == 0
+    assert 'msgid "Cancel"' in file.read_text(encoding="utf-8")
+    assert capfd.readouterr() == (f"de: {count} of 2 texts\n" * 2, "")
+
+
+def test_a_translation_with_other_fields_is_refused(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file.write_text(CANCEL.replace("Abbrechen", "Abbrechen {name}"), encoding="utf-8")
+    assert translations.main([]) == 1
+    assert "'Cancel' is translated to 'Abbrechen {name}'" in capfd.readouterr().err
 
 
 def test_no_language_has_sentences_of_another() -> None:
     catalogues = [read_po(io.BytesIO(file.read_bytes())) for file in FILES]
-    texts = [{(each.context, each.id): each.string for each in found if each.id} for found in catalogues]
+    texts = [
+        {(each.context, each.id): each.string for each in found if each.id and translations.is_translated(each)}
+        for found in catalogues
+    ]
     for one, other in itertools.combinations(texts, 2):
-        same = [text for text, string in one.items() if string == other[text] and string != text[1]]
+        same = [text for text, string in one.items() if string == other.get(text) and string != text[1]]
         assert not [text for text in same if " " in str(one[text])]

@@ -279,7 +279,9 @@ def test_the_sections_show_that_they_have_the_focus(desk: SettingsDesk) -> None:
     assert sections.grab().toImage() != without
 
 
-@pytest.mark.parametrize("text", ["theme", "dark", "dunkel", "font", "Schrift"])
+@pytest.mark.parametrize(
+    "text", ["theme", "dark", "font", *(pytest.param(word, marks=pytest.mark.slow) for word in ("dunkel", "Schrift"))]
+)
 def test_in_another_language_a_search_finds_english_words_too(
     request: pytest.FixtureRequest, qapp: QApplication, text: str
 ) -> None:
