@@ -60,7 +60,7 @@ class Bridge(QObject):
         self.short_tasks = self.worker("window-worker")
         self.long_tasks = LongTasks(self.post)
         self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._pause.timeout.connect(self._on_changes_added)
+        self._pause.timeout.connect(self._on_pause_ended)
         self._changes_added.connect(self._on_changes_added, Qt.ConnectionType.QueuedConnection)
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
@@ -138,6 +138,11 @@ class Bridge(QObject):
 
     @Slot()
     def _on_changes_added(self) -> None:
+        """Let the results that are posted already go first: a commit may be signalled before its result is followed."""
+        self._pause.start(0)
+
+    @Slot()
+    def _on_pause_ended(self) -> None:
         worked = time.thread_time() - self._cpu_at_signal  # its painting included
         pause = min(max(_PAUSE, _WORK_FACTOR * worked), _MAX_PAUSE)
         wait = self._signalled_at + pause - time.monotonic()

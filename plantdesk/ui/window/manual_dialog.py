@@ -200,8 +200,9 @@ class ManualDialog(Dialog):
         return "\n\n".join([*paragraphs, *remark])
 
     def _go_to(self, heading: str) -> None:
+        """Scroll to a heading, not to the line of the contents with the same text."""
         block = self._text.document().begin()
-        while block.isValid() and block.text().lower() != heading:
+        while block.isValid() and not (block.blockFormat().headingLevel() and block.text().lower() == heading):
             block = block.next()
         if block.isValid():
             self._text.verticalScrollBar().setValue(
