@@ -46,7 +46,6 @@ RECIPES = {
     ),
     "reproduce": Recipe("package_tests.comparisons:reproduce", "build everything for Linux twice and compare"),
     "start": Recipe("package_tests.comparisons:start", "compare start times, frozen and unpackaged", ("--rounds",)),
-    "ci": Recipe("ci.chain:ci", "all that every change must pass"),
     "verify": Recipe("ci.chain:verify", "all that a release must pass", ("--no-wine",)),
     "icons": Recipe("bundle.icons:main", "draw the icons from their SVGs; run with .dev/env's Python"),
     "manual": Recipe("linux.manual:main", "write manual page and completions; run with the build environment", ("to",)),

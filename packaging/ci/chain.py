@@ -1,4 +1,4 @@
-"""`build.py ci` (two minutes) and `build.py verify` (fifteen): what must hold on every change, and before a release."""
+"""`build.py verify` (fifteen minutes): what packages must hold before a release."""
 
 from __future__ import annotations
 
@@ -17,22 +17,12 @@ from package_tests import comparisons, packages, wine
 if TYPE_CHECKING:
     Step = tuple[str, Callable[[], object]]
 
-_BUNDLE: list[Step] = [
+_STEPS: list[Step] = [
+    ("files checked", checks.check),
+    ("workflows linted", checks.lint),
     ("frozen", freeze.make),
     ("within the limits", contents.check_bundle),
     ("smoke test of the bundle", lambda: packages.smoke(str(project.executable()), "source", screenshot="bundle")),
-]
-CI: list[Step] = [
-    ("files checked", checks.check),
-    ("workflows linted", partial(checks.lint, if_possible=True)),
-    *_BUNDLE,
-    (".deb made, checked by lintian", partial(deb.make, quick=True)),
-    (".deb used in a clean Debian 12", packages.verify_deb),
-]
-PROVE: list[Step] = [
-    ("files checked", checks.check),
-    ("workflows linted", checks.lint),
-    *_BUNDLE,
     ("built twice, the same bytes", comparisons.reproduce),
     ("upgraded while it runs", packages.verify_upgrade),
     (".deb made", deb.make),
@@ -48,21 +38,13 @@ PROVE: list[Step] = [
 ]
 
 
-def ci() -> None:
-    """Run the steps for every change."""
-    _run(CI)
-
-
 def verify(*, no_wine: bool = False) -> None:
-    """Run the steps for a release."""
-    _run([(name, step) for name, step in PROVE if not (no_wine and "wine" in name)])
-
-
-def _run(steps: list[Step]) -> None:
     """Run each step and print its time."""
     apt.need(["xvfb", "fonts-dejavu-core"])
     began = time.monotonic()
-    for name, step in steps:
+    for name, step in _STEPS:
+        if no_wine and "wine" in name:
+            continue
         started = time.monotonic()
         step()
         dev.say(f"* {name} ({time.monotonic() - started:.0f} s)")

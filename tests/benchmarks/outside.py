@@ -42,7 +42,7 @@ from plantdesk import __version__
 from plantdesk.ui.plants.table.cells import Column
 from tests.benchmarks.load import cpu_seconds, create_token, free_port
 from tests.benchmarks.start import EMPTY_WINDOW
-from tests.benchmarks.views import CASES, Case, fill, report, summary
+from tests.benchmarks.views import CASES, Case, fill, print_results, summary
 from tests.benchmarks.x_screen import POLL, TIMEOUT, Area, Screen
 
 _ROOT = Path(__file__).parents[2]
@@ -327,7 +327,7 @@ def _measure_views(programs: list[Program], options: argparse.Namespace) -> None
             program.sort_newest_first()
     for program in programs:
         print(f"\n{program.name}", end="")
-        report(program.views)
+        print_results(program.views)
 
 
 def _measure_posts(programs: list[Program], options: argparse.Namespace) -> None:

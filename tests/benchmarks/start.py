@@ -1,11 +1,10 @@
 """Time from starting Python to the first painted window, and until it is complete, beside an empty PySide6 window.
 
-    python -m tests.benchmarks.start [ROUNDS] [--plants N] [--require 0.5]
+    python -m tests.benchmarks.start [ROUNDS] [--plants N]
 
 Complete is a window with its rows, its counts and its API. PlantDesk was closed before, so that it has kept indexes,
 and first paints the layout of the last session. The variants run in turn. Prints medians and 90th percentiles in
 milliseconds, of the time and of the processor's, and their ratios. Needs a display, or QT_QPA_PLATFORM=offscreen.
-`--require 0.5` fails where the processor time is more than twice the goal: the other varies more on a busy machine.
 """
 
 from __future__ import annotations
@@ -21,13 +20,11 @@ import time
 from pathlib import Path
 
 from plantdesk import __version__
-from tests.benchmarks.figures import Figure, add_option, require
+from tests.benchmarks.figures import Figure, report
 from tests.benchmarks.load import cpu_seconds, free_port
 
 #: Times of an empty window.
 _GOALS = {"plantdesk": 1.15, "complete": 2.5}
-#: Where the goal is missed.
-_REACHED = {"complete": 4.3}
 _TIMEOUT = 60
 #: Seconds between two looks whether a window is at rest, and of a core: one whose indexes are built uses less.
 _REST, _IDLE = 2.0, 0.05
@@ -145,7 +142,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rounds", nargs="?", type=int, default=15)
     parser.add_argument("--plants", type=int, default=0)
-    add_option(parser)
     options = parser.parse_args()
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in _VARIANTS}
     with tempfile.TemporaryDirectory() as folder:
@@ -154,11 +150,10 @@ def main() -> None:
         for _ in range(options.rounds + 1):  # the first round only warms the disk cache
             for name, code in _VARIANTS.items():
                 found[name].append(start_ms(code, home))
-    _, processor = [_report(at, found) for at in (0, 1)]
-    require(processor, options.require)
+    report(figure for at in (0, 1) for figure in _print(at, found))
 
 
-def _report(at: int, found: dict[str, list[tuple[float, float]]]) -> list[Figure]:
+def _print(at: int, found: dict[str, list[tuple[float, float]]]) -> list[Figure]:
     kind = ("time", "processor time")[at]
     medians = {name: _median_and_p90([each[at] for each in values[1:]]) for name, values in found.items()}
     print(f"{kind}:")
@@ -168,7 +163,7 @@ def _report(at: int, found: dict[str, list[tuple[float, float]]]) -> list[Figure
     figures = []
     for name, goal in _GOALS.items():
         median, p90 = medians[name]
-        figures.append(Figure(f"{name}, {kind}", median / empty[0], goal, _REACHED.get(name, 0.0)))
+        figures.append(Figure(f"{name} / empty window, {kind}", median / empty[0]))
         print(f"{name} / empty window: {median / empty[0]:.2f} / {p90 / empty[1]:.2f}, goal {goal}", end="")
         print(f"; without the start of Python itself: {(median - python[0]) / (empty[0] - python[0]):.2f}")
     return figures

@@ -1,11 +1,10 @@
 """Searches and sorts of a million plants in the window, beside those of PlantDesk 0.1.0 and the goals.
 
-    python -m tests.benchmarks.views [--plants N] [--rounds 7] [--require 0.5]
+    python -m tests.benchmarks.views [--plants N] [--rounds 7]
 
 Every search is typed and every sort is clicked, on the real widgets and a real store: once its indexes are built, right
 after another start, and right after an import of a tenth as many plants. Prints median and 90th percentile of the
 milliseconds until the first rows are shown and until all are counted, and the resident memory. Needs no display.
-`--require 0.5` fails where the best round takes more than twice the goal.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.theme.theme import Theme
-from tests.benchmarks.figures import Figure, add_option, require
+from tests.benchmarks.figures import Figure, report
 
 _TAGS = ("succulent", "living room", "kitchen", None, "office", "orchid", "archive")
 _NAMES = ("Echeveria elegans", "Monstera deliciosa", "Aloe vera", "Ficus lyrata", "Wollemia nobilis")
@@ -131,7 +130,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plants", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=7)
-    add_option(parser)
     options = parser.parse_args()
     app = QApplication(sys.argv[:1])
     theme = Theme(app)
@@ -150,7 +148,7 @@ def main() -> None:
                 if not is_first:
                     add(store, range(options.plants + 1, options.plants * 11 // 10))
                     figures += measure_all(window, options.rounds, "After an import")
-    require(figures, options.require)
+    report(figures)
 
 
 @contextmanager
@@ -185,14 +183,14 @@ def measure_all(window: Window, rounds: int, title: str) -> Iterator[Figure]:
     """Measure all cases and print them; yield the best round of each that has a goal, in milliseconds."""
     results = {case: [window.measure(case) for _ in range(rounds)] for case in CASES}
     print(f"\n{title}, memory {_memory():.0f} MiB")
-    report(results)
+    print_results(results)
     for case, times in results.items():
         for part, goal in enumerate(case.goals):
             if goal is not None:
-                yield Figure(f"{title}, {case.name}", min(each[part] for each in times) * 1000, goal)
+                yield Figure(f"{title}, {case.name}, ms", min(each[part] for each in times) * 1000)
 
 
-def report(results: Mapping[Case, Sequence[tuple[float, float]]]) -> None:
+def print_results(results: Mapping[Case, Sequence[tuple[float, float]]]) -> None:
     """Print the seconds of first rows and all rows beside those of 0.1.0 and the goals."""
     print(f"\n{'median/p90, ms':18}{'first rows':>14}{'0.1.0':>12}{'goal':>6}{'all rows':>14}{'0.1.0':>12}{'goal':>6}")
     for case, times in results.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -41,7 +42,13 @@ def test_the_subject_of_a_commit(subject: str, is_accepted: bool, tmp_path: Path
 
 
 def test_a_commit_is_checked_as_in_ci() -> None:
-    entries = {hook["entry"].removesuffix(" --if-possible") for hook in hooks() if hook["language"] == "system"}
-    steps = yaml.safe_load((project.ROOT / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8"))
-    commands = [step.get("run", "") for step in steps["jobs"]["lint"]["steps"]]
-    assert entries == {command.replace("python ", "python3 ") for command in commands if "packaging/" in command}
+    entries = {hook["entry"] for hook in hooks() if hook["language"] == "system" and "files" not in hook}
+    (commands,) = re.findall(r"^commands=\((.*)\)$", (project.ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
+    assert entries <= {f"python3 packaging/dev.py {command}" for command in commands.split()}
+
+
+def test_the_workflows_call_the_scripts_and_nothing_of_their_own() -> None:
+    for name, script in (("checks", ".ci/run"), ("nightly", ".ci/release")):
+        text = (project.ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+        assert script in text
+        assert "packaging/" not in text
