@@ -107,6 +107,18 @@ def qapp_args() -> list[str]:
 
 
 @pytest.fixture(autouse=True)
+def font(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Leave the application's font as it was: the next theme takes it for that of the system."""
+    if "qapp" not in request.fixturenames:
+        yield
+        return
+    app: QApplication = request.getfixturevalue("qapp")
+    before = app.font()
+    yield
+    app.setFont(before)
+
+
+@pytest.fixture(autouse=True)
 def collector(request: pytest.FixtureRequest) -> Iterator[None]:
     """Collect the garbage of a test with widgets on the main thread only, as the window does.
 

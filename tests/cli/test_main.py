@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sqlite3
 import subprocess
@@ -16,7 +15,6 @@ import pytest
 from plantdesk import __version__
 from plantdesk.api.openapi import description
 from plantdesk.cli.main import main
-from plantdesk.domain.edits import RenameTag
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths
@@ -262,60 +260,6 @@ def test_wrong_usage_is_2_and_names_the_command(arguments: list[str], capfd: pyt
 def test_the_version_is_printed(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-m", "plantdesk", *arguments], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == (f"plantdesk {__version__}\n", "")
-
-
-_PRINT_MODULES = """
-import atexit, sys
-from plantdesk.cli.main import main
-atexit.register(lambda: print(*sys.modules, file=sys.stderr))
-sys.exit(main(sys.argv[1:]))
-"""
-#: What takes long to import, and what only commands that write need.
-LIBRARIES = {"PySide6", "asyncio", "pydantic", "sqlalchemy", "sqlmodel", "starlette", "uvicorn"}
-WRITING = LIBRARIES | {"dataclasses", "inspect", "portalocker", "typing_extensions"}
-READING = WRITING | {"concurrent.futures", "hashlib", "logging"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "without"),
-    [
-        ("add --name Fern --id 2", WRITING),
-        ("edit 1 --name Moss", WRITING),
-        ("delete 1", WRITING),
-        ("undo", WRITING),
-        ("tag rename hall attic", WRITING),
-        ("token list", WRITING),
-        ("backup", WRITING),
-        ("list", READING),
-        ("get 1", READING),
-        ("tag list", READING),
-        ("add --like 1 --id 2", WRITING),
-        ("duplicates --json", READING | {"plantdesk.domain.edits"}),
-        ("names info --json", READING | {"plantdesk.transfer.text"}),
-        ("history", READING),
-        ("export plants.csv", READING),
-        ("export plants.jsonl", READING),
-        ("export plants.xlsx", READING),
-        ("__complete tags", READING),
-        ("info", READING | {"argparse", "datetime", "json", "sqlite3"}),
-        ("openapi", READING),
-        ("--help", READING | {"datetime", "sqlite3"}),
-        ("add --help", READING | {"datetime", "sqlite3"}),
-        ("--version", READING | {"sqlite3", "json"}),
-    ],
-)
-def test_a_command_imports_only_what_it_needs(
-    arguments: str, without: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with closing(Store(paths.database_file())) as store:
-        store.add(NewPlant(1, "Fern", "attic"), COMMAND).result()
-        store.apply([RenameTag("attic", "hall")], COMMAND).result()
-    for variable in [each for each in os.environ if each.startswith("COVERAGE")]:  # it imports them
-        monkeypatch.delenv(variable)
-    command = [sys.executable, "-c", _PRINT_MODULES, *arguments.split()]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == (3 if arguments == "info" else 0), done.stderr
-    assert not without & set(done.stderr.splitlines()[-1].split())
 
 
 def test_a_broken_pipe_prints_no_error() -> None:

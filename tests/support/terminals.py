@@ -17,7 +17,10 @@ class Terminal:
     """A pseudo-terminal. `end` is the descriptor for programs, which they get as standard input, output or both."""
 
     def __init__(self) -> None:
-        self._keyboard, self.end = pytest.importorskip("pty").openpty()
+        try:
+            self._keyboard, self.end = pytest.importorskip("pty").openpty()
+        except OSError as error:
+            pytest.skip(f"no pseudo-terminal here: {error}")
 
     def __enter__(self) -> Self:
         return self
