@@ -27,6 +27,8 @@ from plantdesk.store.postgres.migration import create_tables
 _NOBODY = 65534
 _START_SECONDS = 60
 _SETTINGS = {
+    "autovacuum": "off",  # of hundreds of small databases
+    "jit": "off",
     "fsync": "off",  # kills of the server lose nothing, only of the machine
     "full_page_writes": "off",
     "listen_addresses": "127.0.0.1",

@@ -28,6 +28,7 @@ from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.plain_table import PlainTable
 from tests.support.desk import Desk
 from tests.support.dialogs import Dialogs, fill
+from tests.support.samples import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,14 +241,14 @@ def test_a_dialog(window: Window, name: str, subtests: pytest.Subtests) -> None:
             check(window)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES, 4))
 def test_texts_can_be_read_in_dark_colors(window: Window, theme: Theme, name: str) -> None:
     theme.set_mode(ThemeMode.DARK)
     window.open(name)
     texts_can_be_read(window)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES, 4))
 def test_large_text_on_a_small_screen_is_not_wider_than_the_dialog(window: Window, theme: Theme, name: str) -> None:
     theme.set_text_scale(1.5)
     try:
