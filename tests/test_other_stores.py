@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from plantdesk.ui.single_window import SingleWindow
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.window.stores import Stores
 from tests.support.desk import Desk, plain
+from tests.support.ports import free_port
 from tests.support.programs import runtimes
 from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import ProgramDesk, running
@@ -130,9 +130,7 @@ def test_another_store_keeps_the_port_that_was_chosen_for_it(
     desk: ProgramDesk, qtbot: QtBot, qapp: QApplication, tmp_path: Path, started: list[list[str]]
 ) -> None:
     file = store_at(tmp_path / "garden.db", "Aloe")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with running(qtbot, qapp, file, port=0) as other:
         other.until_on()
         other.choose("Edit", "Settings…")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -44,6 +43,7 @@ from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_table import PlainTable
 from tests.store.postgres.test_migration import make_old_store
 from tests.support.desk import Desk, plain
+from tests.support.ports import free_port
 from tests.support.postgres_server import running_server
 from tests.support.tcp_proxy import proxy_to
 from tests.support.waiting import MILLISECONDS, SECONDS
@@ -344,8 +344,7 @@ def test_the_api_answers_503_while_the_server_is_off_and_adds_nothing_twice() ->
 
 
 def test_commands_fail_with_a_sentence_where_there_is_no_server(capfd: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        url = f"postgresql://anna:secret@127.0.0.1:{free.getsockname()[1]}/plants"
+    url = f"postgresql://anna:secret@127.0.0.1:{free_port()}/plants"
     for command in (["list"], ["add", "--name", "Fern"], ["history"], ["token", "list"]):
         assert main([*command, "--database", url]) == 1
         errors = capfd.readouterr().err

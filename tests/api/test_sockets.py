@@ -10,6 +10,7 @@ import pytest
 
 from plantdesk.api import sockets
 from plantdesk.domain.server_state import PortInUseError, PortReservedError, ServerFailedError
+from tests.support.ports import free_port
 
 
 def windows_error(number: int, code: int) -> OSError:
@@ -34,8 +35,7 @@ def test_each_error_has_its_own_message(
     error: OSError, expected: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = sockets._bound  # noqa: SLF001
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        free: int = server.getsockname()[1]  # else the message may name another user who has the port
+    free = free_port()  # else the message may name another user who has the port
 
     def refused(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
         if port == free:

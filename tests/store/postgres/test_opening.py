@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from contextlib import closing
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from plantdesk.store.postgres.connections import (
 )
 from plantdesk.store.postgres.migration import create_tables
 from plantdesk.store.postgres.schema import NoSharedStoreError
+from tests.support.ports import free_port
 from tests.support.postgres_server import running_server
 from tests.support.waiting import SECONDS
 
@@ -68,10 +68,8 @@ def test_the_cause_of_a_refusal_is_named(
 
 
 def test_a_server_that_is_off_is_said_so() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     with pytest.raises(ServerUnreachableError) as refused:
-        location_of(f"postgresql://127.0.0.1:{port}/plants").open(create=True)
+        location_of(f"postgresql://127.0.0.1:{free_port()}/plants").open(create=True)
     assert refused.value.retry_after is not None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.outcomes import Outcomes, Setup
 from plantdesk.ui.widgets.fields import ComboBox
 from tests.support.desk import Desk
+from tests.support.ports import free_port
 from tests.support.secret_service import secret_service
 from tests.support.waiting import MILLISECONDS
 
@@ -104,8 +104,7 @@ def test_a_store_tells_its_plants_and_is_not_made_again(desk: StoreDesk, postgre
 def test_each_failure_has_its_line_and_its_remedy(desk: StoreDesk, users: PostgresServer) -> None:
     store = users.new_store()
     users.execute("UPDATE plantdesk.state SET version = 99, reads_from = 99", store.name)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        closed = free.getsockname()[1]
+    closed = free_port()
     failures = (
         (
             f"postgresql://127.0.0.1:{closed}/plants",
