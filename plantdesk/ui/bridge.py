@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from math import ceil
@@ -55,12 +56,13 @@ class Bridge(QObject):
         self._pending: _Burst | None = None
         self._closed = False
         self._unposted: list[Callable[[], object]] = []
+        self._results: deque[Callable[[], object]] = deque()
         self._signalled_at = float("-inf")
         self._cpu_at_signal = 0.0
         self.short_tasks = self.worker("window-worker")
         self.long_tasks = LongTasks(self.post)
         self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._pause.timeout.connect(self._on_pause_ended)
+        self._pause.timeout.connect(self._on_changes_added)
         self._changes_added.connect(self._on_changes_added, Qt.ConnectionType.QueuedConnection)
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
@@ -121,9 +123,9 @@ class Bridge(QObject):
                 return
             error = finished.exception()
             if error is None:
-                self.call(receiver, done, finished.result())
+                self._add_result(partial(_call, receiver, done, (finished.result(),)))
             elif failed is not None and isinstance(error, Exception):
-                self.call(receiver, failed, error)
+                self._add_result(partial(_call, receiver, failed, (error,)))
             else:
                 _log.error("A write of the window failed", exc_info=error)
 
@@ -138,11 +140,7 @@ class Bridge(QObject):
 
     @Slot()
     def _on_changes_added(self) -> None:
-        """Let the results that are posted already go first: a commit may be signalled before its result is followed."""
-        self._pause.start(0)
-
-    @Slot()
-    def _on_pause_ended(self) -> None:
+        self._deliver_results()  # a commit may be signalled before its result is followed
         worked = time.thread_time() - self._cpu_at_signal  # its painting included
         pause = min(max(_PAUSE, _WORK_FACTOR * worked), _MAX_PAUSE)
         wait = self._signalled_at + pause - time.monotonic()
@@ -158,6 +156,15 @@ class Bridge(QObject):
         if burst is not None and not self._closed:
             self._signalled_at, self._cpu_at_signal = time.monotonic(), time.thread_time()
             self.changed.emit(burst.changes())
+
+    def _add_result(self, function: Callable[[], object]) -> None:
+        """Deliver the result of a write soon, and before later changes; any thread."""
+        self._results.append(function)
+        self.post(self._deliver_results)
+
+    def _deliver_results(self) -> None:
+        while self._results and not self._closed:
+            self._results.popleft()()
 
     @Slot(object)
     def _on_posted(self, function: Callable[[], object]) -> None:
