@@ -40,9 +40,11 @@ def epoch() -> int:
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if given:
         return int(given)
-    shown = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False)
-    # An unpacked source archive has no history.
-    return int(shown.stdout) if shown.returncode == 0 else int((ROOT / "CHANGELOG.md").stat().st_mtime)
+    try:
+        command = ["git", "log", "-1", "--format=%ct"]
+        return int(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    except (OSError, subprocess.CalledProcessError):  # an unpacked source archive has no history
+        return int((ROOT / "CHANGELOG.md").stat().st_mtime)
 
 
 def modules() -> list[str]:

@@ -55,11 +55,14 @@ def newer_release(address: str = LATEST, current: str = __version__) -> Release 
     Uses the system's proxy.
     """
     from http.client import HTTPException
+    from urllib.error import HTTPError
 
     try:
         release = _fetch(address)
     except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError) as error:
         logger.info("The check for a newer version failed: %s", error)
+        if isinstance(error, HTTPError):
+            error.close()  # it is the answer
         return None
     newer = _numbers(release.version) > _numbers(current)
     logger.info("The newest version is %s", release.version)

@@ -53,7 +53,7 @@ _AS_NOBODY = """
 import gettext, locale, os, platformdirs, shutil, sys
 from plantdesk.cli import main as cli, options
 from plantdesk.api import discovery
-from plantdesk.cli.commands import program
+from plantdesk.cli.commands import info, program
 from plantdesk.platform import login
 os.setuid(54321)
 sys.exit(cli.main(sys.argv[1:]))

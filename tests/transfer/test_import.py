@@ -178,7 +178,7 @@ def test_an_id_that_files_have_twice_is_reported_with_the_row_that_has_it(
         (
             "plants.jsonl",
             '{"name": Fern}\n["Fern"]\n{"name": 1, "name": 2}\n{"id": 5}\n{"name": ["Fern"]}\n'
-            '{"name": "\\ud800"}\n{"x": ' + "[" * 2000,
+            '{"name": "\\ud800"}\n{"x": ' + "[" * 200_000,
             [
                 "line 1: It is not JSON: Expecting value at column 10.",
                 'line 2: It is not an object, such as {"id": 1, "name": "Fern"}.',
@@ -553,7 +553,7 @@ def test_rejects_have_all_that_was_in_a_row(
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.json", '[{"id":1,"id":2,"name":"a"}]'), ("a.jsonl", f'{{"name":"a","x":{"[" * 9000}{"]" * 9000}}}\n')],
+    [("a.json", '[{"id":1,"id":2,"name":"a"}]'), ("a.jsonl", f'{{"name":"a","x":{"[" * 200_000}{"]" * 200_000}}}\n')],
 )
 def test_a_name_that_could_not_be_read_is_not_said_to_be_missing(
     write: Write, capfd: pytest.CaptureFixture[str], name: str, content: str
