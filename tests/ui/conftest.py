@@ -73,6 +73,12 @@ def pytest_pyfunc_call() -> Generator[None, object, object]:
 
 
 @pytest.fixture(autouse=True)
+def application(qapp: QApplication) -> QApplication:
+    """Let each test have an application: without its event dispatcher, what listens to a socket ends the process."""
+    return qapp
+
+
+@pytest.fixture(autouse=True)
 def locale() -> Iterator[None]:
     """Write numbers and times as in the United States, wherever the test runs."""
     before = QLocale()
