@@ -124,6 +124,31 @@ def stored(store: Store, query: Query) -> list[int]:
         return [plant_id for chunk in reader.ids(view_of(query)) for plant_id in chunk]
 
 
+def compared(qtbot: QtBot, model: PlantModel) -> None:
+    model.apply(Changes(needs_reload=True))
+    assert not model.is_current
+    qtbot.waitUntil(lambda: model.is_current)
+
+
+@pytest.mark.parametrize("column", [Column.ADDED, Column.NAME, Column.ID])
+def test_a_plant_that_a_reader_lists_again_has_one_row(
+    qtbot: QtBot, store: _HookedStore, model: PlantModel, caplog: pytest.LogCaptureFixture, column: Column
+) -> None:
+    ids = [*range(1, 1001), *(2**21 + each for each in range(1, 9)), -5]
+    add_each(store, [(new_plant({"id": each, "name": f"Fern {each}"}), FORM) for each in ids])
+    store.repeats = True
+    model.show(Query(column=column))
+    model.set_store(store)
+    qtbot.waitUntil(lambda: model.is_current)
+    assert ids_of(model) == stored(store, model.query)
+    assert "listed plants of a view twice" in caplog.text
+    add_each(store, [(new_plant({"id": 5000, "name": "Fern 5000"}), FORM)])
+    qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
+    compared(qtbot, model)
+    assert ids_of(model) == stored(store, model.query)
+    assert model.total == 1010
+
+
 @pytest.mark.parametrize("column", [Column.NAME, Column.TAG, Column.ID, Column.SOURCE])
 @pytest.mark.usefixtures("small")
 def test_new_plants_are_listed_after_their_row_was_not_found(
