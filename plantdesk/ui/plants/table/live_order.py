@@ -155,6 +155,7 @@ class LiveOrder(QObject):
         if self.total is not None:
             self.total += len(ids)
         self._insert_added(ids)
+        self._count_rows()
 
     def update(self, updated: Sequence[int], removed: Sequence[int], row_of: Callable[[int], int | None]) -> None:
         """Show that plants were edited or restored (`updated`) and deleted.
@@ -274,6 +275,11 @@ class LiveOrder(QObject):
             self.refresh_later()
         self.count_changed.emit()
 
+    def _count_rows(self) -> None:
+        """Count the plants of the store where all have rows: a query may have counted those that are reported now."""
+        if self.is_current and not self._query.text:
+            self.total = len(self.ids)
+
     def _insert_added(self, ids: list[int]) -> None:
         """Insert added ids: at an end when sorted by time, else where a query of the store finds them."""
         if self._view is None:
@@ -314,6 +320,7 @@ class LiveOrder(QObject):
                 self._insert(row, array("q", [point.id for point in group]))
             if points:
                 self.rows_added.emit(array("q", [point.id for point in points]))
+            self._count_rows()
             self.count_changed.emit()
             if self._added_elsewhere:
                 self._find_insertion_points()
