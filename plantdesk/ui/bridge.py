@@ -191,6 +191,8 @@ class _Burst:
         for plant_id in changes.removed:
             self._added.pop(plant_id, None)
             self._updated.pop(plant_id, None)
+        # Of an id that was deleted and given again, `removed` and `added` would not tell which came first.
+        self._needs_reload |= any(row.id in self._removed for row in changes.added)
         for row in (*changes.added, *changes.updated):
             self._updated.pop(row.id, None)
             self._removed.pop(row.id, None)

@@ -196,7 +196,7 @@ class PostgresReader(PlantReader, FindsRows):
             bound = f"{key} < {found.bind(smallest)}" if view.descending else f"{key} > {found.bind(largest)}"
             found.require(bound)
             rest, _, _ = self._ask(lambda connection: _page(connection, view, found, key, None))
-            yield from _chunks(rest)
+            yield from _chunks(_without(rest, first))
 
     @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
@@ -429,7 +429,7 @@ def _unpacked(data: bytes | None) -> array[int]:
 
 
 def _without(ids: array[int], first: array[int]) -> array[int]:
-    """Return what comes behind the first ids, which were read before: plants may have changed since."""
+    """Return what comes behind the first ids, which were read before: plants may have been changed, or added again."""
     if ids[: len(first)] == first:
         return ids[len(first) :]
     known = frozenset(first)

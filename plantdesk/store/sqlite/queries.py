@@ -115,16 +115,17 @@ class Reader(PlantReader, LinePages, FindsRows):
 
     def _selected_ids(self, view: View, candidates: Sql | None, given: int) -> Iterator[array[int]]:
         """Yield the ids of a view by SQL, without the first `given` ones."""
-        if view.plants.is_everything and has_pages(view.order):
-            yield from pages(self._connection, view.order, _sizes(), descending=view.descending)
-            return
         sizes = _sizes()
-        is_newest_first = view.order is Order.ADDED and view.descending
-        if candidates is None and not given and is_newest_first and (newest := self._newest_ids(view.plants)):
-            yield newest
-            given = next(sizes)
-        found = ids_of(view.plants) if candidates is None else ids_of(view.plants, candidates)
-        for chunk in all_ids(self._connection, sql(found, _order_by(view)), sizes):
+        if view.plants.is_everything and has_pages(view.order):
+            chunks = pages(self._connection, view.order, sizes, descending=view.descending)
+        else:
+            is_newest_first = view.order is Order.ADDED and view.descending
+            if candidates is None and not given and is_newest_first and (newest := self._newest_ids(view.plants)):
+                yield newest
+                given = next(sizes)
+            found = ids_of(view.plants) if candidates is None else ids_of(view.plants, candidates)
+            chunks = all_ids(self._connection, sql(found, _order_by(view)), sizes)
+        for chunk in chunks:
             if rest := chunk[given:]:
                 yield rest
             given = max(0, given - len(chunk))

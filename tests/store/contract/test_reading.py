@@ -214,6 +214,22 @@ def test_a_sort_of_more_plants_than_a_first_page(
         assert ids(reader, View(order=order, descending=descending)) == [number for number, _, _ in expected]
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("order", [*Order])
+def test_a_plant_that_is_added_again_while_a_view_is_read_is_listed_once(
+    store: PlantStore, order: Order, *, descending: bool
+) -> None:
+    add_each(store, [(NewPlant(number, "Aloe", "a"), FORM) for number in range(1, 701)])
+    with closing(store.reader()) as reader:
+        chunks = reader.ids(View(order=order, descending=descending))
+        found = next(chunks).tolist()
+        again = found[:9]
+        store.apply([DeleteAll(Selection(ids=again))], COMMAND).result(SECONDS)
+        add_each(store, [(NewPlant(number, "Zinnia" if number % 2 else "Aloe", "z"), FORM) for number in again])
+        found += [plant_id for chunk in chunks for plant_id in chunk]
+    assert sorted(found) == [*range(1, 701)]
+
+
 def test_pages_leave_out_what_is_gone(reader: PlantReader) -> None:
     rows = reader.rows([10, 404, -120])
     assert {plant_id: (row.name, row.tag) for plant_id, row in rows.items()} == {

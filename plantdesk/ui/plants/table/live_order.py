@@ -23,7 +23,7 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.queries import insertion_points_of, load_order, matching_ids, refresh_order
+from plantdesk.ui.plants.table.queries import insertion_points_of, load_order, matching_ids, refresh_order, rows_of
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
@@ -155,6 +155,7 @@ class LiveOrder(QObject):
         if self.total is not None:
             self.total += len(ids)
         self._insert_added(ids)
+        self._count_rows()
 
     def update(self, updated: Sequence[int], removed: Sequence[int], row_of: Callable[[int], int | None]) -> None:
         """Show that plants were edited or restored (`updated`) and deleted.
@@ -238,6 +239,7 @@ class LiveOrder(QObject):
         self._set_state(_State.COMPLETE if loaded else _State.FAILED)
         self._outdated = True
         self._matching.clear()
+        self._inserting = frozenset()
         self._pause.setInterval(_RETRY_DELAY_MS)
         self._pause.start()
         self.failed.emit(error)
@@ -254,6 +256,9 @@ class LiveOrder(QObject):
             return
         self._set_state(_State.REFRESHING)
         self._outdated = False
+        self._inserting = frozenset()
+        self._added_elsewhere.update(self._added_while_loading)
+        self._added_while_loading.clear()
         self._queried_at = monotonic()
         self._forget_added()
         refresh = partial(refresh_order, view=self._view, retained=self._retained(), old=self.ids[:])
@@ -269,6 +274,11 @@ class LiveOrder(QObject):
         if self._outdated:
             self.refresh_later()
         self.count_changed.emit()
+
+    def _count_rows(self) -> None:
+        """Count the plants of the store where all have rows: a query may have counted those that are reported now."""
+        if self.is_current and not self._query.text:
+            self.total = len(self.ids)
 
     def _insert_added(self, ids: list[int]) -> None:
         """Insert added ids: at an end when sorted by time, else where a query of the store finds them."""
@@ -310,6 +320,7 @@ class LiveOrder(QObject):
                 self._insert(row, array("q", [point.id for point in group]))
             if points:
                 self.rows_added.emit(array("q", [point.id for point in points]))
+            self._count_rows()
             self.count_changed.emit()
             if self._added_elsewhere:
                 self._find_insertion_points()
@@ -325,6 +336,13 @@ class LiveOrder(QObject):
 
     def _insert_at_end(self, ids: list[int]) -> None:
         """Insert ids at the end of the rows where the newest are, unless they are there already."""
+        if self._may_have_rows(ids):
+            if self._state is _State.REFRESHING:
+                self._added_while_loading.extend(ids)
+            else:
+                self._added_elsewhere.update(ids)
+                self.refresh_later()
+            return
         newest_first = self._query.descending
         known = set(self.ids[:_OVERLAP] if newest_first else self.ids[-_OVERLAP:])
         new = array("q", _after_last(ids, known))
@@ -336,6 +354,11 @@ class LiveOrder(QObject):
             self._prepended += len(new)
         self._insert(0 if newest_first else len(self.ids), new)
         self.rows_added.emit(new)
+
+    def _may_have_rows(self, ids: list[int]) -> bool:
+        """Whether the rows are out of date and may have these ids further down: the next comparison finds them."""
+        is_out_of_date = self._outdated or self._state is _State.REFRESHING
+        return is_out_of_date and (len(ids) > _MAX_LOOKED_UP or bool(rows_of(frozenset(ids), self.ids)))
 
     def _edit(self, edits: list[Edit]) -> None:
         for edit in reversed(edits):

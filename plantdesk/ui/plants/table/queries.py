@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from array import array
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 
+
+_log = logging.getLogger(__name__)
 
 #: More ids are found by comparing each of the list.
 _MAX_SEARCHED = 10
@@ -125,6 +128,44 @@ def _rest(old: array[int], row: int, new: array[int], at: int) -> list[Edit]:
     return [Edit(row, len(old) - row, new[at:])]
 
 
+#: Ids that differ in these bits are known to be different: those of a million plants, as a rule.
+_COMPARED_BITS = 2**21 - 1
+
+
+class _Listing:
+    """The ids that a reader lists for a view. An id that it has listed already, which is a defect, is left out.
+
+    A byte for each value of some bits tells whether an id may be there already. A set of a million ids takes 70 MB.
+    """
+
+    def __init__(self) -> None:
+        self.ids = array("q")
+        self._taken = bytearray(_COMPARED_BITS + 1)
+
+    def new(self, ids: array[int]) -> array[int]:
+        """Return the ids that were not listed yet, and list them."""
+        taken, maybe_listed = self._taken, set[int]()
+        for plant_id in ids:
+            bits = plant_id & _COMPARED_BITS
+            if taken[bits]:
+                maybe_listed.add(plant_id)
+            taken[bits] = 1
+        new = self._without_listed(ids, maybe_listed) if maybe_listed else ids
+        self.ids += new
+        return new
+
+    def _without_listed(self, ids: array[int], maybe_listed: set[int]) -> array[int]:
+        listed, new = {plant_id for plant_id in self.ids if plant_id in maybe_listed}, array("q")
+        for plant_id in ids:
+            if plant_id not in listed:
+                new.append(plant_id)
+                if plant_id in maybe_listed:
+                    listed.add(plant_id)
+        if len(new) < len(ids):
+            _log.error("The store listed plants of a view twice: %d", len(ids) - len(new))
+        return new
+
+
 class Chunk(NamedTuple):
     """A part of the order: its ids from row `start` on, and the rows of the retained ids among them."""
 
@@ -144,22 +185,23 @@ class Refreshed(NamedTuple):
 
 def load_order(reader: PlantReader, task: Task, view: View, retained: frozenset[int]) -> int:
     """Report the order of a view in chunks; return the number of plants in the store."""
-    start = 0
-    for ids in reader.ids(view):
+    listing = _Listing()
+    for chunk in reader.ids(view):
         if task.cancelled:
             raise InterruptedError
+        start, ids = len(listing.ids), listing.new(chunk)
         task.report(Chunk(start, ids, {plant_id: start + row for plant_id, row in rows_of(retained, ids).items()}))
-        start += len(ids)
-    return start if view.plants.is_everything else reader.count()
+    return len(listing.ids) if view.plants.is_everything else reader.count()
 
 
 def refresh_order(reader: PlantReader, task: Task, view: View, retained: frozenset[int], old: array[int]) -> Refreshed:
     """Compare the order of a view with `old`, which must not change meanwhile."""
-    ids = array("q")
+    listing = _Listing()
     for chunk in reader.ids(view):
         if task.cancelled:
             raise InterruptedError
-        ids.extend(chunk)
+        listing.new(chunk)
+    ids = listing.ids
     edits = id_list_diff(old, ids)
     retained_rows = rows_of(retained, ids) if edits is None else {}
     total = len(ids) if view.plants.is_everything else reader.count()
@@ -176,7 +218,12 @@ def insertion_points_of(
     reader: PlantReader, _task: Task, view: View, ids: Sequence[int], known: array[int]
 ) -> list[InsertionPoint] | None:
     """Return where those of `ids` that are in a view belong among `known`; None: the view has to be read again."""
-    return reader.insertion_points(ids, view, known) if isinstance(reader, FindsRows) else None
+    points = reader.insertion_points(ids, view, known) if isinstance(reader, FindsRows) else None
+    new = {point.id: point for point in points or ()}
+    if points and (len(new) < len(points) or rows_of(frozenset(new), known)):
+        _log.error("The store gave rows to plants that are listed already")
+        return None
+    return points
 
 
 _MAX_ROWS = 8000

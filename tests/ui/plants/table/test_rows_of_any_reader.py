@@ -1,0 +1,267 @@
+"""Whatever a reader answers, and whichever query fails: the rows are those of the store in the end, each once."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from typing_extensions import override
+
+from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.errors import NothingToUndoError, StoreBusyError, UndoConflictError
+from plantdesk.domain.records import FORM, Changes
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import InsertionPoint
+from plantdesk.store.sqlite import queries
+from plantdesk.store.sqlite.queries import Reader
+from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.plants.table import live_order
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.live_order import Query, view_of
+from plantdesk.ui.plants.table.model import PlantModel
+from tests.support.adding import add_each
+from tests.support.cases import number
+from tests.support.waiting import SECONDS
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.domain.views import View
+    from plantdesk.ui.bridge import Bridge
+    from tests.ui.conftest import Adder
+
+    #: Called with the name of each query that the table makes; an exception is that of the query.
+    Hook = Callable[[str], object]
+
+
+def _answer(_query: str) -> None:
+    """Let a query be answered."""
+
+
+class _HookedReader(Reader):
+    hook: Hook
+    repeats = False
+
+    @override
+    def ids(self, view: View) -> Iterator[array[int]]:
+        for chunk in super().ids(view):
+            self.hook("ids")
+            yield chunk + chunk[:1] if self.repeats else chunk
+        self.hook("ids")
+        if self.repeats:
+            yield from super().ids(view)
+
+    @override
+    def matching(self, ids: Sequence[int], view: View) -> set[int]:
+        self.hook("matching")
+        return super().matching(ids, view)
+
+    @override
+    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
+        self.hook("insertion_points")
+        points = super().insertion_points(ids, view, known)
+        return [*(points or ()), InsertionPoint(0, known[0])] if self.repeats else points
+
+    @override
+    def count(self) -> int:
+        self.hook("count")
+        return super().count()
+
+
+class _HookedStore(Store):
+    hook: Hook = staticmethod(_answer)
+    repeats = False
+
+    @override
+    def reader(self) -> Reader:
+        reader = _HookedReader(self.file)
+        reader.hook = self._call_hook
+        reader.repeats = self.repeats
+        return reader
+
+    def _call_hook(self, query: str) -> None:
+        self.hook(query)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[_HookedStore]:
+    with closing(_HookedStore(tmp_path / "plants.db")) as store:
+        yield store
+
+
+@pytest.fixture
+def model(bridge: Bridge) -> Iterator[PlantModel]:
+    with closing(PlantModel(bridge)) as model:
+        bridge.changed.connect(model.apply)
+        yield model
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few plants do what many do, and repeat queries at once."""
+    monkeypatch.setattr(queries, "_FIRST_CHUNK", 4)
+    monkeypatch.setattr(queries, "_CHUNK", 8)
+    monkeypatch.setattr(live_order, "_OVERLAP", 10)
+    monkeypatch.setattr(live_order, "_MAX_LOOKED_UP", 2)
+    monkeypatch.setattr(live_order, "_MAX_INSERTED", 4)
+    monkeypatch.setattr(live_order, "_MIN_PAUSE_MS", 1)
+    monkeypatch.setattr(live_order, "_RETRY_DELAY_MS", 1)
+
+
+def ids_of(model: PlantModel) -> list[int]:
+    return model.ids_between(0, model.rowCount() - 1).tolist()
+
+
+def stored(store: Store, query: Query) -> list[int]:
+    with closing(Reader(store.file)) as reader:
+        return [plant_id for chunk in reader.ids(view_of(query)) for plant_id in chunk]
+
+
+def compared(qtbot: QtBot, model: PlantModel) -> None:
+    model.apply(Changes(needs_reload=True))
+    assert not model.is_current
+    qtbot.waitUntil(lambda: model.is_current)
+
+
+@pytest.mark.parametrize("column", [Column.ADDED, Column.NAME, Column.ID])
+def test_a_plant_that_a_reader_lists_again_has_one_row(
+    qtbot: QtBot, store: _HookedStore, model: PlantModel, caplog: pytest.LogCaptureFixture, column: Column
+) -> None:
+    ids = [*range(1, 1001), *(2**21 + each for each in range(1, 9)), -5]
+    add_each(store, [(new_plant({"id": each, "name": f"Fern {each}"}), FORM) for each in ids])
+    store.repeats = True
+    model.show(Query(column=column))
+    model.set_store(store)
+    qtbot.waitUntil(lambda: model.is_current)
+    assert ids_of(model) == stored(store, model.query)
+    assert "listed plants of a view twice" in caplog.text
+    add_each(store, [(new_plant({"id": 5000, "name": "Fern 5000"}), FORM)])
+    qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
+    compared(qtbot, model)
+    assert ids_of(model) == stored(store, model.query)
+    assert model.total == 1010
+
+
+@pytest.mark.parametrize("column", [Column.NAME, Column.TAG, Column.ID, Column.SOURCE])
+@pytest.mark.usefixtures("small")
+def test_new_plants_are_listed_after_their_row_was_not_found(
+    qtbot: QtBot, store: _HookedStore, model: PlantModel, add: Adder, column: Column
+) -> None:
+    failed: list[str] = []
+
+    def fail_once(query: str) -> None:
+        if query == "insertion_points" and not failed:
+            failed.append(query)
+            raise StoreBusyError
+
+    add("Basil", "Fern")
+    model.show(Query(column=column))
+    model.set_store(store)
+    qtbot.waitUntil(lambda: model.is_current)
+    store.hook = fail_once
+    for name in ("Cactus", "Dill"):
+        add(name)
+        qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
+    assert failed
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_plants_that_are_deleted_and_added_again_at_once_are_listed_as_the_newest(
+    qtbot: QtBot, store: _HookedStore, model: PlantModel, add: Adder, *, descending: bool
+) -> None:
+    add(*(f"Fern {number}" for number in range(30)))
+    model.show(Query(descending=descending))
+    model.set_store(store)
+    qtbot.waitUntil(lambda: model.is_current)
+    store.apply([DeleteAll(Selection(ids=[7]))], FORM).result(SECONDS)
+    add("Late")
+    add_each(store, [(new_plant({"id": 7, "name": "Again"}), FORM)])
+    qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
+
+
+#: By time of adding most often: the rows are then prepended without a query.
+_COLUMNS = [Column.ADDED, Column.ADDED, *Column]
+
+
+class _Desk:
+    """Random changes of a store, and of what the table shows of it."""
+
+    def __init__(self, qtbot: QtBot, store: _HookedStore, model: PlantModel, seed: int) -> None:
+        self.qtbot, self.store, self.model = qtbot, store, model
+        self.chance, self._failures = Random(seed), Random(seed)
+        self._queries = 0
+
+    def add(self) -> None:
+        ids = self.chance.sample(range(1, 41), self.chance.choice([1, 1, 3, 6]))
+        plants = [new_plant({"id": each, "name": f"{self.chance.choice('abc')} {each}"}) for each in ids]
+        add_each(self.store, [(each, FORM) for each in plants])
+
+    def delete(self) -> None:
+        self._apply(DeleteAll(self._some()))
+
+    def tag(self) -> None:
+        self._apply(SetTag(self._some(), self.chance.choice("abc")))
+
+    def undo(self) -> None:
+        with suppress(NothingToUndoError, UndoConflictError):
+            self.store.undo(None, FORM).result(SECONDS)
+
+    def show(self) -> None:
+        self.model.show(
+            Query(self.chance.choice(["", "", "a"]), self.chance.choice(_COLUMNS), self.chance.random() < 0.5)
+        )
+
+    def compare(self) -> None:
+        self.model.apply(Changes(needs_reload=True))
+
+    def look(self) -> None:
+        """Take what is there, or wait for some queries; no plant is listed twice meanwhile."""
+        until = self._queries + self.chance.choice([0, 0, 1, 2, 5])
+        self.qtbot.waitUntil(lambda: self._lists_each_once() and (self._queries >= until or self.model.is_current))
+
+    def settle(self) -> None:
+        self.qtbot.waitUntil(
+            lambda: self.model.is_current and ids_of(self.model) == stored(self.store, self.model.query)
+        )
+
+    def fail(self, _query: str) -> None:
+        self._queries += 1
+        if self._failures.random() < 0.3:
+            raise StoreBusyError
+
+    def _lists_each_once(self) -> bool:
+        ids = ids_of(self.model)
+        assert len(ids) == len(set(ids))
+        return True
+
+    def _some(self) -> Selection:
+        return Selection(ids=self.chance.sample(range(1, 41), self.chance.choice([1, 2, 9])))
+
+    def _apply(self, edit: DeleteAll | SetTag) -> None:
+        self.store.apply([edit], FORM).result(SECONDS)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("seed", range(number(12)))
+def test_the_rows_are_those_of_the_store_after_any_failures(
+    qtbot: QtBot, store: _HookedStore, model: PlantModel, seed: int
+) -> None:
+    desk = _Desk(qtbot, store, model, seed)
+    desk.add()
+    model.set_store(store)
+    for _ in range(8):
+        store.hook = desk.fail
+        for _ in range(12):
+            desk.chance.choice([desk.add, desk.add, desk.delete, desk.tag, desk.undo, desk.show, desk.compare])()
+            desk.look()
+        store.hook = _answer
+        desk.settle()
+        desk.add()
+        desk.settle()
