@@ -124,7 +124,9 @@ class DelimitedTable:
         blocks = text.blocks()
         lines, first = self._without_blanks(blocks)
         if delimiter is None and lines and lines[0][:4].lower() == "sep=" and lines[0][4:5]:  # Excel's
-            delimiter, lines, first = lines[0][4], lines[1:], first + 1
+            delimiter = lines[0][4]
+            begin = next((at for at, line in enumerate(lines[1:], 1) if line and not line.isspace()), len(lines))
+            lines, first = lines[begin:], first + begin
         self._anki = anki_header(lines[:SAMPLED])
         if self._anki is not None:
             delimiter, lines, first = self._anki.delimiter, lines[self._anki.lines :], first + self._anki.lines
@@ -146,7 +148,11 @@ class DelimitedTable:
         """The layout that Anki's header names, else None: it is found from the rows."""
         if self._anki is None:
             return None
-        return self._anki.layout(len(next(iter(_reader(self._first[1][:1], self.dialect)), [])))
+        line = self._first[1][0]
+        try:
+            return self._anki.layout(len(next(iter(_reader([line], self.dialect)), [])))
+        except csv.Error:  # a quote is not closed in it: that row is refused
+            return self._anki.layout(line.count(self.dialect.delimiter) + 1)
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows. Raises FileError and OSError."""
