@@ -22,8 +22,8 @@ Adds plants to the PlantDesk that runs on this machine.
 Numbers are read exactly: `7`, `7.0` and `7e0` are the integer 7. Members that NewPlant does not name are ignored; a \
 member given twice is refused. Sending the same plant again answers 200 and changes nothing, so a program may retry.
 
-Programs whose numbers are floats, such as JavaScript and jq before 1.7, round an ID above 9007199254740991 (2^53 - 1), \
-and the plant is stored under the rounded one. They write its digits into the text of the body instead.
+Programs whose numbers are floats, such as JavaScript and jq before 1.7, round an ID above 9007199254740991 \
+(2^53 - 1), and the plant is stored under the rounded one. They write its digits into the text of the body instead.
 """
 
 #: The statuses of POST /plants besides 200, with the descriptions of the contract.

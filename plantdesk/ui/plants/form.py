@@ -111,8 +111,9 @@ class PlantForm(QFrame):
 
     @property
     def scanned(self) -> int | None:
-        """The ID of the plant whose address is at the end of the name, as a barcode reader types it there."""
-        return split_address(self.name_field.text())[1]
+        """The ID of the plant whose address is at the end of name or tag, as a barcode reader types it there."""
+        found = (split_address(field.text())[1] for field in (self.name_field, self.tag_field))
+        return next((each for each in found if each is not None), None)
 
     @Slot(str)
     def _show_scanned_id(self, text: str) -> None:
@@ -122,8 +123,11 @@ class PlantForm(QFrame):
             self._id_edit.setText(f"{before}{scanned}")
 
     def forget_scanned(self) -> None:
-        """Remove the address from the name; what was typed before stays."""
-        self.name_field.setText(split_address(self.name_field.text())[0])
+        """Remove the address from name and tag; what was typed before stays."""
+        for field in (self.name_field, self.tag_field):
+            before, scanned = split_address(field.text())
+            if scanned is not None:
+                field.setText(before)
 
     @property
     def quantity(self) -> int:
@@ -310,6 +314,14 @@ class PlantForm(QFrame):
             self.start_next(keep_name=True)
             self.emptied.emit()
         return filled
+
+    @override
+    def focusNextPrevChild(self, following: bool) -> bool:
+        """Take Tab for Enter behind an address: many barcode readers end with it."""
+        if following and self.scanned is not None:
+            self._on_return()
+            return True
+        return super().focusNextPrevChild(following)
 
     def close_message(self) -> None:
         """Remove the message; where one of its buttons has the focus, Name gets it."""

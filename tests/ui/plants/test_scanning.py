@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 class ReaderDesk(Desk):
     """The window, with three plants."""
 
-    def scan(self, field: QWidget, plant_id: int) -> None:
+    def scan(self, field: QWidget, plant_id: int, key: Qt.Key = Qt.Key.Key_Return) -> None:
         """Type an address and Enter, without waiting for anything."""
         self.window.activateWindow()
         field.setFocus()
         QTest.keyClicks(field, f"plantdesk:{plant_id}")
-        QTest.keyClick(field, Qt.Key.Key_Return)
+        QTest.keyClick(field, key)
 
     @property
     def table(self) -> PlantTableView:
@@ -69,13 +69,24 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> ReaderDesk:
     return desk
 
 
-def test_scans_into_name_show_one_plant_after_the_other_and_add_none(desk: ReaderDesk) -> None:
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
+@pytest.mark.parametrize("label", ["Name", "Tag"])
+def test_scans_into_a_field_show_one_plant_after_the_other_and_add_none(
+    desk: ReaderDesk, label: str, key: Qt.Key
+) -> None:
+    field = desk.name if label == "Name" else desk.the(PlantForm).tag_field
     for plant_id in (2, 3, 1):
-        desk.scan(desk.name, plant_id)
+        desk.scan(field, plant_id, key)
         desk.shows(plant_id)
-        assert desk.name.hasFocus()
-        assert desk.name.text() == ""
+        assert field.hasFocus()
+        assert field.text() == ""
     assert desk.names() == ["Salvia", "Ficus", "Aloe"]
+
+
+def test_tab_without_a_scan_goes_on_to_the_next_field(desk: ReaderDesk) -> None:
+    desk.type(desk.name, "Rosa")
+    desk.press(Qt.Key.Key_Tab)
+    assert desk.the(PlantForm).tag_field.hasFocus()
 
 
 def test_scans_into_the_search_show_one_plant_after_the_other_among_all(desk: ReaderDesk) -> None:
