@@ -109,7 +109,7 @@ class QuickWindow(Dialog):
             if QGuiApplication.platformName() == "xcb":
                 skip_task_bar(self.winId())
         bring_to_front(self, token)
-        self.form.focus_field(FieldName.NAME)
+        self.form.focus_name()
 
     @override
     def done(self, result: int) -> None:
