@@ -390,7 +390,9 @@ def test_a_discarded_plant_is_brought_back(desk: EntryDesk) -> None:
     desk.has(("Ivy", None), ("Fern", None))
 
 
-@pytest.mark.parametrize(("key", "modifier"), [(Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier), (Qt.Key.Key_N, CONTROL)])
+@pytest.mark.parametrize(
+    ("key", "modifier"), [(Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier), (Qt.Key.Key_N, CONTROL)]
+)
 def test_a_key_after_the_search_had_the_focus_deletes_nothing_that_was_typed(
     desk: EntryDesk, key: Qt.Key, modifier: Qt.KeyboardModifier
 ) -> None:
