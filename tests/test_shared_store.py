@@ -33,6 +33,7 @@ from plantdesk.ui.history.change_list import ChangeList
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.shared_store.computers import OtherComputers
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
@@ -311,6 +312,8 @@ def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(
             assert desk.texts().count("waits until the store can be opened") == 2
             server.start()
             desk.sees("Ivy", "Fern", "Aloe")
+            remembered = Preferences(settings).of_store(location.key)
+            assert remembered["unsaved"] == [], "after a kill now, the next window would offer to add them again"
         with running(qtbot, qapp, location) as desk:
             desk.sees("Ivy", "Fern", "Aloe")
 

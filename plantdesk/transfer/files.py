@@ -87,7 +87,7 @@ def checked_target(file: Path) -> Path:
 
     What is no file, such as a pipe, is returned as it is named: `/dev/stdout` may lead to none.
     """
-    if not _is_file(file):
+    if not is_replaced(file):
         return file
     file = Path(os.path.realpath(file))  # `resolve` raises RuntimeError for a link to itself
     if file.is_symlink():
@@ -100,8 +100,12 @@ def checked_target(file: Path) -> Path:
 
 
 def is_replaced(file: Path) -> bool:
-    """Whether a finished file replaces `file`: not standard output, a pipe or a device, which are written to."""
-    return str(file) != PIPE and _is_file(file)
+    """Whether a finished file replaces `file`: a regular file, or none yet.
+
+    False for standard output, a pipe or a device, which are written to: replacing it would leave its readers without
+    a word, and destroy `/dev/null` for the whole machine.
+    """
+    return str(file) != PIPE and (file.is_file() or not file.exists())
 
 
 def opened_target(file: Path) -> AbstractContextManager[BinaryIO]:
@@ -110,9 +114,4 @@ def opened_target(file: Path) -> AbstractContextManager[BinaryIO]:
     Raises PlantDeskError for a database, and OSError.
     """
     file = checked_target(file)
-    return replaced_bytes(file) if _is_file(file) else file.open("wb")
-
-
-def _is_file(file: Path) -> bool:
-    """Whether a path is that of a file, or of none yet."""
-    return file.is_file() or not file.exists()
+    return replaced_bytes(file) if is_replaced(file) else file.open("wb")

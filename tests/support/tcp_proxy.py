@@ -27,6 +27,8 @@ class TcpProxy:
         self._passing.set()
         self._lock = threading.Lock()
         self._sockets: set[socket.socket] = set()
+        #: Clients whose answer is lost; they are cut when the server is done, lest their next question overtakes it.
+        self._unanswered: set[socket.socket] = set()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lose_answer(self, request: bytes, *, reaches_server: bool = True) -> None:
@@ -88,8 +90,8 @@ class TcpProxy:
                     server.sendall(data)
                     continue
                 self._losing.remove(found)
-                _end(client)  # before the server can answer
                 if found[1]:
+                    self._unanswered.add(client)
                     server.sendall(data)
                     server.shutdown(socket.SHUT_WR)
                     while server.recv(_SIZE):  # until it has done what was asked
@@ -102,7 +104,8 @@ class TcpProxy:
         with contextlib.suppress(OSError):
             while data := server.recv(_SIZE):
                 self._wait()
-                client.sendall(data)
+                if client not in self._unanswered:
+                    client.sendall(data)
         _end(client)
 
     def _wait(self) -> None:

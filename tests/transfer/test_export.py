@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -23,13 +23,10 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite import row_reads
 from plantdesk.store.sqlite.store import Store
-from plantdesk.transfer.files import checked_target, file_source
+from plantdesk.transfer.files import checked_target, file_source, is_replaced
 from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEADER = "id,name,tag,note,added_at,source"
 
@@ -189,6 +186,20 @@ def test_a_pipe_is_written_to(tmp_path: Path, command: str, begin: bytes) -> Non
         subprocess.run(written, capture_output=True, check=True)
         assert reader.read().startswith(begin)
     assert pipe.is_fifo()
+
+
+def test_only_a_regular_file_or_none_yet_is_replaced(tmp_path: Path) -> None:
+    """Decided by `stat` alone: writing to a device would be the very harm."""
+    file, link = tmp_path / "plants.csv", tmp_path / "link.csv"
+    assert is_replaced(file)
+    file.touch()
+    assert is_replaced(file)
+    assert not is_replaced(tmp_path)
+    assert not is_replaced(Path("-"))
+    if os.name == "posix":
+        assert not is_replaced(Path(os.devnull))
+        link.symlink_to(os.devnull)
+        assert not is_replaced(link)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the name is of POSIX")

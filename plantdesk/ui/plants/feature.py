@@ -177,7 +177,7 @@ class Plants(Feature):
         self._queries: StoreQueries | None = None
         self._editing: EditController | None = None
         self._form = PlantForm(context.theme, context.message)
-        self.focus_form = self._form.continue_typing
+        self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
         self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
         self._remembered.show_form(context.location)

@@ -239,13 +239,10 @@ class PlantForm(QFrame):
 
     @Slot()
     def focus_name(self) -> None:
-        """Put the cursor into Name."""
-        self.name_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def continue_typing(self) -> None:
-        """Put the cursor behind what is in Name: the next key must not replace what was restored."""
+        """Put the cursor behind what is in Name, unselected: the next key must not delete it."""
         self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.name_field.end(False)
+        if not self.name_field.is_filled:
+            self.name_field.end(False)
 
     # --- Qt ---
 

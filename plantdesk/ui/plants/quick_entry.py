@@ -16,7 +16,7 @@ from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
-from plantdesk.ui.plants.unsaved_plants import SETTLED
+from plantdesk.ui.plants.unsaved_plants import SETTLED, start_once
 from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill, override
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
@@ -109,7 +109,7 @@ class QuickWindow(Dialog):
             if QGuiApplication.platformName() == "xcb":
                 skip_task_bar(self.winId())
         bring_to_front(self, token)
-        self.form.focus_field(FieldName.NAME)
+        self.form.focus_name()
 
     @override
     def done(self, result: int) -> None:
@@ -144,7 +144,7 @@ class QuickEntry(QObject):
         self._timeout.timeout.connect(self._close)
         self._settling = QTimer(self, singleShot=True, interval=SETTLED)
         self._settling.timeout.connect(self._remember)
-        form.changed.connect(self._settling.start)
+        form.changed.connect(self._remember_soon)
         form.submitted.connect(self._submit)
         window.closed.connect(self._on_closed)
         queue.added.connect(self._on_added)
@@ -258,6 +258,10 @@ class QuickEntry(QObject):
         self._form.clear_errors()
         self._remember()
         self._report_done()
+
+    @Slot()
+    def _remember_soon(self) -> None:
+        start_once(self._settling)
 
     @Slot()
     def _remember(self) -> None:

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.messages import MessageAction
 
 
-#: Milliseconds without a change or a key, after which the list, and what is typed, are saved for the next start.
+#: Milliseconds from a change or key until the list, and what is typed, are saved for the next start; more keys, such as
+#: those of a barcode reader, do not delay it.
 SETTLED = 500
+#: Milliseconds in which the store usually takes a plant; else it is saved for the next start too.
+_LATE = 100
 
 
 class _Owner(NamedTuple):
@@ -63,7 +66,9 @@ class UnsavedPlants(QObject):
         self._listed: list[Submission] = []
         self._settling = QTimer(self, singleShot=True, interval=SETTLED)
         self._settling.timeout.connect(self.settled)
-        form.changed.connect(self._settling.start)
+        self._late = QTimer(self, singleShot=True, interval=_LATE)
+        self._late.timeout.connect(self.settled)
+        form.changed.connect(self._settle_soon)
         queue.changed.connect(self.show)
         queue.refused.connect(self._announce)
 
@@ -74,10 +79,16 @@ class UnsavedPlants(QObject):
         self._listed = [each for each in self._queue.submissions if each in in_doubt or each in unsaved]
         if self._listed or "_box" in vars(self):
             self._box.show_lines([self._line(each) for each in self._listed], self._actions_for_all())
-        if any(each.state is State.WAITING and each.can_be_sent and not each.is_remembered for each in self._listed):
-            self.settled.emit()  # at once: while more is typed, nothing settles
+        if not any(map(_is_to_be_remembered, self._queue.submissions)):
+            self._settle_soon()
+        elif self._listed or len(self._queue.submissions) > 1:
+            self.settled.emit()  # the store does not take them at once: a kill must not lose what follows
         else:
-            self._settling.start()
+            start_once(self._late)
+
+    @Slot()
+    def _settle_soon(self) -> None:
+        start_once(self._settling)
 
     @property
     def count(self) -> int:
@@ -229,6 +240,18 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
     else:
         error = PlantDeskError(Text("PlantDesk was closed before it could be saved."))
     return Submission(entries, tuple(texts), State.REFUSED, error)
+
+
+def _is_to_be_remembered(submission: Submission) -> bool:
+    """Whether the settings do not have it, or have one that waits as one that may be in the store."""
+    is_known_to_wait = submission.state is State.WAITING and submission.can_be_sent
+    return submission.is_remembered is None or (is_known_to_wait and not submission.is_remembered)
+
+
+def start_once(timer: QTimer) -> None:
+    """Start a timer that does not run; one that runs is not delayed."""
+    if not timer.isActive():
+        timer.start()
 
 
 def _waits_for_server(submission: Submission) -> bool:

@@ -12,7 +12,6 @@ from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
-from plantdesk.platform.atomic_replace import write_private
 from plantdesk.store import (
     DESK_FILE_SUFFIX,
     Address,
@@ -24,6 +23,7 @@ from plantdesk.store import (
     probe,
     system_name,
 )
+from plantdesk.transfer.files import opened_target
 from plantdesk.ui.qt import STRETCH, documents_folder, fill, override
 from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, labelled, row
 from plantdesk.ui.texts import error_text
@@ -322,9 +322,10 @@ class SharedStoreDialog(Dialog):
             return
         file = Path(name) if name.endswith(DESK_FILE_SUFFIX) else Path(f"{name}{DESK_FILE_SUFFIX}")
         try:
-            write_private(file, location.desk_file())
-        except OSError as error:
-            text = self.tr("The file could not be saved: {reason}").format(reason=error.strerror or "")
+            with opened_target(file) as stream:
+                stream.write(location.desk_file().encode())
+        except (OSError, PlantDeskError) as error:
+            text = self.tr("The file could not be saved: {reason}").format(reason=error_text(error))
             self._message.show_message(Tone.ERROR, text)
             return
         text = self.tr("Saved “{file}”. It holds no user and no password.").format(file=file.name)

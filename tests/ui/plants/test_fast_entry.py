@@ -390,6 +390,22 @@ def test_a_discarded_plant_is_brought_back(desk: EntryDesk) -> None:
     desk.has(("Ivy", None), ("Fern", None))
 
 
+@pytest.mark.parametrize(
+    ("key", "modifier"), [(Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier), (Qt.Key.Key_N, CONTROL)]
+)
+def test_a_key_after_the_search_had_the_focus_deletes_nothing_that_was_typed(
+    desk: EntryDesk, key: Qt.Key, modifier: Qt.KeyboardModifier
+) -> None:
+    desk.types("Ros")
+    desk.tag.setFocus()
+    desk.press(Qt.Key.Key_F, CONTROL)
+    assert not desk.name.hasFocus()
+    desk.press(key, modifier)
+    assert desk.name.hasFocus()
+    desk.press(Qt.Key.Key_E)
+    assert desk.name.text().lower() == "rose"
+
+
 def test_ctrl_enter_keeps_the_name(desk: EntryDesk) -> None:
     desk.types("Fern")
     desk.press(Qt.Key.Key_Return, CONTROL)

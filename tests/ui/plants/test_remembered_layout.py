@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtTest import QSignalSpy, QTest
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import COMMAND, FORM
@@ -21,16 +21,21 @@ from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.plants.unsaved_plants import SETTLED
 from plantdesk.ui.preferences import Preferences
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
+    import sqlite3
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
     from plantdesk.ui.feature import WindowContext
     from tests.ui.conftest import Adder
+
+
+BARCODES = ("Dill", "Mint", "Rose", "Sage")
 
 
 class LayoutDesk(Desk):
@@ -236,6 +241,48 @@ def test_a_plant_that_waits_is_remembered_while_the_next_one_is_typed(
     saved = Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)["unsaved"]
     assert isinstance(saved, list)
     assert [(each["texts"][1], each["waits"]) for each in saved] == [("Dill", True), ("Mint", True)]
+
+
+def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_each(
+    desk: LayoutDesk, store: Store, tmp_path: Path, other_program: sqlite3.Connection
+) -> None:
+    def names() -> list[str]:
+        saved = Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key).get("unsaved")
+        return [each["texts"][1] for each in saved] if isinstance(saved, list) else []
+
+    other_program.execute("BEGIN IMMEDIATE")
+    writes = QSignalSpy(desk.context.preferences.changed)
+    for count, name in enumerate(BARCODES):
+        desk.type(desk.the(NameField), name)
+        QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+        if count:
+            assert names() == list(BARCODES[: count + 1]), "a kill loses none, however fast they are typed"
+    assert writes.count() == len(BARCODES) - 1
+    other_program.rollback()
+    desk.qtbot.waitUntil(lambda: desk.names()[: len(BARCODES)] == [*reversed(BARCODES)])
+    desk.qtbot.waitUntil(lambda: not names())
+
+
+def test_one_plant_that_a_locked_store_does_not_take_is_remembered_by_itself(
+    desk: LayoutDesk, store: Store, tmp_path: Path, other_program: sqlite3.Connection
+) -> None:
+    other_program.execute("BEGIN IMMEDIATE")
+    desk.type(desk.the(NameField), "Dill")
+    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+    file, key = tmp_path / "settings.json", location_of(store.path).key
+    desk.qtbot.waitUntil(lambda: bool(Preferences(file).of_store(key).get("unsaved")))
+    other_program.rollback()
+
+
+def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
+    """Each key a quarter of the delay after the one before."""
+    file, key = tmp_path / "settings.json", location_of(store.path).key
+    keys = QTimer(desk.window, interval=SETTLED // 4)
+    keys.timeout.connect(lambda: QTest.keyClick(desk.the(NameField), Qt.Key.Key_A))
+    desk.the(NameField).setFocus()
+    keys.start()
+    desk.qtbot.waitUntil(lambda: bool(Preferences(file).of_store(key).get("draft")))
+    keys.stop()
 
 
 def test_what_is_typed_goes_along_and_what_was_typed_for_the_other_store_is_put_aside(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -208,6 +209,19 @@ def test_a_desk_file_opens_the_same_store_without_user_and_password(
     assert (desk.field("Address").text(), desk.field("Database").text()) == ("127.0.0.1", location.name)
     assert desk.opens() is False
     assert desk.test()[-2] == "0 plants"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with a name are of POSIX")
+def test_a_desk_file_is_written_into_a_pipe_and_does_not_replace_it(
+    desk: StoreDesk, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe.plantdesk-store")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(pipe), ""))
+    desk.test(postgres.new_store().url)
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        desk.button("Save a file for other computers…").click()
+        assert reader.read().startswith(b"{")
+    assert pipe.is_fifo()
 
 
 def test_a_file_of_something_else_is_refused(desk: StoreDesk, tmp_path: Path) -> None:
