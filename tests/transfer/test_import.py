@@ -552,6 +552,33 @@ def test_rejects_have_all_that_was_in_a_row(
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "texts"),
+    [
+        ("a.csv", "id,name,height\n1,Fern,3\n1,Ivy,4\n1,Rose,\n", ["1,Ivy,4", ""]),
+        ("a.csv", 'id,name,height\n1,Fern,3\nx,Yew,\n1,Ivy,"4\n5"\n', ["", '1,Ivy,"4\n5"']),
+        ("a.md", "|id|name|height|\n|-|-|-|\n|1|Ivy|3|\n|1|Fern|2|\n", ["1,Fern,2"]),
+        (
+            "a.jsonl",
+            '{"id":1,"name":"Fern"}\n{"id":1,"name":"Ivy","height":1.50}\n',
+            ['{"id": 1, "name": "Ivy", "height": 1.50}'],
+        ),
+        (
+            "a.json",
+            '[{"id":1,"name":"Fern","x":1},{"id":"1","name":"Ivy","x":[2]}]',
+            ['{"id":"1","name":"Ivy","x":[2]}'],
+        ),
+    ],
+)
+def test_rejects_have_all_that_was_in_a_row_with_an_id_that_is_taken(
+    write: Write, tmp_path: Path, name: str, content: str, texts: list[str]
+) -> None:
+    rejects, options = tmp_path / "rejects.csv", ("--skip-invalid", "--on-clash", "skip", "--tag", "bed")
+    assert main(["import", write(content, name), *options, "--rejects", str(rejects)]) == 1
+    with rejects.open(encoding="utf-8", newline="") as stream:
+        assert [row["text"] for row in csv.DictReader(stream)] == texts
+
+
+@pytest.mark.parametrize(
     ("name", "content"),
     [("a.json", '[{"id":1,"id":2,"name":"a"}]'), ("a.jsonl", f'{{"name":"a","x":{"[" * 9000}{"]" * 9000}}}\n')],
 )
