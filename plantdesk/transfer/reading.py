@@ -43,6 +43,9 @@ _KINDS: dict[str, set[type]] = {
 #: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 _NO_NAME = Text("The name is missing.")
+_NO_VALUE = Text(
+    "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
+)
 #: Objects of a batch.
 _MAX_ROWS = 1000
 
@@ -116,7 +119,7 @@ class RowReader:
     def _valid_batch(self, batch: Batch) -> ImportBatch | None:
         """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
         columns = batch.by_column(len(self._layout.names))
-        if columns is None:
+        if columns is None or batch.formulas:
             return None
         none = (None,) * len(batch.lines)
         ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
@@ -150,12 +153,13 @@ class RowReader:
             if unread := batch.errors.get(line):
                 self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
                 continue
-            if all(cell is None or cell.isspace() for cell in cells):
+            formula = next((letters_of(at) for at in batch.formulas.get(line, ()) if at in self._positions), "")
+            if not formula and all(cell is None or cell.isspace() for cell in cells):
                 self.blank += 1
                 continue
             values = [None if each is None or each >= len(cells) else cells[each] for each in self._positions]
             try:
-                _check_width(cells, width)
+                _check_cells(cells, width, formula and f"{formula}{line}")
                 plant = ImportRow(self._number, line, *_of_texts(*values))
             except PlantDeskError as error:
                 texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
@@ -370,7 +374,10 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _check_width(cells: Sequence[str | None], width: int) -> None:
+def _check_cells(cells: Sequence[str | None], width: int, formula: str) -> None:
+    """Raise PlantDeskError for a row that is too long, or has a formula without a value in this cell."""
+    if formula:
+        raise PlantDeskError(_NO_VALUE, cell=formula)
     if any(cells[width:]):
         raise PlantDeskError(Text("The row has {cells:,} cells, the header {width:,}."), cells=len(cells), width=width)
 
