@@ -458,6 +458,26 @@ def test_other_things_than_files(tmp_path: Path, capfd: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "outcome"),
+    [
+        ("a.csv", "sep=;\n\n", "It has no header."),
+        ("a.csv", "sep=;\n \nname;tag\nFern;hall\n", [(1, "Fern", "hall", None)]),
+        ("a.txt", '#separator:tab\n#columns:name\ttag\n"Peace rose\tgarden\nFern\thall\n', "In column 1 a quote"),
+        ("a.txt", '#separator:tab\n#columns:name\ttag\n"Peace\trose"\tbed\n', [(1, "Peace\trose", "bed", None)]),
+    ],
+)
+def test_what_stands_above_the_first_row_ends_no_import_with_a_traceback(
+    write: Write, capfd: pytest.CaptureFixture[str], name: str, content: str, outcome: str | list[tuple[object, ...]]
+) -> None:
+    if isinstance(outcome, str):
+        assert main(["import", write(content, name)]) == 1
+        assert outcome in capfd.readouterr().err
+    else:
+        assert main(["import", write(content, name)]) == 0
+        assert stored() == outcome
+
+
+@pytest.mark.parametrize(
     ("row", "note"),
     [
         ('1,"a, ""b"" c",x', " lead"),
