@@ -124,14 +124,14 @@ class DelimitedTable:
         blocks = text.blocks()
         lines, first = self._without_blanks(blocks)
         if delimiter is None and lines and lines[0][:4].lower() == "sep=" and lines[0][4:5]:  # Excel's
-            delimiter = lines[0][4]
-            begin = next((at for at, line in enumerate(lines[1:], 1) if line and not line.isspace()), len(lines))
-            lines, first = lines[begin:], first + begin
+            delimiter, lines, first = lines[0][4], lines[1:], first + 1
         self._anki = anki_header(lines[:SAMPLED])
         if self._anki is not None:
             delimiter, lines, first = self._anki.delimiter, lines[self._anki.lines :], first + self._anki.lines
-        if not lines:
+        begin = _first_text(lines)
+        if begin is None:
             raise text.error(Text("It has no header."))
+        lines, first = lines[begin:], first + begin
         self._blocks = ((text.first, block) for block in blocks)
         sample = _below_title(lines[:SAMPLED])
         self.dialect = _detected(sample, delimiter, quote)
@@ -148,11 +148,10 @@ class DelimitedTable:
         """The layout that Anki's header names, else None: it is found from the rows."""
         if self._anki is None:
             return None
-        line = self._first[1][0]
-        try:
-            return self._anki.layout(len(next(iter(_reader([line], self.dialect)), [])))
-        except csv.Error:  # a quote is not closed in it: that row is refused
-            return self._anki.layout(line.count(self.dialect.delimiter) + 1)
+        width = 0
+        with suppress(csv.Error):  # which `batches` reports with its line
+            width = len(next(_reader(self._first[1], self.dialect), []))
+        return self._anki.layout(width)
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows. Raises FileError and OSError."""
@@ -176,7 +175,7 @@ class DelimitedTable:
     def _without_blanks(self, blocks: Iterator[str]) -> tuple[list[str], int]:
         for block in blocks:
             lines = block.split("\n")
-            begin = next((at for at, line in enumerate(lines) if line and not line.isspace()), None)
+            begin = _first_text(lines)
             if begin is not None:
                 return lines[begin:], self._text.line - len(lines) + begin + 1
         return [], 1
@@ -321,6 +320,11 @@ def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list
     if not quote:
         return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
     return csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=skips_blanks, strict=True)
+
+
+def _first_text(lines: list[str]) -> int | None:
+    """Return the position of the first line that is not blank."""
+    return next((at for at, line in enumerate(lines) if line and not line.isspace()), None)
 
 
 def _reason(error: csv.Error, column: int) -> Text:

@@ -19,7 +19,7 @@ from plantdesk.transfer.tables import opened_store
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
 
 if TYPE_CHECKING:
-    from plantdesk.domain.import_batches import ImportBatch
+    from plantdesk.domain.import_batches import ImportBatch, ImportRow
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.reading import Refused
     from plantdesk.transfer.tables import Table
@@ -108,13 +108,17 @@ def _checked(items: Iterator[strict_json.Items], text: TextFile) -> Iterator[str
 
 
 def rows_of(
-    file: Input, number: int, columns: Columns, refused: Callable[[Refused], None]
+    file: Input,
+    number: int,
+    columns: Columns,
+    refused: Callable[[Refused], None],
+    extended: Callable[[ImportRow, str], None] | None = None,
 ) -> tuple[RowReader, Iterator[ImportBatch]]:
     """Return a reader of a file, whose place in the import is `number`, and its plants, many at a time.
 
-    `refused` gets the rows that are no plants. Reading them raises FileError, NoColumnError and OSError.
+    `refused` and `extended` are those of RowReader. Reading them raises FileError, NoColumnError and OSError.
     """
-    reader = RowReader(number, columns, refused)
+    reader = RowReader(number, columns, refused, extended)
     if file.table is None:
         return reader, reader.objects(file.objects, numbered=file.form is Format.JSON)
     return reader, reader.rows(file.table.batches(), file.table.layout)

@@ -43,6 +43,9 @@ _KINDS: dict[str, set[type]] = {
 #: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 _NO_NAME = Text("The name is missing.")
+_NO_VALUE = Text(
+    "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
+)
 #: Objects of a batch.
 _MAX_ROWS = 1000
 
@@ -58,10 +61,20 @@ class Refused(NamedTuple):
 
 
 class RowReader:
-    """Reads one file; `number` is its place among the files of an import, from 1."""
+    """Reads one file; `number` is its place among the files of an import, from 1.
 
-    def __init__(self, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
-        self._number, self._columns, self._refused = number, columns, refused
+    `refused` gets the rows that are no plants, `extended` the plants whose rows have more than their fields, with the
+    rows as they are in the file.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        columns: Columns,
+        refused: Callable[[Refused], None],
+        extended: Callable[[ImportRow, str], None] | None = None,
+    ) -> None:
+        self._number, self._columns, self._refused, self._extended = number, columns, refused, extended
         #: The members of the last JSON objects by field.
         self._members: dict[tuple[str, ...], dict[str, str]] = {}
         #: The name of each field's column or member, and of some others, after the file was read.
@@ -95,12 +108,18 @@ class RowReader:
         for batch in itertools.chain([first], batches):
             self._note_beyond(batch)
             plants = self._valid_batch(batch)
-            yield batch_of(self._number, [*self._each(batch)]) if plants is None else plants
+            if plants is None:
+                yield batch_of(self._number, [*self._each(batch)])
+                continue
+            if self._extended and self.ignored:
+                for plant, text in zip(plants.rows(), self._row_texts(batch), strict=True):
+                    self._extend(plant, text)
+            yield plants
 
     def _valid_batch(self, batch: Batch) -> ImportBatch | None:
         """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
         columns = batch.by_column(len(self._layout.names))
-        if columns is None:
+        if columns is None or batch.formulas:
             return None
         none = (None,) * len(batch.lines)
         ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
@@ -129,24 +148,38 @@ class RowReader:
 
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
         width = len(self._layout.names)
-        lines = batch.texts.split("\n") if isinstance(batch.texts, str) else batch.texts
-        for at, (line, row) in enumerate(zip(batch.lines, batch.by_row(), strict=True)):
+        for line, row, text in zip(batch.lines, batch.by_row(), self._row_texts(batch), strict=True):
             cells = [cell or None for cell in row] if batch.empty_is_none else row[:width] if batch.is_sheet else row
             if unread := batch.errors.get(line):
                 self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
                 continue
-            if all(cell is None or cell.isspace() for cell in cells):
+            formula = next((letters_of(at) for at in batch.formulas.get(line, ()) if at in self._positions), "")
+            if not formula and all(cell is None or cell.isspace() for cell in cells):
                 self.blank += 1
                 continue
             values = [None if each is None or each >= len(cells) else cells[each] for each in self._positions]
             try:
-                _check_width(cells, width)
-                yield ImportRow(self._number, line, *_of_texts(*values))
+                _check_cells(cells, width, formula and f"{formula}{line}")
+                plant = ImportRow(self._number, line, *_of_texts(*values))
             except PlantDeskError as error:
                 texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
-                has_more = any(cell for each, cell in enumerate(row) if each not in self._positions)
-                text = (lines[at].rstrip("\r\n") if lines else _csv(row)) if has_more else ""
                 self._refused(Refused(self._number, line, error.text, texts, text))
+            else:
+                self._extend(plant, text)
+                yield plant
+
+    def _row_texts(self, batch: Batch) -> Iterator[str]:
+        """Yield each row as it is in its file, if it has more than the fields of a plant, else an empty text."""
+        lines = batch.texts.split("\n") if isinstance(batch.texts, str) else batch.texts
+        for at, row in enumerate(batch.by_row()):
+            if not any(cell for each, cell in enumerate(row) if each not in self._positions):
+                yield ""
+            else:
+                yield lines[at].rstrip("\r\n") if lines else _csv(row)
+
+    def _extend(self, plant: ImportRow, text: str) -> None:
+        if self._extended and text:
+            self._extended(plant, text)
 
     # --- JSON ---
 
@@ -158,7 +191,12 @@ class RowReader:
         first = 1
         for lines, items in _merged(batches):
             plants = self._valid_objects(lines, items)
-            yield plants or batch_of(self._number, [*self._of_items(lines, items, first if numbered else 0)])
+            if plants is None:
+                plants = batch_of(self._number, [*self._of_items(lines, items, first if numbered else 0)])
+            elif self._extended and self.ignored:
+                for plant, item in zip(plants.rows(), cast("Sequence[dict[str, object]]", items), strict=True):
+                    self._extend(plant, self._texts_of(item)[1])
+            yield plants
             first += len(lines)
 
     def _valid_objects(self, lines: Sequence[int], items: Sequence[object]) -> ImportBatch | None:
@@ -208,10 +246,14 @@ class RowReader:
         unread = item if isinstance(item, Unread) else None
         if not isinstance(item, Unread):
             try:
-                yield ImportRow(self._number, line, *self._of_object(item))
+                plant = ImportRow(self._number, line, *self._of_object(item))
             except PlantDeskError as error:
                 texts, text = self._texts_of(item)
                 unread = Unread(error.text, text)
+            else:
+                if self._extended:
+                    self._extend(plant, self._texts_of(item)[1])
+                yield plant
         if unread is not None:
             numbered = Text("Item {number:,}: {reason}", number=number, reason=unread.reason)
             self._refused(Refused(self._number, line, numbered if number else unread.reason, texts, unread.text))
@@ -332,7 +374,10 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _check_width(cells: Sequence[str | None], width: int) -> None:
+def _check_cells(cells: Sequence[str | None], width: int, formula: str) -> None:
+    """Raise PlantDeskError for a row that is too long, or has a formula without a value in this cell."""
+    if formula:
+        raise PlantDeskError(_NO_VALUE, cell=formula)
     if any(cells[width:]):
         raise PlantDeskError(Text("The row has {cells:,} cells, the header {width:,}."), cells=len(cells), width=width)
 

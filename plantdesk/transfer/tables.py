@@ -26,6 +26,7 @@ class Batch(NamedTuple):
 
     Where `columns` are given, they are there in place of `rows`. No cell has half a surrogate pair. `errors` has, by
     their lines, the rows that could not be read. In a sheet (`is_sheet`) cells beyond the header are no error.
+    `formulas` has, by line, the columns of cells whose formula has no value in the file, as scripts write them.
     `texts` are the rows as they are in a text file, or, after the first batch, their lines where each is one row.
     """
 
@@ -36,6 +37,7 @@ class Batch(NamedTuple):
     errors: Mapping[int, Unread] = {}
     is_sheet: bool = False
     texts: Sequence[str] | str = ()
+    formulas: Mapping[int, Sequence[int]] = {}
 
     def by_column(self, width: int) -> Sequence[Sequence[str | None]] | None:
         """Return the columns, or None unless all rows have `width` cells."""

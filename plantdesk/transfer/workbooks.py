@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
     from plantdesk.transfer.sheet_rows import Cell
 
-    Row = tuple[int, list[str | None]]
+    #: The number of a row, its cells, and the columns of formulas without a value.
+    Row = tuple[int, list[str | None], list[int]]
 
 
 #: Unpacked bytes of a part other than a sheet and the shared texts, of all parts, and parts.
@@ -337,8 +338,9 @@ class WorkbookTable:
                 raise FileError(self._name, Text("Its first sheet is empty."))
             rows = itertools.chain([first], self._rows)
             while batch := [*_first_rows(rows)]:
-                lines, cells = zip(*batch, strict=True)
-                yield Batch(lines, [*cells], is_sheet=True)
+                lines, cells, formulas = zip(*batch, strict=True)
+                unsaved = {line: columns for line, columns in zip(lines, formulas, strict=True) if columns}
+                yield Batch(lines, [*cells], is_sheet=True, formulas=unsaved)
 
 
 def _first_rows(rows: Iterator[Row]) -> Iterator[Row]:
@@ -446,6 +448,8 @@ class _Sheet(Parser):
         self._has_begun = False
         self._columns: dict[str, int] = {}
         self._row: list[str | None] = []
+        self._formulas: list[int] = []
+        self._is_formula = False
         self._count = self._number = self._column = 0
         self._kind, self._style, self._value = "", "", ""
 
@@ -508,16 +512,19 @@ class _Sheet(Parser):
         self._column = -1
 
     def _end_row(self) -> None:
-        if any(self._row):
-            self.rows.append((self._number, self._row))
-        self._row = []
+        if any(self._row) or self._formulas:
+            self.rows.append((self._number, self._row, self._formulas))
+        self._row, self._formulas = [], []
 
     def _start_element(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "c":
             reference = attributes.get("r")
             self._column = self._column + 1 if reference is None else self._column_of(reference.rstrip(_DIGITS))
             self._kind, self._style, self._value = attributes.get("t", "n"), attributes.get("s", "0"), ""
+            self._is_formula = False
             self._cell_depth = self._depth
+        elif tag == "f":
+            self._is_formula = True
         elif tag == "v" and self._depth == self._cell_depth + 1:  # not that of an extension
             self.texts.clear()
         elif tag == "row":
@@ -529,7 +536,10 @@ class _Sheet(Parser):
 
     def _end_element(self, tag: str) -> None:
         if tag == "c":
-            self._put(self._text())
+            text = self._text()
+            if text is None and self._is_formula and self._kind != "str":  # which may be empty
+                self._formulas.append(self._column)
+            self._put(text)
         elif tag == "v" and self._depth == self._cell_depth:
             self._value = "".join(self.texts)
         elif tag == "row":

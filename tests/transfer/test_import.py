@@ -482,6 +482,26 @@ def test_other_things_than_files(tmp_path: Path, capfd: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "outcome"),
+    [
+        ("a.csv", "sep=;\n\n", "It has no header."),
+        ("a.csv", "sep=;\n \nname;tag\nFern;hall\n", [(1, "Fern", "hall", None)]),
+        ("a.txt", '#separator:tab\n#columns:name\ttag\n"Peace rose\tgarden\nFern\thall\n', "In column 1 a quote"),
+        ("a.txt", '#separator:tab\n#columns:name\ttag\n"Peace\trose"\tbed\n', [(1, "Peace\trose", "bed", None)]),
+    ],
+)
+def test_what_stands_above_the_first_row_ends_no_import_with_a_traceback(
+    write: Write, capfd: pytest.CaptureFixture[str], name: str, content: str, outcome: str | list[tuple[object, ...]]
+) -> None:
+    if isinstance(outcome, str):
+        assert main(["import", write(content, name)]) == 1
+        assert outcome in capfd.readouterr().err
+    else:
+        assert main(["import", write(content, name)]) == 0
+        assert stored() == outcome
+
+
+@pytest.mark.parametrize(
     ("row", "note"),
     [
         ('1,"a, ""b"" c",x', " lead"),
@@ -571,6 +591,33 @@ def test_rejects_have_all_that_was_in_a_row(
 ) -> None:
     rejects = tmp_path / "rejects.csv"
     assert main(["import", write(content, name), "--skip-invalid", "--rejects", str(rejects)]) == 1
+    with rejects.open(encoding="utf-8", newline="") as stream:
+        assert [row["text"] for row in csv.DictReader(stream)] == texts
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "texts"),
+    [
+        ("a.csv", "id,name,height\n1,Fern,3\n1,Ivy,4\n1,Rose,\n", ["1,Ivy,4", ""]),
+        ("a.csv", 'id,name,height\n1,Fern,3\nx,Yew,\n1,Ivy,"4\n5"\n', ["", '1,Ivy,"4\n5"']),
+        ("a.md", "|id|name|height|\n|-|-|-|\n|1|Ivy|3|\n|1|Fern|2|\n", ["1,Fern,2"]),
+        (
+            "a.jsonl",
+            '{"id":1,"name":"Fern"}\n{"id":1,"name":"Ivy","height":1.50}\n',
+            ['{"id": 1, "name": "Ivy", "height": 1.50}'],
+        ),
+        (
+            "a.json",
+            '[{"id":1,"name":"Fern","x":1},{"id":"1","name":"Ivy","x":[2]}]',
+            ['{"id":"1","name":"Ivy","x":[2]}'],
+        ),
+    ],
+)
+def test_rejects_have_all_that_was_in_a_row_with_an_id_that_is_taken(
+    write: Write, tmp_path: Path, name: str, content: str, texts: list[str]
+) -> None:
+    rejects, options = tmp_path / "rejects.csv", ("--skip-invalid", "--on-clash", "skip", "--tag", "bed")
+    assert main(["import", write(content, name), *options, "--rejects", str(rejects)]) == 1
     with rejects.open(encoding="utf-8", newline="") as stream:
         assert [row["text"] for row in csv.DictReader(stream)] == texts
 

@@ -49,6 +49,10 @@ HEAD = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/
 END = b"</sheetData></worksheet>"
 
 
+def stored_names() -> list[str]:
+    return [name for _, name, *_ in stored()]
+
+
 def stored() -> Plants:
     with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
         return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
@@ -499,3 +503,30 @@ def test_a_sheet_without_a_header_is_as_wide_as_its_first_rows(tmp_path: Path) -
     file = write(tmp_path / "a.xlsx", [[1, "Fern"], [2, "Ivy", "bed"]])
     assert main(["import", file, "--no-header", "--map", "id=1", "--map", "name=2", "--map", "tag=3"]) == 0
     assert stored() == [(1, "Fern", None, None), (2, "Ivy", "bed", None)]
+
+
+def test_a_formula_without_a_value_is_reported_and_never_an_empty_cell(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As scripts write them; one in a column that is not read is no error."""
+    rows = [("name", "tag", "height"), ("Fern", '="a"', 1), ('="Ivy"', None, None), ("Rose", "bed", "=1+1")]
+    file = write(tmp_path / "plants.xlsx", rows)
+    assert main(["import", file]) == 1
+    saving = "has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
+    errors = capfd.readouterr().err
+    assert [line for line in errors.splitlines() if ", line" in line] == [
+        f"plants.xlsx, line 2: Cell B2 {saving}",
+        f"plants.xlsx, line 3: Cell A3 {saving}",
+    ]
+    assert "2 invalid" in errors
+    assert main(["import", file, "--skip-invalid"]) == 1
+    assert stored_names() == ["Rose"]
+
+
+def test_a_formula_whose_value_is_an_empty_text_is_an_empty_cell(tmp_path: Path) -> None:
+    file = tmp_path / "plants.xlsx"
+    write(file, [("name", "tag")])
+    cells = b'<row><c t="inlineStr"><is><t>Fern</t></is></c><c t="str"><f>""</f><v></v></c></row>'
+    heading = ROW.replace(b"</row>", b'<c t="inlineStr"><is><t>tag</t></is></c></row>')
+    assert main(["import", with_part(file, "xl/worksheets/sheet1.xml", HEAD + heading + cells + END)]) == 0
+    assert stored() == [(1, "Fern", None, None)]
