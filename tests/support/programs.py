@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -78,6 +79,11 @@ def running(home: Home, how: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]
             raise
         finally:
             process.kill()
+
+
+def is_open_to_all(folder: Path) -> bool:
+    """Whether every user may reach what is in a folder: not below /root."""
+    return os.name != "posix" or all(each.stat().st_mode & stat.S_IXOTH for each in (folder, *folder.parents))
 
 
 def left_over(process: subprocess.Popen[str]) -> list[str]:
