@@ -168,7 +168,7 @@ class Desktop(QObject):
         conditions = [
             f"{__version__} {qVersion()} {self._port}",
             self._app.palette().color(QPalette.ColorRole.Window).name(),
-            seen_settings(self.preferences.settings, self._location.key),
+            seen_settings(self.preferences.settings, self.preferences.of_store(self._location.key)),
             *of_qt,
             *(f"{name}={os.environ[name]}" for name in names),
         ]

@@ -46,6 +46,7 @@ from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.widgets.messages import InfoBar
@@ -918,7 +919,7 @@ def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_add
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
     def remembered(name: str) -> object:
-        return settings.of_store(settings.read_saved(), location_of(None).key).get(name)
+        return Preferences(paths.settings_file()).of_store(location_of(None).key).get(name)
 
     with start("Dill") as typing:
         qtbot.waitUntil(lambda: remembered("draft") == ["", "Dill", ""], timeout=MILLISECONDS)
@@ -928,7 +929,7 @@ def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_add
     unsaved = remembered("unsaved")
     assert isinstance(unsaved, list)
     assert [(each["texts"], each["waits"]) for each in unsaved] == [(["", "Dill", ""], False)], "the user decides"
-    assert remembered("draft") == []
+    assert remembered("draft") is None
     with start("x") as after, closing(sqlite3.connect(paths.database_file())) as connection:
         assert after.stdout is not None
         assert after.stdout.readline() == "\n"

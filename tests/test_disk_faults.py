@@ -27,6 +27,7 @@ from plantdesk.domain.errors import ErrorNumber, StoreFullError
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths, settings
+from plantdesk.platform.unsaved_file import UnsavedFile
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.store import Store
@@ -125,6 +126,24 @@ def fill(disk: Path) -> Path:
 
 
 # --- full ----------------------------------------------------------------------------------------
+
+
+def test_what_is_not_saved_is_kept_on_a_full_disk_and_after_it(small_disk: Path) -> None:
+    kept = UnsavedFile(small_disk)
+    kept.reserve()
+    ballast = fill(small_disk)
+    plants = [{"texts": ["", f"Fern {number}", ""]} for number in range(300)]
+    for each in (plants[:1], plants[:2], plants):
+        kept.change("a", {"unsaved": each})
+        assert UnsavedFile(small_disk).of_store("a") == {"unsaved": each}
+    with pytest.raises(OSError, match="more is not saved than there is space for"):
+        kept.change("a", {"unsaved": plants * 10})
+    assert UnsavedFile(small_disk).of_store("a") == {"unsaved": plants}
+    ballast.unlink()
+    kept.change("a", {"unsaved": plants * 10})
+    assert UnsavedFile(small_disk).of_store("a") == {"unsaved": plants * 10}
+    kept.change("a", {"unsaved": []})
+    assert UnsavedFile(small_disk).of_store("a") == {}
 
 
 def test_a_full_disk_is_reported_and_recovered_from(small_disk: Path) -> None:

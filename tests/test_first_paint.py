@@ -64,7 +64,7 @@ _NEEDED = {
     "plantdesk.ui",
 }
 _NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
-_PLATFORM = ("core_dumps", "display", "output", "paths", "settings", "window_requests", "windows")
+_PLATFORM = ("core_dumps", "display", "output", "paths", "settings", "unsaved_file", "window_requests", "windows")
 _NEEDED |= {f"plantdesk.platform.{each}" for each in _PLATFORM}
 _NEEDED |= {"plantdesk.store", "plantdesk.store.locations"}
 _NEEDED |= {f"plantdesk.ui.{each}" for each in ("first_frame", "main_window", "preferences", "qt", "theme")}

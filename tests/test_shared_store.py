@@ -24,7 +24,7 @@ from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.platform import logs
+from plantdesk.platform import logs, unsaved_file
 from plantdesk.platform.logs import bug_report
 from plantdesk.store import location_of
 from plantdesk.ui.card.note import NoteEdit
@@ -33,7 +33,6 @@ from plantdesk.ui.history.change_list import ChangeList
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.shared_store.computers import OtherComputers
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
@@ -305,15 +304,14 @@ def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(
             for name in ("Fern", "Ivy"):
                 desk.add(name)
             qtbot.waitUntil(lambda: desk.texts().count("waits for the server") == 2, timeout=MILLISECONDS)
-        (settings,) = home.rglob("settings.json")
-        assert settings.stat().st_mode & 0o77 == 0
+        (kept,) = home.rglob(unsaved_file.NAME)
+        assert kept.stat().st_mode & 0o77 == 0
         with running(qtbot, qapp, location) as desk:
             desk.until_bar(shown=True)
             assert desk.texts().count("waits until the store can be opened") == 2
             server.start()
             desk.sees("Ivy", "Fern", "Aloe")
-            remembered = Preferences(settings).of_store(location.key)
-            assert remembered["unsaved"] == [], "after a kill now, the next window would offer to add them again"
+            assert not kept.exists(), "after a kill now, the next window would offer to add them again"
         with running(qtbot, qapp, location) as desk:
             desk.sees("Ivy", "Fern", "Aloe")
 

@@ -168,10 +168,10 @@ def of_store(settings: Settings, key: str) -> Mapping[str, object]:
 _UNSEEN = ("layouts", "window", "recent_stores", "updates_asked_at")
 
 
-def seen_settings(settings: Settings, key: str) -> str:
-    """Return, as text, the settings and what is remembered for one store, as far as the window shows them at first."""
+def seen_settings(settings: Settings, remembered: Mapping[str, object]) -> str:
+    """Return, as text, the settings and what is `remembered` for a store, as far as the window shows them at first."""
     values = {name: value for name, value in _flat(settings).items() if name not in _UNSEEN}
-    return json.dumps([values, settings.window.maximized, of_store(settings, key)], sort_keys=True)
+    return json.dumps([values, settings.window.maximized, remembered], sort_keys=True)
 
 
 def copied_of(remembered: Mapping[str, object]) -> dict[str, object]:
@@ -264,7 +264,7 @@ def update(file: Path, change: Callable[[Settings], Settings], known: Settings) 
     from plantdesk.platform import paths
 
     paths.create_folder(file.parent)
-    with _locked(file):
+    with locked(file):
         try:
             now = read(file, known)
         except (FileNotFoundError, ValueError, RecursionError):
@@ -282,8 +282,11 @@ def save(settings: Settings, file: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Hold the lock of the settings for a block. Raises OSError, also when another program holds it for long."""
+def locked(file: Path) -> Iterator[None]:
+    """Hold the lock of a file that several windows change for a block.
+
+    Raises OSError, also when another program holds it for long.
+    """
     from plantdesk.platform.file_locks import try_lock
 
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Signal, Slot
 
 from plantdesk.platform import paths
 from plantdesk.platform import settings as settings_file
 from plantdesk.platform.settings import Settings, of_store, with_store
+from plantdesk.platform.unsaved_file import KEPT, UnsavedFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,8 @@ class Preferences(QObject):
 
     If the file cannot be written, this is logged and the change lasts until the program ends.
     `quarantined`: the new name of a damaged file. `are_saved`: the file could be written the last time.
-    `are_new`: there was no file, as at the first start.
+    `are_new`: there was no file, as at the first start. `keeps_unsaved`: what is typed and not saved could be written
+    the last time, to a file of its own.
     """
 
     changed = Signal()
@@ -34,8 +36,9 @@ class Preferences(QObject):
         super().__init__()
         self._watcher: QFileSystemWatcher | None = None
         self.quarantined: Path | None = None
-        self.are_saved = True
+        self.are_saved = self.keeps_unsaved = True
         self._file = file
+        self._unsaved = UnsavedFile(None if file is None else file.parent)
         self.are_new = file is None or not file.exists()
         self.settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
 
@@ -45,6 +48,7 @@ class Preferences(QObject):
             return
         with contextlib.suppress(OSError):
             paths.create_folder(self._file.parent)
+        self._unsaved.reserve()
         if self._file.parent.is_dir():
             self._watcher = QFileSystemWatcher([str(self._file.parent)], window)
             self._watcher.directoryChanged.connect(self._read_again)
@@ -71,11 +75,27 @@ class Preferences(QObject):
 
     def of_store(self, key: str) -> Mapping[str, object]:
         """Return what is remembered for one store: a JSON object, which may hold anything."""
-        return of_store(self.settings, key)
+        return {**of_store(self.settings, key), **self._unsaved.of_store(key)}
 
     def change_store(self, key: str, **values: object) -> None:
         """Change some of what is remembered for one store."""
-        self._apply(lambda settings: with_store(settings, key, values))
+        unsaved = {name: values.pop(name) for name in KEPT if name in values}
+        self._keep(key, cast("Mapping[str, Sequence[object]]", unsaved))
+        values |= {name: [] for name in unsaved if of_store(self.settings, key).get(name)}  # of an older PlantDesk
+        if values:
+            self._apply(lambda settings: with_store(settings, key, values))
+
+    def _keep(self, key: str, unsaved: Mapping[str, Sequence[object]]) -> None:
+        before = self.keeps_unsaved
+        try:
+            if unsaved:
+                self._unsaved.change(key, unsaved)
+                self.keeps_unsaved = True
+        except OSError as error:
+            _log.warning("What is not saved cannot be kept: %s", error)
+            self.keeps_unsaved = False
+        if self.keeps_unsaved is not before:
+            self.changed.emit()
 
     def _apply(self, change: Callable[[Settings], Settings]) -> None:
         """Change the settings of this window, and those in the file, of which others may have changed some."""

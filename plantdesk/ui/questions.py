@@ -90,7 +90,7 @@ class CloseQuestion(QObject):
             title = shown(
                 Text("{count:,} plants or notes are not saved.", one="1 plant or note is not saved.", count=unsaved)
             )
-            text, confirm = self._saved_texts() if self._context.preferences.are_saved else self._lost()
+            text, confirm = self._saved_texts() if self._context.preferences.keeps_unsaved else self._lost()
             self._ask(title, text, confirm, self.tr("&Show them"))
         return not running and not unsaved
 

@@ -75,6 +75,7 @@ FILE_OPERATIONS = {
     # In folders of the user alone: 0700, or of `tempfile`.
     "plantdesk.platform.paths": {"mkdir", "chmod"},
     "plantdesk.platform.settings": {"open", "replace"},
+    "plantdesk.platform.unsaved_file": {"open", "unlink"},
     "plantdesk.platform.languages": {"open"},
     "plantdesk.platform.logs": {"open"},
     "plantdesk.api.sockets": {"chmod"},

@@ -89,7 +89,7 @@ def test_what_could_not_be_saved_is_not_lost_by_following(
     window_a, window_b = Preferences(file), Preferences(file)
     window_b.change(language="de")
     window_a.follow(window_a)
-    with settings._locked(file):  # noqa: SLF001  as another window
+    with settings.locked(file):
         window_a.change(theme="dark")
     window_b.change(language="fr")
     qtbot.waitUntil(lambda: Preferences(file).settings.language == "fr")
@@ -115,13 +115,13 @@ def test_no_change_is_lost_when_windows_write_at_once(tmp_path: Path) -> None:
     assert all(len(saved.of_store(str(Path(f"/plants/{window}.db")))) == 10 for window in range(4))
 
 
-def test_a_change_is_kept_in_memory_while_the_file_is_locked(
+def test_a_change_is_kept_in_memory_while_the_file_islocked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(settings, "_LOCK_TIMEOUT", 0.05)
     file = tmp_path / "settings.json"
     preferences = Preferences(file)
-    with settings._locked(file):  # noqa: SLF001  as another window
+    with settings.locked(file):
         preferences.change(theme="dark")
     assert preferences.settings.theme == "dark"
     assert not file.exists()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.server_state import Failed, On, PortInUseError, PortOfPlantDeskError, ServerState
+from plantdesk.platform import unsaved_file
 from plantdesk.ui.card.sections import CommandButton
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
@@ -223,9 +224,7 @@ def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Path, *, is_kept: bool) -> None:
     if not is_kept:
-        settings = tmp_path / "settings.json"
-        settings.unlink()
-        settings.mkdir()  # nothing can be remembered
+        (tmp_path / unsaved_file.NAME).mkdir()  # nothing can be remembered
     desk.id.setText("2")
     desk.name.setText("Dill")
     desk.name.setFocus()

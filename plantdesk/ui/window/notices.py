@@ -21,7 +21,7 @@ from plantdesk.domain.errors import (
     StoreReadOnlyError,
     StoreUnreachableError,
 )
-from plantdesk.platform import paths, updates
+from plantdesk.platform import paths, unsaved_file, updates
 from plantdesk.platform.logs import bug_report
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.qt import override
@@ -92,8 +92,10 @@ class StoreNotice(Feature):
         super().__init__(context)
         self._store: PlantStore | None = None
         self._bar = context.page.add_bar()
+        self._error: StoreError | None = None
         self._lost = ""  # why the server is not reached, as the toast may say as well
         context.bridge.health_changed.connect(self._show_health)
+        context.preferences.changed.connect(self._show_kept)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
@@ -161,6 +163,7 @@ class StoreNotice(Feature):
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:
         """Show what keeps the open store from saving plants; None: it saves them again."""
+        self._error = error
         toast, before = self.context.page.toast, self._lost
         self._lost = error_text(error) if isinstance(error, StoreUnreachableError) else ""
         if before and toast.text == before != self._lost:
@@ -181,7 +184,20 @@ class StoreNotice(Feature):
             actions = [self._restore_action()]
         if not isinstance(error, StoreDamagedError):
             text += " " + self.tr("PlantDesk continues by itself when it can.")
+        text += " " + self._kept_text()
         self._show(self.tr("Plants cannot be saved"), text, *actions)
+
+    @Slot()
+    def _show_kept(self) -> None:
+        if self._error is not None:
+            self._show_health(self._error)
+
+    def _kept_text(self) -> str:
+        """Return where the plants wait that are added meanwhile."""
+        if self.context.preferences.keeps_unsaved:
+            text = self.tr("Plants that you add wait in the file “{file}”, also when this window is closed.")
+            return text.format(file=unsaved_file.NAME)
+        return self.tr("Plants that you add are in this window alone: do not close it.")
 
     def _show_lost_server(self, error: StoreError) -> None:
         """Show since when the server of the open store does not answer, or that it refuses the user."""

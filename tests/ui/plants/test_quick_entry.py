@@ -155,7 +155,7 @@ def test_what_is_typed_is_remembered_until_it_is_sent_to_the_store(
     QTest.keyClick(desk.name, Qt.Key.Key_Return, CONTROL)
     desk.has("Fern", "Aloe")
     unsubscribe()
-    assert when_added == [[]]
+    assert when_added == [None]
 
 
 def test_tab_goes_through_all_of_it_in_the_order_of_reading(desk: QuickDesk) -> None:

@@ -1,0 +1,129 @@
+"""What is typed and not in a store yet, in a file of its own: damaged settings, or a full disk, must not drop it.
+
+A line of JSON is one plant or note, or what is typed in one form, so that a damaged line loses no other.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from plantdesk.platform import paths
+from plantdesk.platform.settings import locked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+#: Beside the settings.
+NAME, RESERVE_NAME = "unsaved.jsonl", "unsaved.reserve"
+#: What is kept of a store: lists with a line for each item, and with one for all.
+_LISTS, _FORMS = ("unsaved", "notes"), ("draft", "quick")
+KEPT = (*_LISTS, *_FORMS)
+#: Bytes that are written before, and overwritten where there is no space for the file: some hundred plants.
+_RESERVED = 64 * 1024
+_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
+class UnsavedFile:
+    """The file, and the one that is reserved in its place. Several windows change it, each for its own store."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Read the file; without a folder nothing is kept after the end of the program."""
+        self._file = None if folder is None else folder / NAME
+        self._reserve = None if folder is None else folder / RESERVE_NAME
+        self._values: dict[str, dict[str, list[Any]]] = {}
+        for key, name, value in filter(None, map(_parsed, self._lines())):
+            known = self._values.setdefault(key, {})
+            known[name] = [*known.get(name, []), value] if name in _LISTS else value
+
+    def of_store(self, key: str) -> Mapping[str, list[Any]]:
+        """Return what is kept of one store, which may hold anything, by the names in `KEPT`."""
+        return self._values.get(key, {})
+
+    def change(self, key: str, values: Mapping[str, Sequence[Any]]) -> None:
+        """Change some of what is kept of one store. Raises OSError."""
+        now = self._values.setdefault(key, {})
+        now.update({name: [*value] for name, value in values.items()})
+        if self._file is not None:
+            paths.create_folder(self._file.parent)
+            with locked(self._file):
+                before = self._lines()
+                others = [line for line in before if (_parsed(line) or ("",))[0] != key]
+                after = [*others, *_lines_of(key, now)]
+                if after != before:
+                    self._write("".join(f"{line}\n" for line in after))
+
+    def reserve(self) -> None:
+        """Take the space that is used where the disk is full."""
+        if self._file is not None and self._reserve is not None and not self._reserve.exists():
+            with suppress(OSError), locked(self._file):
+                _replace(self._reserve, "\n" * _RESERVED)
+
+    def _lines(self) -> list[str]:
+        """Return the lines of the reserved file, if it is in use, else those of the file; damaged ones as well."""
+        for file in (self._reserve, self._file):
+            try:
+                is_there = file is not None and file.is_file()  # not a pipe
+                text = file.read_text("utf-8", "surrogateescape").strip("\n") if file and is_there else ""
+            except OSError as error:
+                _log.warning("What is not saved cannot be read: %s", error)
+            else:
+                if text:
+                    return text.split("\n")
+        return []
+
+    def _write(self, text: str) -> None:
+        if self._file is None or self._reserve is None:
+            return
+        try:
+            if text:
+                _replace(self._file, text)
+            else:
+                self._file.unlink(missing_ok=True)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            self._overwrite(self._reserve, text)
+        else:
+            with suppress(FileNotFoundError):
+                self._overwrite(self._reserve, "")
+
+    @staticmethod
+    def _overwrite(reserve: Path, text: str) -> None:
+        """Put a text into the reserved file, in its place: that takes no space."""
+        content = text.encode("utf-8", "surrogateescape")
+        if len(content) > _RESERVED:
+            raise OSError(errno.ENOSPC, "more is not saved than there is space for")
+        with reserve.open("r+b", buffering=0) as stream:
+            stream.write(content.ljust(_RESERVED, b"\n"))
+
+
+def _lines_of(key: str, values: Mapping[str, list[Any]]) -> Iterator[str]:
+    for name, value in values.items():
+        items = value if name in _LISTS else [value] * bool(value)
+        yield from (json.dumps({"store": key, name: item}) for item in items)
+
+
+def _parsed(line: str) -> tuple[str, str, Any] | None:
+    """Return the store, the name and the value of a line; None for a damaged one, which stays in the file."""
+    try:
+        values = json.loads(line)
+        (name,) = values.keys() - {"store"}
+        key, value = values["store"], values[name]
+    except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
+        return None
+    is_valid = isinstance(key, str) and (name in _LISTS or (name in _FORMS and isinstance(value, list)))
+    return (key, name, value) if is_valid else None
+
+
+def _replace(file: Path, text: str) -> None:
+    from plantdesk.platform.atomic_replace import replaced_bytes
+
+    with replaced_bytes(file) as stream:
+        stream.write(text.encode("utf-8", "surrogateescape"))
