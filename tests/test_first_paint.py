@@ -31,7 +31,7 @@ from tests.support.samples import some
 from tests.test_desktop import ProgramDesk, close
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from PySide6.QtGui import QImage
@@ -126,7 +126,7 @@ class Starts:
 
 
 @pytest.fixture
-def starts(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Starts:
+def starts(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Starts]:
     monkeypatch.setattr(add_controller, "_SLOW_OPENING", 100_000)  # a busy machine is late
     qapp.setCursorFlashTime(0)
     change_settings()
@@ -134,7 +134,8 @@ def starts(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) ->
     for plant_id, tag in enumerate(["kitchen", "bed 4", "garden/bed 1", "kitchen"]):
         with_plants.add(new_plant({"id": plant_id, "name": f"Fern {plant_id}", "tag": tag}), FORM).result()
     with_plants.close()
-    return Starts(qtbot, qapp, monkeypatch)
+    yield Starts(qtbot, qapp, monkeypatch)
+    qapp.setCursorFlashTime(-1)
 
 
 def change_settings(**values: object) -> None:

@@ -1,4 +1,4 @@
-"""What the event loop does beside the window: midnight, garbage collection, the blinking cursor, Unix signals."""
+"""What the event loop does beside the window: midnight, garbage collection, Unix signals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication
 
 from plantdesk.platform.signals import signal_socket
 
@@ -73,40 +72,6 @@ class GarbageCollector(QObject):
         due = [number for number in range(3) if 0 < thresholds[number] < counts[number]]
         if due:
             gc.collect(due[-1])
-
-
-_BLINKING_MS = 10_000
-#: Lets Qt ask the desktop again, where the user may have turned the blinking off.
-_OF_THE_DESKTOP = -1
-
-
-class CursorBlinking(QObject):
-    """Lets the cursor blink again with the next input, which Qt reports as a move of the cursor or of the focus."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._hints = QGuiApplication.styleHints()
-        self._is_stopped = False
-        self._timer = QTimer(self, singleShot=True, interval=_BLINKING_MS)
-        self._timer.timeout.connect(self._stop)
-        QGuiApplication.inputMethod().cursorRectangleChanged.connect(self._on_input)
-        app = QGuiApplication.instance()
-        if isinstance(app, QGuiApplication):
-            app.focusObjectChanged.connect(self._on_input)
-        self._timer.start()
-
-    @Slot()
-    def _on_input(self) -> None:
-        self._timer.start()
-        if self._is_stopped:
-            self._is_stopped = False
-            self._hints.setCursorFlashTime(_OF_THE_DESKTOP)
-
-    @Slot()
-    def _stop(self) -> None:
-        if self._hints.cursorFlashTime() > 0:
-            self._is_stopped = True
-            self._hints.setCursorFlashTime(0)
 
 
 @contextmanager

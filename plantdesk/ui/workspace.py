@@ -288,9 +288,6 @@ class Workspace(Page):
 
     def complete(self) -> None:
         """Build the rest of the content, before it is shown by `appear`."""
-        from plantdesk.ui.event_loop import CursorBlinking
-
-        CursorBlinking(self)
         self._context.preferences.follow(self)
         self._features += self._make_late_features()
         for feature in self._features:

@@ -11,23 +11,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject
 
-from plantdesk.ui import event_loop
-from plantdesk.ui.event_loop import CursorBlinking, GarbageCollector, Midnight, quit_on_signals
-from tests.support.desk import Desk
+from plantdesk.ui.event_loop import GarbageCollector, Midnight, quit_on_signals
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
-    from pytestqt.wait_signal import SignalBlocker
 
     from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
 
 
@@ -125,77 +118,6 @@ def test_it_collects_when_a_threshold_is_exceeded() -> None:
     collector.collect_if_due()
     assert destroyed_on == [threading.main_thread()]
     del kept
-
-
-@pytest.fixture(autouse=True)
-def blinking(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(event_loop, "_BLINKING_MS", 50)
-    yield
-    QGuiApplication.styleHints().setCursorFlashTime(-1)
-
-
-def blinks() -> bool:
-    return QGuiApplication.styleHints().cursorFlashTime() > 0
-
-
-def begins_to_blink(qtbot: QtBot) -> SignalBlocker:
-    """Return a context in which the cursor begins to blink, however short."""
-    changed = QGuiApplication.styleHints().cursorFlashTimeChanged
-    return qtbot.waitSignal(changed, check_params_cb=lambda milliseconds: milliseconds != 0)
-
-
-@pytest.fixture
-def widget(qtbot: QtBot) -> QWidget:
-    widget = QWidget()
-    layout = QVBoxLayout(widget)
-    for kind in (QLineEdit, QPlainTextEdit):
-        layout.addWidget(kind())
-    qtbot.addWidget(widget)
-    widget.show()
-    widget.activateWindow()
-    line = widget.findChildren(QLineEdit)[0]
-    line.setFocus()
-    qtbot.waitUntil(line.hasFocus)
-    CursorBlinking(widget)
-    return widget
-
-
-@pytest.mark.parametrize("kind", [QLineEdit, QPlainTextEdit])
-def test_it_stops_after_the_last_key_and_begins_with_the_next(
-    qtbot: QtBot, widget: QWidget, kind: type[QWidget]
-) -> None:
-    field = widget.findChildren(kind)[0]
-    field.setFocus()
-    for key in (Qt.Key.Key_A, Qt.Key.Key_Left):
-        qtbot.waitUntil(lambda: not blinks())
-        with begins_to_blink(qtbot):
-            QTest.keyClick(field, key)
-    qtbot.waitUntil(lambda: not blinks())
-
-
-def test_a_click_into_another_field_lets_it_blink(qtbot: QtBot, widget: QWidget) -> None:
-    qtbot.waitUntil(lambda: not blinks())
-    with begins_to_blink(qtbot):
-        QTest.mouseClick(widget.findChildren(QPlainTextEdit)[0].viewport(), Qt.MouseButton.LeftButton)
-
-
-def test_a_cursor_that_does_not_blink_by_the_users_choice_never_does(qtbot: QtBot, widget: QWidget) -> None:
-    QGuiApplication.styleHints().setCursorFlashTime(0)
-    stops: list[int] = []
-    widget.findChildren(CursorBlinking)[0].findChildren(QTimer)[0].timeout.connect(lambda: stops.append(1))
-    qtbot.waitUntil(lambda: bool(stops))
-    QTest.keyClick(widget.findChildren(QLineEdit)[0], Qt.Key.Key_A)
-    assert not blinks()
-
-
-def test_the_window_lets_its_cursor_rest(qtbot: QtBot, bare: Workspace) -> None:
-    bare.complete()
-    bare.appear()
-    name = Desk(qtbot, bare).name
-    qtbot.waitUntil(lambda: not blinks())
-    with begins_to_blink(qtbot):
-        QTest.keyClick(name, Qt.Key.Key_A)
-    assert name.text() == "a"
 
 
 @pytest.mark.parametrize("ignored", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
