@@ -28,6 +28,8 @@ from tests.support.programs import is_open_to_all
 #: PostgreSQL refuses to run as root: then it is `nobody`.
 _NOBODY = 65534
 _START_SECONDS = 60
+#: Databases that are kept: 8 MiB each, and a run makes hundreds.
+_MAX_DATABASES = 50
 _SETTINGS = {
     "autovacuum": "off",  # of hundreds of small databases
     "jit": "off",
@@ -114,18 +116,25 @@ class PostgresServer:
 
     def new_database(self) -> str:
         """Make a database without tables, and return its name."""
-        name = f"plants_{next(self._numbers)}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY file_copy")
-        return name
+        return self._copy_database("template0", f"plants_{next(self._numbers)}")
 
     def new_store(self) -> PostgresLocation:
         """Make a database with an empty store. Its tables are copied, which takes less time than making them."""
         if not hasattr(self, "_template"):
-            self._template = self.new_database()
+            self._template = self._copy_database("template0", "empty_store")
             create_tables(Address.parse(self.url(self._template)))
-        name = f"plants_{next(self._numbers)}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {self._template} STRATEGY file_copy")
-        return PostgresLocation.parse(self.url(name))
+        number = next(self._numbers)
+        self._drop_unused(f"plants_{number - _MAX_DATABASES}")
+        return PostgresLocation.parse(self.url(self._copy_database(self._template, f"plants_{number}")))
+
+    def _copy_database(self, template: str, name: str) -> str:
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+        return name
+
+    def _drop_unused(self, name: str) -> None:
+        """Drop a database unless a store of it is open, as one for several tests is."""
+        if not self.execute(f"SELECT pid FROM pg_stat_activity WHERE datname = '{name}'"):
+            self.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
     def execute(self, sql: str, database: str = "postgres") -> list[tuple[object, ...]]:
         """Execute a statement as the administrator."""
