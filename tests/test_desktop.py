@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QRect, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtTest import QTest
@@ -45,6 +45,7 @@ from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.quick_entry import QuickWindow
+from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
@@ -935,6 +936,44 @@ def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_add
         assert after.stdout.readline() == "\n"
         after.kill()
         assert connection.execute("SELECT name FROM plant").fetchall() == [("Dill",)]
+
+
+_VIEW = """
+from PySide6.QtTest import QTest
+from plantdesk.cli import main as cli
+from plantdesk.ui.plants.form_fields import NameField
+from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.session import Session
+
+def use_window(session, store):
+    on_opened(session, store)
+    session.workspace.window().setGeometry(60, 50, 700, 500)
+    QTest.keyClicks(session.workspace.findChild(SearchField), "fern")
+    QTest.keyClicks(session.workspace.findChild(NameField), "Dill")
+
+on_opened, Session._on_opened = Session._on_opened, use_window
+cli.main(["--port", "0"])
+"""
+
+
+def test_size_place_search_and_what_is_typed_are_there_after_a_kill(
+    qtbot: QtBot, qapp: QApplication, environment: dict[str, str]
+) -> None:
+    def are_remembered() -> bool:
+        preferences = Preferences(paths.settings_file())
+        remembered = preferences.of_store(location_of(None).key)
+        found = preferences.settings.window.position, remembered.get("search"), remembered.get("draft")
+        return found == ([60, 50], "fern", ["", "Dill", ""])
+
+    with subprocess.Popen([sys.executable, "-c", _VIEW], env=environment) as program:
+        try:
+            qtbot.waitUntil(are_remembered, timeout=MILLISECONDS)
+        finally:
+            program.kill()
+    with running(qtbot, qapp, None) as desk:
+        assert desk.window.geometry() == QRect(60, 50, 700, 500)
+        qtbot.waitUntil(lambda: desk.the(SearchField).text() == "fern", timeout=MILLISECONDS)
+        assert desk.name.text() == "Dill"
 
 
 def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qtbot: QtBot, qapp: QApplication) -> None:

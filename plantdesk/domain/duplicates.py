@@ -71,6 +71,19 @@ class PlantGroups(NamedTuple):
         return found
 
 
+def intended(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]) -> set[int]:
+    """Return the numbers of the groups that are no mistake: one name, added together or the same in tag and note."""
+    rows = _present(groups, read)
+    found = set()
+    for group, size in enumerate(groups.sizes):
+        plants = {row and (row.name, row.added_at, (row.tag, row.note)) for row in islice(rows, size)}
+        if None not in plants:
+            names, times, others = map(set, zip(*filter(None, plants), strict=True))
+            if len(names) == 1 and (len(times) == 1 or len(others) == 1):
+                found.add(group)
+    return found
+
+
 class MergedPage(NamedTuple):
     """What a merge does with some groups: the ids of plants that go, and those that get other texts."""
 

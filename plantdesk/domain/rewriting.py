@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
 from plantdesk.domain.folding import folded
-from plantdesk.domain.validation import NOTE_TOO_LONG, plant_fields, plant_note
+from plantdesk.domain.validation import NOTE_TOO_LONG, is_blank, plant_fields, plant_note
 from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Rule(NamedTuple):
         base = texts.name if self.name is None else self.name
         name = self._changed("name", base)
         note = self._changed("note", (texts.note if self.note is None else self.note) or "")
-        found = Texts(name if name.strip() else base, self.tag if self.sets_tag else texts.tag, note or None)
+        found = Texts(base if is_blank(name) else name, self.tag if self.sets_tag else texts.tag, note or None)
         if found != texts:
             plant_fields({"name": found.name} if found.tag is None else {"name": found.name, "tag": found.tag})
             plant_note(found.note or "")

@@ -1,8 +1,9 @@
-"""Tags that look like others: alike but for case, accents, blanks, or one letter."""
+"""Tags that look like others: alike but for case, accents, blanks, or one letter, as a whole or on one level."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 
@@ -10,6 +11,7 @@ from plantdesk.domain.duplicates import differences_of
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.spelling import distance
+from plantdesk.domain.tags import levels, renamed, tops
 from plantdesk.domain.values import NamedTuple
 
 #: Blanks, unless they keep two numbers apart.
@@ -49,12 +51,27 @@ class SimilarTag(NamedTuple):
 
 
 def similar_groups(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
-    """Return groups of tags that look like their first one, with their numbers of plants.
+    """Return groups of tags that look like their first one, with their numbers of plants, and of those below them.
 
-    That is the most used one that has no spare blanks.
+    That is the most used one that has no spare blanks. What is above tags counts as one, also where no plant has it;
+    tags that are the same once what is above them is merged make no group.
 
     Tags that differ in a number alone, as of beds, make no group, but are in one that there is.
     """
+    branches = Counter[str]()
+    for tag, plants in tags.items():
+        branches.update(dict.fromkeys([*tops(tag), tag], plants))
+    groups = _alike(branches, likeness)
+    names = {tag: next(iter(group)) for group in groups for tag in group}
+    return [group for group in groups if len({_renamed_above(tag, names) for tag in group}) > 1]
+
+
+def _renamed_above(tag: str, names: Mapping[str, str]) -> str:
+    above = "/".join(levels(tag)[:-1])
+    return renamed(above, names) + tag[len(above) :]
+
+
+def _alike(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
     same: dict[str, list[str]] = {}
     for tag in sorted(tags, key=lambda tag: (tag != " ".join(tag.split()), -tags[tag], tag)):
         same.setdefault(likeness.key(tag), []).append(tag)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from plantdesk.domain.folding import searched
 
@@ -42,6 +42,16 @@ def moved(tag: str, old: str, new: str | None) -> str | None:
     if not is_in_branch(tag, old):
         return tag
     return None if new is None else new + tag[len(old) :]
+
+
+def renamed(tag: str, names: Mapping[str, str]) -> str:
+    """Return what a tag is when each tag in `names` becomes another one with all below it, from the lowest level up."""
+    branches = [*tops(tag), tag]
+    while branches:
+        branch = branches.pop()
+        if branch in names:
+            tag, branches = names[branch] + tag[len(branch) :], tops(names[branch])
+    return tag
 
 
 def completions(tags: Sequence[str], typed: str) -> list[str]:

@@ -6,6 +6,7 @@ the same rules and messages. `SCHEMA` says them to other programs, in the OpenAP
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -44,6 +45,14 @@ _SURROGATE = {
 }
 
 
+#: White space, control characters, Unicode's default ignorable code points, and the blank of Braille.
+_BLANK = re.compile(
+    r"[\s\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
+)
+NO_NAME = Text("The name is missing.")
+
+
 class PlantFields(NamedTuple):
     """A plant without its id: the API's schema `Plant`. Name and tag are any text that UTF-8 can encode."""
 
@@ -72,6 +81,17 @@ def plant_fields(values: Mapping[str, object]) -> PlantFields:
     """Return the plant that `values` describe, for the store to choose the id. Raises InvalidPlantError."""
     _check(values, ("name", "tag"))
     return PlantFields(*_texts(values))
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text has no character that can be seen."""
+    return _BLANK.fullmatch(text) is not None
+
+
+def check_name(name: str) -> None:
+    """Raise InvalidPlantError for a blank name. The API accepts any text, files, commands and the window do not."""
+    if is_blank(name):
+        raise InvalidPlantError([InvalidField("name", NO_NAME)])
 
 
 def plant_note(text: str) -> str | None:

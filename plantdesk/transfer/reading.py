@@ -16,7 +16,7 @@ from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, parse_id
 from plantdesk.domain.strict_json import Unread
-from plantdesk.domain.validation import UnfitNumber, new_plant, plant_fields, plant_note
+from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, new_plant, plant_fields, plant_note
 from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.columns import READ, SAMPLED, Columns, Layout, NoColumnError, layout_of, letters_of, mapped
 
@@ -42,7 +42,6 @@ _KINDS: dict[str, set[type]] = {
 }
 #: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
-_NO_NAME = Text("The name is missing.")
 _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
 )
@@ -124,9 +123,7 @@ class RowReader:
         none = (None,) * len(batch.lines)
         ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
         numbers = _numbers(ids)
-        if numbers is None or (not all(names) and (batch.empty_is_none or None in names)):
-            return None
-        if not all(ids) and any(map(str.isspace, cast("Sequence[str]", names))):  # perhaps a blank row
+        if numbers is None or not all(names) or any(map(is_blank, cast("Sequence[str]", names))):
             return None
         if batch.empty_is_none and not all(tags):
             tags = [tag or None for tag in tags]
@@ -213,7 +210,7 @@ class RowReader:
         ids, names, tags, notes = (values[field] for field in READ)
         if not (_are_int64(ids) and _is_unicode("".join(filter(None, itertools.chain(names, tags, notes))))):
             return None
-        if max(map(len, filter(None, notes)), default=0) >= _SHORT:
+        if max(map(len, filter(None, notes)), default=0) >= _SHORT or any(map(is_blank, names)):
             return None
         self.fields.update(field for field in READ if kinds[field] - {type(None)})
         notes = [note or None for note in notes] if "note" in members else none
@@ -275,13 +272,11 @@ class RowReader:
         if isinstance(values.get("id"), str):  # as every id in CSV
             values["id"] = _id_of(str(values["id"]))
         if "name" not in values:
-            raise PlantDeskError(_NO_NAME)
-        if values.get("id") is not None:
-            plant = new_plant(values)
-            return plant.id, plant.name, plant.tag, plant_note(note)
-        values.pop("id", None)
-        fields = plant_fields(values)
-        return None, fields.name, fields.tag, plant_note(note)
+            raise PlantDeskError(NO_NAME)
+        plant_id = values.pop("id", None)
+        plant = plant_fields(values) if plant_id is None else new_plant({**values, "id": plant_id})
+        check_name(plant.name)
+        return getattr(plant, "id", None), plant.name, plant.tag, plant_note(note)
 
     def _renamed(self, item: Mapping[str, object]) -> dict[str, object]:
         return {field: item[name] for field, name in self._members_of(tuple(item)).items()}
@@ -416,6 +411,6 @@ def _id_of(text: str) -> int | None:
 def _of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
     """Return a plant of decoded texts, which have no half surrogate pairs. The rules are those of `new_plant`."""
     number = None if plant_id is None else _id_of(plant_id)
-    if name is None:
-        raise PlantDeskError(_NO_NAME)
+    if name is None or is_blank(name):
+        raise PlantDeskError(NO_NAME)
     return number, name, tag, plant_note(note or "")

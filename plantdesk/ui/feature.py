@@ -136,10 +136,12 @@ class ShownPlants(Protocol):
 class Feature(QObject):
     """A part of the window, made before the window is shown to be quick. Does nothing where it overrides nothing.
 
-    `settled`: what `running` describes has ended, or all plants are saved.
+    `settled`: what `running` describes has ended, or all plants are saved. `view_changed`: `save_view` has something to
+    save.
     """
 
     settled = Signal()
+    view_changed = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context.page)
@@ -160,6 +162,9 @@ class Feature(QObject):
     def keep_unsaved(self) -> int:
         """Remember the plants or notes that are not in the store for the next start; return how many."""
         return 0
+
+    def save_view(self) -> None:
+        """Remember what the next start shows of the open store; called a moment after `view_changed`."""
 
     def complete(self) -> None:
         """Build the rest, when all features are made, and before the content is shown."""

@@ -17,7 +17,7 @@ from shiboken6 import isValid
 from plantdesk.ui.qt import bring_to_front, fitted, override
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QPaintEvent
+    from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QMoveEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.first_frame import FirstFrame
@@ -32,7 +32,7 @@ class MainWindow(QMainWindow):
     `shown`: the first paint is done. `escape_pressed`, `part_requested(step)` (F6) and `key_unused(combination)`: keys
     that no widget has handled.
     `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one. `closing`: the window
-    closes, which ends the program.
+    closes, which ends the program. `place_changed`: it has another size or position.
     """
 
     shown = Signal()
@@ -41,6 +41,7 @@ class MainWindow(QMainWindow):
     focus_moving = Signal()
     closing = Signal()
     key_unused = Signal(object)
+    place_changed = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
@@ -107,6 +108,16 @@ class MainWindow(QMainWindow):
 
             self.setWindowState(Qt.WindowState.WindowMaximized)
         self._report_shown()
+
+    @override
+    def moveEvent(self, event: QMoveEvent) -> None:
+        super().moveEvent(event)
+        self.place_changed.emit()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.place_changed.emit()
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:

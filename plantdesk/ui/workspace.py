@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer, Signal, Slot
 
 from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.background import StoreQueries
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
 #: The panes dock when the page has its width, which moves the fields of the form; a bar takes room below them.
 _LAYOUT_PASSES = 3
+#: Milliseconds after the last change of the view until it is saved for the next start.
+_SETTLED = 1000
 
 
 class Workspace(Page):
@@ -105,6 +107,8 @@ class Workspace(Page):
         self._question = question = CloseQuestion(window, self._context, self._features)
         question.confirmed.connect(window.close_at_once)
         window.may_close = question.may_close
+        self._view_timer = QTimer(self, singleShot=True, interval=_SETTLED)
+        self._view_timer.timeout.connect(self._save_view)
         self.set_location(location)
         window.setCentralWidget(self)
         window.setWindowIcon(app_icon())
@@ -258,6 +262,13 @@ class Workspace(Page):
         """Show the icon in the tray, if the user wants one, and let closing hide the window."""
         self._tray.begin()
 
+    @Slot()
+    def _save_view(self) -> None:
+        """Save what the window shows, and where: a kill must lose neither."""
+        self._window.save_place()
+        for feature in self._features:
+            feature.save_view()
+
     @Slot(str, str)
     def _show_manual(self, page: str, heading: str) -> None:
         self._help.show_page(page, heading)
@@ -292,6 +303,8 @@ class Workspace(Page):
         self._features += self._make_late_features()
         for feature in self._features:
             feature.complete()
+            feature.view_changed.connect(self._view_timer.start)
+        self._window.place_changed.connect(self._view_timer.start)
         if self._context.preferences.quarantined is not None:
             self._report_damaged_settings(self._context.preferences.quarantined)
 

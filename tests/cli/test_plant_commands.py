@@ -291,6 +291,13 @@ def test_edit_selects_as_list_does(run: Run, selection: list[str], count: int) -
     assert run("edit", *selection, "--prefix", "x", "--dry-run")[2] == f"{word} would change.\n"
 
 
+@pytest.mark.parametrize(
+    "command", [["add"], ["add", "--like", "1"], ["edit", "1"], ["edit", "--search", "aloe", "--yes"]]
+)
+def test_a_blank_name_is_refused(run: Run, command: list[str]) -> None:
+    assert run(*command, "--name", " \u00a0\u200b")[::2] == (1, "plantdesk: The name is missing.\n")
+
+
 def test_a_wrong_pattern_is_refused_with_its_place(run: Run) -> None:
     code, _, error = run("edit", "1", "--replace", "a(b", "", "--regex")
     assert (code, error) == (1, "plantdesk: The bracket at 2 is not closed.\n")

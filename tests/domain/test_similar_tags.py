@@ -86,6 +86,16 @@ def test_a_spelling_without_spare_blanks_is_kept_however_few_plants_have_it() ->
     assert [*group] == ["Kitchen", "kitchen", "kitchen "]
 
 
+def test_branches_that_are_alike_are_a_group_and_tags_that_differ_above_alone_are_none() -> None:
+    tags = {"greenhouse/bench 1": 1116, "Greenhouse/Bench 1": 1133, "greenhouse/bench 2": 1, "Greenhouse/bench 2": 4}
+    assert sorted([*group.items()] for group in similar_groups(tags, Likeness(letter=False))) == [
+        [("Greenhouse", 1137), ("greenhouse", 1117)],
+        [("Greenhouse/Bench 1", 1133), ("greenhouse/bench 1", 1116)],
+    ]
+    (group,) = similar_groups({"greenhouse/bench 2": 1, "Greenhouse/Bench 1": 2}, Likeness())
+    assert group == {"Greenhouse": 2, "greenhouse": 1}
+
+
 def test_very_long_tags_are_not_compared_letter_by_letter() -> None:
     """Their parts would take as many bytes as the square of their letters."""
     tags = {"a" * 5000 + str(number % 2) + "b" * 5000: 1 for number in range(2)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plantdesk.domain.tags import completions, entered, levels
+from plantdesk.domain.tags import completions, entered, levels, renamed
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,11 @@ def test_a_slash_that_leads_to_no_level_is_left_out(typed: str, tag: str) -> Non
 def test_a_hundred_tags_are_offered_at_most() -> None:
     tags = [f"bed {number}/row" for number in range(1000)]
     assert completions(tags, "bed") == [f"bed {number}" for number in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("tag", "new"),
+    [("a/b/c", "A/B/c"), ("a/b", "A/B"), ("a", "A"), ("a/d", "A/d"), ("ab", "ab"), ("A/b", "A/b")],
+)
+def test_branches_are_renamed_from_the_lowest_level_up(tag: str, new: str) -> None:
+    assert renamed(tag, {"a": "A", "a/b": "A/B"}) == renamed(tag, {"a": "A", "a/b": "a/B"}) == new

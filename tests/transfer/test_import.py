@@ -103,9 +103,24 @@ def test_other_formats_are_read(write: Write, name: str, content: str) -> None:
 
 
 def test_an_empty_text_in_quotes_is_none_without(write: Write) -> None:
-    file = write('id,name,tag,note\n1,"","",""\n2,"a ""b""",,\n3,"two\nlines","","x, y"\n')
+    file = write('id,name,tag,note\n1,"-","",""\n2,"a ""b""",,\n3,"two\nlines","","x, y"\n')
     assert main(["import", file]) == 0
-    assert stored() == [(1, "", "", None), (2, 'a "b"', None, None), (3, "two\nlines", "", "x, y")]
+    assert stored() == [(1, "-", "", None), (2, 'a "b"', None, None), (3, "two\nlines", "", "x, y")]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "\u00a0\u3000", "\u200b", "\u2800"])
+@pytest.mark.parametrize("form", ["csv", "json", "jsonl"])
+def test_a_blank_name_is_missing(write: Write, capfd: pytest.CaptureFixture[str], form: str, name: str) -> None:
+    rows = [{"id": 1, "name": "Fern"}, {"id": 2, "name": name}]
+    texts = {
+        "csv": f'id,name\n1,Fern\n2,"{name}"\n',
+        "json": json.dumps(rows),
+        "jsonl": "\n".join(json.dumps(each, ensure_ascii=False) for each in rows),
+    }
+    assert main(["import", write(texts[form], f"plants.{form}")]) == 1
+    assert "The name is missing." in capfd.readouterr().err
+    main(["import", write(texts[form], f"plants.{form}"), "--skip-invalid"])
+    assert stored() == [(1, "Fern", None, None)]
 
 
 def test_columns_can_be_mapped(write: Write) -> None:

@@ -1,4 +1,4 @@
-"""Property: what is exported is imported as it was."""
+"""Property: what is exported is imported as it was, but for blank names."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ from plantdesk.cli.main import main
 from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import new_plant
+from plantdesk.domain.validation import is_blank, new_plant
 from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
 
 TEXTS = st.text() | st.text(alphabet="\"',;\t|\r\n\0 =a'\ufeff\u2028\x1a")
 PLANTS = st.lists(
-    st.tuples(st.integers(SMALLEST_ID, LARGEST_ID), TEXTS, st.none() | TEXTS, st.none() | TEXTS.filter(bool)),
+    st.tuples(
+        st.integers(SMALLEST_ID, LARGEST_ID),
+        TEXTS.filter(lambda name: not is_blank(name)),
+        st.none() | TEXTS,
+        st.none() | TEXTS.filter(bool),
+    ),
     unique_by=lambda plant: plant[0],
     min_size=1,
     max_size=8,

@@ -470,11 +470,11 @@ def test_other_files_are_no_workbooks(
 def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "other.db"
     with closing(Store(other)) as store:
-        first, second = new_plant({"id": 7, "name": "Aster", "tag": ""}), new_plant({"id": 2, "name": ""})
+        first, second = new_plant({"id": 7, "name": "Aster", "tag": ""}), new_plant({"id": 2, "name": "-"})
         store.apply([Insert(first, "sunny"), Insert(second)], FORM).result(SECONDS)
     before = {each.name for each in tmp_path.iterdir()} | {"home"}
     assert main(["import", str(other)]) == 0
-    assert stored() == [(7, "Aster", "", "sunny"), (2, "", None, None)]
+    assert stored() == [(7, "Aster", "", "sunny"), (2, "-", None, None)]
     assert {each.name for each in tmp_path.iterdir()} == before
     assert main(["import", str(other), "--dry-run"]) == 0
     assert "0 new, 2 unchanged" in capfd.readouterr().err

@@ -38,15 +38,17 @@ _Item = TypeVar("_Item")
 
 def add(options: argparse.Namespace) -> int:
     """Add the plant and print its id. Raises InvalidPlantError, UnknownPlantError, IdTakenError, StoreError."""
+    from plantdesk.domain.validation import check_name, new_plant, plant_fields
+
     if options.name is None and options.like is None:
         options.parser.error(Text("give --name, or --like with the ID of a plant to copy"))
     values = {field: text for field in ("name", "tag") if (text := getattr(options, field)) is not None}
+    if options.name is not None:
+        check_name(options.name)
     plant_id = None if options.id is None else parse_id(options.id)
     if options.like is not None:
         plant_id = _add_copy(options, values, plant_id)
     else:
-        from plantdesk.domain.validation import new_plant, plant_fields
-
         with closing(open_store(options.database)) as store:
             if plant_id is None:
                 added = store.add_as_next(plant_fields(values), COMMAND)
@@ -146,6 +148,7 @@ def edit(options: argparse.Namespace) -> int:
 
 def _rule(options: argparse.Namespace) -> Rule:
     from plantdesk.domain.rewriting import Rule
+    from plantdesk.domain.validation import check_name
 
     if options.no_tag and options.tag is not None:
         options.parser.error(Text("--no-tag has no effect with --tag"))
@@ -176,6 +179,8 @@ def _rule(options: argparse.Namespace) -> Rule:
     if rule == Rule(**how):
         options.parser.error(Text("give what is to change, such as --name, --tag or --replace"))
     rule.check()
+    if options.name is not None:
+        check_name(options.name)
     return rule
 
 

@@ -90,6 +90,7 @@ class Card(Feature):
         self._pane.set_available(available=False)
         self._pane.set_content(self._stack)
         self._pane.changed.connect(self._on_pane_changed)
+        self._pane.changed.connect(self.view_changed)
         context.bridge.changed.connect(self._on_changed)
         context.bridge.health_changed.connect(self._on_health_changed)
 
@@ -127,13 +128,18 @@ class Card(Feature):
     def release_store(self) -> None:
         if self._opened is None:
             return
-        self.context.preferences.change_store(self.context.location.key, card=self._pane.is_requested)
+        self.save_view()
         self._release_notes()
         self._draft = self._shown = self._opened = None
         self._forget_date()
         self._is_applying = False
         self._stack.setCurrentIndex(0)
         self._pane.set_available(available=False)
+
+    @override
+    def save_view(self) -> None:
+        if self._opened is not None:
+            self.context.preferences.change_store(self.context.location.key, card=self._pane.is_requested)
 
     @override
     def step_back(self) -> bool:

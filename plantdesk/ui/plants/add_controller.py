@@ -39,7 +39,7 @@ _SLOW, _SLOW_OPENING = 150, 300
 def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
     """Return the plants in a form; None for a wrong quantity, which it shows. Raises InvalidPlantError."""
     from plantdesk.domain.records import parse_id
-    from plantdesk.domain.validation import plant_fields
+    from plantdesk.domain.validation import check_name, plant_fields
 
     quantity, name, tag, id_text = form.quantity, form.name_text, form.tag_text, form.id_text
     if not 1 <= quantity <= MAX_QUANTITY:
@@ -47,6 +47,7 @@ def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
         text = text.format(most=QLocale().toString(MAX_QUANTITY))
         form.show_errors([FieldName.NAME], text)
         return None
+    check_name(name)
     first = parse_id(id_text) if id_text else None
     plant_fields({"name": name, "tag": tag} if tag else {"name": name})
     ids = [None] * quantity if first is None else range(first, first + quantity)
@@ -147,8 +148,8 @@ class AddPlantController(QObject):
             form.forget_scanned()
             self.scanned.emit(scanned)
             return
-        if not form.name_text:
-            self._show_nameless()
+        if form.is_empty:  # barcode readers press Enter twice
+            form.focus_field(FieldName.NAME)
             return
         try:
             entries = entered_plants(form)
@@ -203,12 +204,6 @@ class AddPlantController(QObject):
             message.show_message(Tone.OK, text, (self.tr("Show it"), show))
 
     # --- checking ---
-
-    def _show_nameless(self) -> None:
-        """Ask for a name, unless the form is empty: barcode readers press Enter twice."""
-        if not self._form.is_empty:
-            self._form.show_errors([FieldName.NAME], self.tr("Enter a name."))
-        self._form.focus_field(FieldName.NAME)
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
         fields = [each.field for each in error.fields]

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Slot
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.domain.tags import entered
+from plantdesk.domain.validation import check_name
 from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
@@ -171,11 +172,10 @@ class EditController(QObject):
             self._draft = self._draft.typed(self._column, entered(text) if self._column is Column.TAG else text.strip())
         try:
             self._draft.edit(self._draft.row)
+            if self._draft.name != self._draft.row.name:
+                check_name(self._draft.name)
         except InvalidPlantError as error:
             self._show_error(error_text(error))
-            return False
-        if not self._draft.name and self._draft.row.name:
-            self._show_error(self.tr("Enter a name."))
             return False
         self._table.show_draft(self._draft.as_row())
         return True

@@ -57,7 +57,7 @@ _LONGEST_SOURCE = 100
 
 
 class RememberedView:
-    """Restores the view of a store when it is opened, and saves it when it is closed."""
+    """Restores the view of a store when it is opened, and saves it when it has changed, until the store is closed."""
 
     def __init__(self, preferences: Preferences, form: PlantForm, unsaved: UnsavedPlants) -> None:
         self._preferences = preferences
@@ -120,10 +120,10 @@ class RememberedView:
         return layout
 
     def save(self, browser: PlantBrowser) -> None:
-        """Remember what is not saved, and the view, once for each store that was opened."""
-        self.save_unsaved()
+        """Remember the view of the open store; until all rows are there, the position stays that of the last start."""
         if self._restored is not None:
             self._last_search = browser.search_bar.text
+            position = {"position": browser.table.keeper.position()} if browser.model.complete else {}
             self._preferences.change_store(
                 self._restored,
                 **browser.table.table_layout().as_json(),
@@ -131,10 +131,13 @@ class RememberedView:
                 widest_id=browser.table.columns.widest_id,
                 sources=browser.table.columns.has_sources,
                 widest_source=browser.table.columns.widest_source,
-                position=browser.table.keeper.position(),
                 pinned=self._form.tag_field.is_pinned,
+                **position,
             )
-            self._restored = None
+
+    def close(self) -> None:
+        """Save nothing until another store is open."""
+        self._restored = None
 
 
 #: The columns that can be hidden.
@@ -244,13 +247,19 @@ class Plants(Feature):
     def release_store(self) -> None:
         self._set_queries(None)
         self._add_controller.forget_store()
-        self._remembered.save(self._browser)
+        self._remembered.save_unsaved()
+        self.save_view()
+        self._remembered.close()
         if self._editing is not None:
             self._editing.release_store()
         self.commands.set_store(None)
         self._contents.set_store(None)
         self._browser.close_store()
         self._pasted.set_store(None)
+
+    @override
+    def save_view(self) -> None:
+        self._remembered.save(self._browser)
 
     def _set_queries(self, queries: StoreQueries | None) -> None:
         self._queries = queries
@@ -357,6 +366,8 @@ class Plants(Feature):
         text = self.tr("&Keep tag for the next plant")
         self.keep_tag_command = menus.add_switch(Section.VIEW_PLANTS, text, self._keep_tag)
         self._form.tag_field.pinned.connect(self.keep_tag_command.setChecked)
+        for command in (self.compact_command, self.keep_tag_command):
+            command.toggled.connect(self.view_changed)
         switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
         best_width = self.tr("&Best width"), self._fit_columns, False
         columns = menus.add_submenu(Section.VIEW_COLUMNS, self.tr("Col&umns"), [*switches, best_width])
@@ -401,6 +412,14 @@ class Plants(Feature):
         browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
         self._editing = EditController(self.context, browser.table, self._form.tags)
         self.commands.set_browser(browser, self._editing)
+        for changed in (
+            browser.table.horizontalHeader().sectionResized,
+            browser.table.verticalScrollBar().valueChanged,
+            browser.order_changed,
+            browser.search_bar.changed,
+            browser.selection_count_changed,
+        ):
+            changed.connect(self.view_changed)
         return browser
 
     @Slot(object)

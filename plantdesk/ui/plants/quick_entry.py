@@ -192,10 +192,6 @@ class QuickEntry(QObject):
             self._window.accept()
             self.scanned.emit(scanned)
             return
-        if not form.name_text:
-            form.show_errors([FieldName.NAME], self.tr("Enter a name."))
-            form.focus_field(FieldName.NAME)
-            return
         try:
             entries = entered_plants(form)
         except InvalidPlantError as error:

@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.rewriting import FIELDS, replaced
+from plantdesk.domain.validation import is_blank
 from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ def _changed_texts(rule: Rule, row: PlantRow, *, is_listed: bool) -> Iterator[Ch
         places = rule.places(field, text)
         if places:
             after = replaced(field, text, places)
-            is_blank = field == "name" and not after.strip()
-            yield ChangedText(row.id, field, tuple(_segments(text, places)) if is_listed else (), len(places), is_blank)
+            segments = tuple(_segments(text, places)) if is_listed else ()
+            yield ChangedText(row.id, field, segments, len(places), field == "name" and is_blank(after))
 
 
 def _segments(text: str, places: list[Place]) -> Iterator[Segment]:

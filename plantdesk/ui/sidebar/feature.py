@@ -203,10 +203,7 @@ class Sidebar(Feature):
     @override
     def release_store(self) -> None:
         self._view.accept_renaming()
-        if self._store is not None:
-            requested = self.context.page.sidebar.is_requested
-            known = {} if self._contents is None else {"known": known_of(self._contents)}
-            self.context.preferences.change_store(self.context.location.key, sidebar=requested, **known)
+        self.save_view()
         for counter in self._counters:
             counter.close()
         self._counters.clear()
@@ -214,6 +211,13 @@ class Sidebar(Feature):
         self._found = {}
         self._new_tags = set()
         self._show()
+
+    @override
+    def save_view(self) -> None:
+        if self._store is not None:
+            requested = self.context.page.sidebar.is_requested
+            known = {} if self._contents is None else {"known": known_of(self._contents)}
+            self.context.preferences.change_store(self.context.location.key, sidebar=requested, **known)
 
     @Slot()
     def toggle(self) -> None:
@@ -273,6 +277,7 @@ class Sidebar(Feature):
         self._midnight.passed.connect(self._count_soon)
         self.context.theme.changed.connect(self._make_room)
         self.context.page.sidebar.changed.connect(self._on_pane_changed)
+        self.context.page.sidebar.changed.connect(self.view_changed)
         self.context.bridge.changed.connect(self._count_soon)
         self.context.bridge.health_changed.connect(self._on_health_changed)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -59,15 +60,15 @@ class DuplicateModel(QAbstractListModel):
         self._keep = Kept.LOWEST_ID
         self.set_groups(PlantGroups.of([]))
 
-    def set_groups(self, groups: PlantGroups) -> None:
-        """Show other groups; all of them are to be merged."""
+    def set_groups(self, groups: PlantGroups, left: Collection[int] = ()) -> None:
+        """Show other groups; all but those of the numbers in `left` are to be merged."""
         self.beginResetModel()
         self._groups = groups
         self._starts = array("q", accumulate(groups.sizes, initial=0))
         self._items: list[Item] = []
         self._rows: dict[int, list[PlantRow]] = {}
         self._chosen: dict[int, int] = {}
-        self._is_merged, self._exceptions = True, set[int]()
+        self._is_merged, self._exceptions = True, set(left)
         if self._task is not None:
             self._task.cancel()
         self._task, self._next = None, 0
@@ -149,6 +150,8 @@ class DuplicateModel(QAbstractListModel):
                 "{count:,} alike but for {what}", count=size, what=joined(differences, Text("{first}, {second}"))
             )
         parts = [shown(text)]
+        if not differences and len({row.added_at for row in rows}) == 1:
+            parts.append(translate("Duplicates", "added together"))
         if size > len(rows):
             parts.append(shown(Text("the first {count:,} are shown", count=len(rows))))
         if not self.is_merged(group):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from plantdesk.domain.duplicates import Kept, PlantGroups
+from plantdesk.domain.duplicates import Kept, PlantGroups, intended
 from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, shown
@@ -89,16 +89,18 @@ class DuplicatesDialog(Dialog):
         self._show_text(self.tr("Looking for plants that are alike…"))
         store = self._opened.store
 
-        def find(task: Task) -> PlantGroups:
+        def find(task: Task) -> tuple[PlantGroups, set[int]]:
             with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
-                return reader.duplicates(by_tag=by_tag)
+                groups = reader.duplicates(by_tag=by_tag)
+                return groups, intended(groups, reader.rows)
 
         self._task = self._context.bridge.long_tasks.ask(self, find, self._on_found, self._on_failed)
         self._model.set_groups(PlantGroups.of([]))
 
-    def _on_found(self, groups: PlantGroups) -> None:
+    def _on_found(self, found: tuple[PlantGroups, set[int]]) -> None:
         self._task = None
-        self._model.set_groups(groups)
+        groups, left = found
+        self._model.set_groups(groups, left)
         if not groups.sizes:
             self._show_text(self.tr("No two plants are alike."))
             return

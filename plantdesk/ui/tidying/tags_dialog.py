@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QPush
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
+from plantdesk.domain.tags import renamed, tops
 from plantdesk.ui.qt import STRETCH, fill, override
 from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
@@ -61,10 +62,9 @@ class TagGroup(QFrame):
         self._show_others()
 
     @property
-    def edit(self) -> MergeTags | None:
-        """The edit of the group; None where nothing is ticked."""
-        tags = tuple(other.tag for check, other in self._others if check.isChecked())
-        return MergeTags(tags, str(self._box.currentData())) if tags else None
+    def names(self) -> dict[str, str]:
+        """What becomes of each tag that is ticked, with those below it."""
+        return {other.tag: str(self._box.currentData()) for check, other in self._others if check.isChecked()}
 
     @property
     def plants(self) -> int:
@@ -110,9 +110,9 @@ class TagGroup(QFrame):
 
     @Slot()
     def _on_ticked(self) -> None:
-        self._check.setChecked(self.edit is not None)
+        self._check.setChecked(bool(self.names))
         takes = Text("takes {count:,} plants", one="takes 1 plant", count=self.plants)
-        self._takes_label.setText(shown(takes) if self.edit is not None else "")
+        self._takes_label.setText(shown(takes) if self.names else "")
         self.changed.emit()
 
 
@@ -126,6 +126,7 @@ class TagsDialog(Dialog):
         super().__init__(self.tr("Tidy up tags"), parent)
         self._context, self._opened = context, opened
         self._groups: list[TagGroup] = []
+        self._tags: dict[str, int] = {}
         texts = (self.tr("&case and accents"), self.tr("&blanks"), self.tr("&one letter"))
         self._boxes = [QCheckBox(text) for text in texts]
         for box in self._boxes:
@@ -162,8 +163,8 @@ class TagsDialog(Dialog):
         likeness = Likeness(*(box.isChecked() for box in self._boxes))
         self._opened.queries.ask(self, partial(_find, likeness=likeness), self._on_found)
 
-    def _on_found(self, found: tuple[int, list[dict[str, int]]]) -> None:
-        tags, groups = found
+    def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
+        self._tags, groups = found
         results = QWidget()
         self._groups = [TagGroup(self._context.theme, group) for group in groups[:_MAX_GROUPS]]
         parts = [*self._groups]
@@ -176,26 +177,33 @@ class TagsDialog(Dialog):
         self._found = results
         for group in self._groups:
             group.changed.connect(self._show_counts)
-        alike = sum(map(len, groups))
-        text = Text("{alike:,} of {count:,} tags look like others", alike=alike, count=tags)
+        members = {tag for group in groups for tag in group}
+        alike = sum(not members.isdisjoint([tag, *tops(tag)]) for tag in self._tags)
+        text = Text("{alike:,} of {count:,} tags look like others", alike=alike, count=len(self._tags))
         self._count_label.setText(shown(text) if groups else "")
         self._show_counts()
 
     @Slot()
     def _show_counts(self) -> None:
-        tags = sum(len(edit.tags) for edit in self._edits())
-        merge = Text("Merge {count:,} tags", one="Merge 1 tag", count=tags)
+        tags = [tag for edit in self._edits() for tag in edit.tags]
+        merge = Text("Merge {count:,} tags", one="Merge 1 tag", count=len(tags))
         self._merge_button.setText(shown(merge) if tags else self.tr("Merge"))
         self._merge_button.setEnabled(bool(tags))
         plants = Text(
             "{count:,} plants get another tag. One change; Ctrl+Z takes it back.",
             one="1 plant gets another tag. One change; Ctrl+Z takes it back.",
-            count=sum(group.plants for group in self._groups),
+            count=sum(map(self._tags.__getitem__, tags)),
         )
         self._foot_label.setText(shown(plants) if tags else "")
 
     def _edits(self) -> list[MergeTags]:
-        return [edit for group in self._groups if (edit := group.edit) is not None]
+        """Return what becomes of the tags of plants: a merge for each that they become."""
+        names = {tag: new for group in self._groups for tag, new in group.names.items()}
+        merged: dict[str, list[str]] = {}
+        for tag in self._tags if names else ():
+            if (new := renamed(tag, names)) != tag:
+                merged.setdefault(new, []).append(tag)
+        return [MergeTags(tuple(tags), new) for new, tags in merged.items()]
 
     @Slot()
     def _on_merge(self) -> None:
@@ -203,10 +211,10 @@ class TagsDialog(Dialog):
         self.accept()
 
 
-def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[int, list[dict[str, int]]]:
-    """Return the number of tags, and the groups of those that are alike."""
+def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[dict[str, int], list[dict[str, int]]]:
+    """Return the tags with their numbers of plants, and the groups of those that are alike."""
     tags = reader.tag_counts()
-    return len(tags), similar_groups(tags, likeness)
+    return tags, similar_groups(tags, likeness)
 
 
 def _plants(count: int) -> str:

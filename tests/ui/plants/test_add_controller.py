@@ -200,12 +200,19 @@ def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDesk, text: s
     assert desk.rows() == [(1, "Aloe vera", "kitchen")]
 
 
+def test_a_name_that_cannot_be_seen_is_none(desk: FormDesk) -> None:
+    desk.name.setText("\u3000\u200b")
+    desk.enter()
+    desk.sees("The name is missing.")
+    assert desk.rows() == []
+
+
 @pytest.mark.parametrize("texts", [("", "", "kitchen"), ("", "   ", ""), ("5", "   ", "")])
 def test_a_plant_needs_a_name(desk: FormDesk, texts: tuple[str, str, str]) -> None:
     for field, text in zip((desk.id, desk.name, desk.tag), texts, strict=True):
         desk.type(field, text)
     desk.enter()
-    desk.sees("Enter a name.")
+    desk.sees("The name is missing.")
     assert desk.name.hasFocus()
     assert desk.name.property("invalid") == "true"
     assert (desk.id.text(), desk.name.text(), desk.tag.text()) == texts

@@ -253,10 +253,12 @@ def test_a_click_elsewhere_saves(desk: EditDesk) -> None:
     desk.until_closed()
 
 
-def test_an_empty_name_is_refused_with_a_message(desk: EditDesk) -> None:
+@pytest.mark.parametrize("name", ["  ", "\u3000\u200b"])
+def test_a_blank_name_is_refused_with_a_message(desk: EditDesk, name: str) -> None:
     desk.edit(2)
-    desk.enter("  ")
-    assert desk.toast.text == "Enter a name."
+    desk.editor.setText(name)
+    desk.press(Qt.Key.Key_Return)
+    assert desk.toast.text == "The name is missing."
     assert desk.editor.hasFocus()
     desk.press(Qt.Key.Key_Tab)
     assert desk.editor.accessibleName() == "Name of plant 2"

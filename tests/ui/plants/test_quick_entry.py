@@ -194,7 +194,7 @@ def test_a_plant_that_is_refused_while_the_next_one_is_typed_is_listed_in_the_ma
 
 def test_wrong_entries_are_reported_and_nothing_is_closed(desk: QuickDesk) -> None:
     QTest.keyClick(desk.name, Qt.Key.Key_Return)
-    assert desk.message.text == "Enter a name."
+    assert desk.message.text == "The name is missing."
     QTest.keyClicks(desk.id, "x")
     desk.enter("Fern")
     assert desk.message.isVisible()

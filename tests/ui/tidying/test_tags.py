@@ -9,8 +9,9 @@ import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox
 
-from plantdesk.domain.edits import Insert
+from plantdesk.domain.edits import DeleteAll, Insert
 from plantdesk.domain.records import FORM
+from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.qt import fitted
@@ -66,9 +67,23 @@ def test_all_groups_are_merged_as_one_change_with_one_undo(desk: TagsDesk) -> No
     desk.until(lambda: desk.toast.text == "6 plants got another tag.")
     assert desk.tags() == {"kitchen": 9, "bed 4": 6, "bed 3": 3, "hall": 1}
     with closing(desk.store.reader()) as reader:
-        assert str(reader.history()[0].title) == "Merge tags “Kitchen”, “kitchn”, “Bed 4”"
+        assert str(reader.history()[0].title) == "Merge tags “Bed 4”, “Kitchen”, “kitchn”"
     desk.context.undo_stack.undo()
     desk.until(lambda: desk.tags() == TAGS)
+
+
+def test_branches_are_merged_level_by_level(desk: TagsDesk) -> None:
+    tags = {"greenhouse/bench 1": 3, "Greenhouse/Bench 1": 4, "greenhouse/bench 2": 1, "bed 3": 3}
+    desk.store.apply([DeleteAll(Selection())], FORM).result()
+    plants = [tag for tag, count in tags.items() for _ in range(count)]
+    inserts = [Insert(new_plant({"id": 100 + at, "name": "Fern", "tag": tag})) for at, tag in enumerate(plants)]
+    desk.store.apply(inserts, FORM).result()
+    desk.open()
+    assert {"3 of 4 tags look like others", "4 plants get another tag. One change; Ctrl+Z takes it back."} <= {
+        *desk.texts()
+    }
+    desk.button("Merge 2 tags").click()
+    desk.until(lambda: desk.tags() == {"Greenhouse/Bench 1": 7, "Greenhouse/bench 2": 1, "bed 3": 3})
 
 
 def test_the_focus_goes_through_the_groups(desk: TagsDesk) -> None:
