@@ -125,7 +125,7 @@ class OpenApiEndpoint:
 
     def __init__(self, identity: ServerIdentity) -> None:
         self._identity = identity
-        self._body = json.dumps(description(), indent=2, ensure_ascii=False).encode()
+        self._body = json.dumps(description(identity.port), indent=2, ensure_ascii=False).encode()
         self._headers = [
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(self._body)),

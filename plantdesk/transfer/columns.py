@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
 from plantdesk.domain.values import NamedTuple
@@ -54,6 +55,14 @@ _HEADERS = {
 _PARTS_OF_NAMES = (
     "cultivar|cultivar name|variety|variedad|variete|genus|gattung|art|genre|genero|kultivar|varietat|hybrid|hybride"
 )
+#: Headers of columns that hold a part of the name where one for the genus is beside them.
+_GENERA = frozenset(
+    ("genus", "gattung", "genre", "genero", "genere", "geslacht", "slakte", "slægt", "slekt", "rodzaj", "rod", "suku")
+)
+_EPITHETS = frozenset(
+    "species|species name|specific epithet|epithet|pflanzenart|sorte|sorten|espece|especie|specie|soort|gatunek|faj"
+    f"|laji|{_PARTS_OF_NAMES}".split("|")
+).difference(_GENERA)
 #: Headers of names that are a title where they are alone above others.
 _TITLES = frozenset(("plants", "pflanzen", "plantes", "plantas", "piante", "planten", "rosliny", "vaxter", "kasvit"))
 #: Headers by which a program's files are recognised, and its headers of our fields. Zotero has columns called Type and
@@ -71,6 +80,9 @@ _MAX_NAMED = 10
 MAX_COLUMNS = 16_384
 
 
+#: A whole number, also one that is refused because its separators may be of thousands or decimals.
+_WHOLE = re.compile(r"[+-]?(?:[0-9]{1,3}(?:[.,'’\s][0-9]{3})+|[0-9]+(?:\.0{1,2})?)")
+
 #: Rows by which header and columns are guessed, and rows above the header, such as a title.
 SAMPLED, _MAX_TITLE = 100, 10
 
@@ -86,23 +98,39 @@ class Columns(NamedTuple):
     has_header: bool | None = True
 
 
+class Codes(NamedTuple):
+    """The column that has a header of the ID and holds codes, not numbers, its position, and its first code."""
+
+    column: str
+    position: int
+    example: str
+
+
 class Layout(NamedTuple):
-    """The columns of a table, the position of each field among them, and the number of rows above the header."""
+    """The columns of a table, the position of each field among them, and the number of rows above the header.
+
+    `codes` are not read as IDs, and the columns `parts` not as names: each has a part of the name.
+    """
 
     names: Sequence[str]
     has_header: bool
     fields: Mapping[str, int]
     titles: int = 0
+    codes: Codes | None = None
+    parts: Sequence[str] = ()
 
 
 class NoColumnError(PlantDeskError):
-    """A file lacks the `requested` column, or one for the name."""
+    """A file lacks the `requested` column, or one for the name, of which it may have `parts`."""
 
     text = Text("There is no column for the name. The columns are {columns}.")
 
-    def __init__(self, columns: Sequence[str], requested: str | None = None) -> None:
-        listed = joined((Text("“{name}”", name=shortened(name, 30)) for name in columns[:_MAX_NAMED]), LISTED)
-        if requested is None:
+    def __init__(self, columns: Sequence[str], requested: str | None = None, parts: Sequence[str] = ()) -> None:
+        named = (Text("“{name}”", name=shortened(name, 30)) for name in (parts or columns)[:_MAX_NAMED])
+        listed = joined(named, LISTED)
+        if parts:
+            super().__init__(Text("There is no column for the whole name, only for its parts: {parts}."), parts=listed)
+        elif requested is None:
             super().__init__(columns=listed)
         else:
             text = Text("There is no column “{name}”. The columns are {columns}.", name=shortened(requested, 30))
@@ -122,10 +150,13 @@ def field_of(header: str) -> str | None:
     return _FIELD_OF.get(joined) or _WEAK.get(joined)
 
 
-def mapped(columns: Sequence[str], requested: Mapping[str, str | int], *, only: bool = False) -> dict[str, int]:
+def mapped(
+    columns: Sequence[str], requested: Mapping[str, str | int], *, only: bool = False, without: Container[str] = ()
+) -> dict[str, int]:
     """Return the position of each field's column: as `requested`, else the field's own name, else another name of it.
 
-    A number is a position; with `only` no other columns are looked for. Raises NoColumnError for a missing column.
+    A number is a position; with `only` no other columns are looked for. Columns `without` a field have only that which
+    is requested. Raises NoColumnError for a missing column.
     """
     names = [plain(column) for column in columns]
     found = {field: _position(column, columns, names) for field, column in requested.items()}
@@ -136,7 +167,7 @@ def mapped(columns: Sequence[str], requested: Mapping[str, str | int], *, only: 
     for known, headers in [] if only else others if program is None else [(program, names)]:
         for at, name in enumerate(headers):
             meant = known.get(name)
-            if meant is not None and meant not in found and at not in taken:
+            if meant is not None and meant not in found and at not in taken and columns[at] not in without:
                 found[meant] = at
                 taken.add(at)
     return found
@@ -144,6 +175,55 @@ def mapped(columns: Sequence[str], requested: Mapping[str, str | int], *, only: 
 
 def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None = None) -> Layout:
     """Return the layout of a table by its first rows, or as its format has it. Raises PlantDeskError."""
+    layout = _by_headers(rows, columns, known)
+    return checked(layout, rows[layout.titles + layout.has_header :], columns.chosen)
+
+
+def checked(layout: Layout, rows: Sequence[Sequence[str | None]], chosen: Container[str] = ()) -> Layout:
+    """Return a layout without an ID that holds codes and a name that is a part of one, by the first rows below it.
+
+    The fields that the user has `chosen` stay.
+    """
+    names, fields = layout.names, dict(layout.fields)
+    cells = [*itertools.zip_longest(*rows[:SAMPLED])]
+    column = {field: [cell or "" for cell in cells[at]] for field, at in fields.items() if at < len(cells)}
+    codes = None
+    if "id" not in chosen and (code := _code(column.get("id", ()))):
+        position = fields.pop("id")
+        codes = Codes(names[position], position, code)
+    at = _genus(names, fields.get("name"))
+    parts: list[str] = []
+    if at is not None and at < len(cells) and "name" not in chosen and _are_parts(column.get("name", ()), cells[at]):
+        parts = [name for name in names if plain(name) in _GENERA | _EPITHETS]
+        del fields["name"]
+        other = mapped(names, {}, without=parts).get("name")
+        fields |= {} if other is None or other in fields.values() else {"name": other}
+    return layout._replace(fields=fields, codes=codes, parts=parts)
+
+
+def _code(cells: Iterable[str]) -> str | None:
+    """Return the first text that is no whole number, if most are none."""
+    texts = [text for cell in cells if (text := cell.strip())]
+    codes = [text for text in texts if not _WHOLE.fullmatch(text)]
+    return codes[0] if 2 * len(codes) > len(texts) else None
+
+
+def _genus(names: Sequence[str], name: int | None) -> int | None:
+    """Return the position of the genus where the name is an epithet, that of an epithet where it is the genus."""
+    headers = [*map(plain, names)]
+    if name is None or headers[name] not in _GENERA | _EPITHETS:
+        return None
+    others = _EPITHETS if headers[name] in _GENERA else _GENERA
+    return next((at for at, header in enumerate(headers) if header in others), None)
+
+
+def _are_parts(names: Sequence[str], others: Sequence[str | None]) -> bool:
+    """Return whether most names do not begin with the other part."""
+    pairs = [(name.casefold(), other.casefold()) for name, other in zip(names, others, strict=True) if name and other]
+    return 2 * sum(not name.startswith(other) for name, other in pairs) > len(pairs)
+
+
+def _by_headers(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None) -> Layout:
     chosen, only, has_header = columns
     if known is not None:
         fields = mapped(known.names, chosen, only=True)

@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.import_batches import ImportBatch, ImportCounts, ImportRow
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.transfer.columns import Codes
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.formats import Format
     from plantdesk.transfer.inputs import Input
@@ -58,7 +59,8 @@ class FileReading(NamedTuple):
 
     `encoding` and `delimiter` are None where the format has none, `doubtful_cell` where the encoding is no guess.
     `other_tables` is the number of tables of the file that were not read, `links` that of links read as their text,
-    `titles` that of rows above the header, such as a title.
+    `titles` that of rows above the header, such as a title, and `leading_zeros` that of IDs that are numbers without
+    them. `codes` are those of a column that is no ID.
     """
 
     name: str
@@ -71,13 +73,15 @@ class FileReading(NamedTuple):
     other_tables: int
     links: int
     titles: int
+    leading_zeros: int
+    codes: Codes | None
 
 
 class Preview(NamedTuple):
     """The numbers of rows by outcome, the first invalid rows, and the first that conflict.
 
     `blank` are the rows without any text, which are left out, `other_tables` those of the files that are not read,
-    `links` those that are read as their text, and `titles` the rows above headers.
+    `links` those that are read as their text, `titles` the rows above headers, and `leading_zeros` the IDs with such.
     """
 
     counts: ImportCounts
@@ -88,6 +92,7 @@ class Preview(NamedTuple):
     other_tables: int
     links: int
     titles: int
+    leading_zeros: int
 
 
 def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
@@ -102,7 +107,9 @@ def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
         {field: reader.columns[field] for field in READ if field in reader.columns},
         tuple(reader.ignored),
         *((table.other_tables, table.links) if isinstance(table, MarkdownTable) else (0, 0)),
-        reader.titles,
+        reader.layout.titles,
+        reader.leading_zeros,
+        reader.layout.codes,
     )
 
 
@@ -200,10 +207,10 @@ class FileImport:
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
         counts = self._import.compare(on_conflict, set().union(*self._fields))
         clashing = list(itertools.islice(self._conflicts(), self._max_listed))
-        others = sum(reading.other_tables for reading in self.readings)
-        links = sum(reading.links for reading in self.readings)
-        titles = sum(reading.titles for reading in self.readings)
-        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, others, links, titles)
+        sums = [
+            sum(map(attrgetter(name), self.readings)) for name in ("other_tables", "links", "titles", "leading_zeros")
+        ]
+        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, *sums)
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.

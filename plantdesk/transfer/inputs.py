@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.values import NamedTuple
-from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of, mapped
+from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of
 from plantdesk.transfer.delimited import DelimitedTable, Dialect
 from plantdesk.transfer.formats import Format, format_of
 from plantdesk.transfer.markdown import MarkdownTable
-from plantdesk.transfer.reading import RowReader, text_of
+from plantdesk.transfer.reading import RowReader, layout_of_objects, text_of
 from plantdesk.transfer.tables import opened_store
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
 
@@ -174,11 +174,10 @@ def _of_table(table: Table, columns: Columns) -> tuple[Layout, Sequence[Sequence
 def _of_objects(file: Input) -> tuple[Layout, list[list[str | None]]]:
     items = itertools.chain.from_iterable(items for _, items in file.objects)
     objects = [item for item in itertools.islice(items, SAMPLED) if isinstance(item, dict)]
-    names = list(dict.fromkeys(name for item in objects for name in item))
-    if not names:
+    layout = layout_of_objects(objects, Columns())
+    if not layout.names:
         raise PlantDeskError(Text("The file has no objects with members."))
-    rows = [[_text(item.get(name)) for name in names] for item in objects]
-    return Layout(names, has_header=True, fields=mapped(names, {})), rows
+    return layout, [[_text(item.get(name)) for name in layout.names] for item in objects]
 
 
 def _text(value: object) -> str | None:

@@ -141,7 +141,7 @@ class _Reader:
         headers = [plain(each) for each in layout.names] if layout.has_header else []
         name = next((headers.index(each) for each in _WHOLE_NAME if each in headers), layout.fields.get("name"))
         if name is None:
-            raise NoColumnError(layout.names)
+            raise NoColumnError(layout.names, parts=layout.parts)
         self._name = name
         self._authors = next((headers.index(each) for each in _AUTHORS if each in headers), None)
         status = next((at for at, each in enumerate(headers) if each in _STATUS), None)

@@ -18,7 +18,17 @@ from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, parse_id
 from plantdesk.domain.strict_json import Unread
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, new_plant, plant_fields, plant_note
 from plantdesk.domain.values import NamedTuple
-from plantdesk.transfer.columns import READ, SAMPLED, Columns, Layout, NoColumnError, layout_of, letters_of, mapped
+from plantdesk.transfer.columns import (
+    READ,
+    SAMPLED,
+    Columns,
+    Layout,
+    NoColumnError,
+    checked,
+    layout_of,
+    letters_of,
+    mapped,
+)
 
 if TYPE_CHECKING:
     from plantdesk.transfer.tables import Batch
@@ -42,6 +52,8 @@ _KINDS: dict[str, set[type]] = {
 }
 #: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
+#: A number with leading zeros, alone or in a list.
+_ZEROS = re.compile(r"(?:^|,)\s*[+-]?0+[0-9]")
 _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
 )
@@ -81,8 +93,10 @@ class RowReader:
         self.ignored: dict[str, None] = {}
         #: Rows without any text, which are left out.
         self.blank = 0
-        #: Rows above the header, such as a title, which are not read.
-        self.titles = 0
+        #: IDs with leading zeros, which are read as numbers.
+        self.leading_zeros = 0
+        #: That of the table, or of the first JSON objects.
+        self.layout = Layout((), has_header=True, fields={})
         #: The fields of which a plant has one.
         self.fields: set[str] = set()
 
@@ -95,10 +109,10 @@ class RowReader:
         """
         batches = iter(batches)
         first = next(batches)
-        self._layout = layout = layout_of(first.rows, self._columns, layout)
+        self.layout = layout = layout_of(first.rows, self._columns, layout)
         if "name" not in layout.fields:
-            raise NoColumnError(layout.names)
-        self.fields, self.titles = set(layout.fields), layout.titles
+            raise NoColumnError(layout.names, parts=layout.parts)
+        self.fields = set(layout.fields)
         unnamed = _unnamed_columns(layout, first)
         self._note_columns([unnamed.get(at, name) for at, name in enumerate(layout.names)], layout.fields)
         self._positions = [layout.fields.get(field) for field in READ]
@@ -117,7 +131,7 @@ class RowReader:
 
     def _valid_batch(self, batch: Batch) -> ImportBatch | None:
         """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
-        columns = batch.by_column(len(self._layout.names))
+        columns = batch.by_column(len(self.layout.names))
         if columns is None or batch.formulas:
             return None
         none = (None,) * len(batch.lines)
@@ -131,11 +145,15 @@ class RowReader:
             notes = [note or None for note in notes] if any(notes) else none
         if any(notes) and max(map(len, filter(None, notes))) >= _SHORT:
             return None
+        self._count_zeros(ids)
         return ImportBatch(self._number, batch.lines, numbers, cast("Sequence[str]", names), tags, notes)
+
+    def _count_zeros(self, ids: Iterable[str | None]) -> None:
+        self.leading_zeros += len(_ZEROS.findall(",".join(filter(None, ids))))
 
     def _note_beyond(self, batch: Batch) -> None:
         """Add the columns of a sheet that have cells and no header to those that are not read."""
-        width = len(self._layout.names)
+        width = len(self.layout.names)
         for row in batch.rows if batch.is_sheet and len(self.ignored) < _MAX_IGNORED else ():
             self.ignored |= {
                 f"column {letters_of(at)}": None
@@ -144,7 +162,7 @@ class RowReader:
             }
 
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
-        width = len(self._layout.names)
+        width = len(self.layout.names)
         for line, row, text in zip(batch.lines, batch.by_row(), self._row_texts(batch), strict=True):
             cells = [cell or None for cell in row] if batch.empty_is_none else row[:width] if batch.is_sheet else row
             if unread := batch.errors.get(line):
@@ -162,6 +180,7 @@ class RowReader:
                 texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
                 self._refused(Refused(self._number, line, error.text, texts, text))
             else:
+                self._count_zeros(values[:1])
                 self._extend(plant, text)
                 yield plant
 
@@ -183,10 +202,14 @@ class RowReader:
     def objects(self, batches: Iterator[strict_json.Items], *, numbered: bool) -> Iterator[ImportBatch]:
         """Yield the valid plants of JSON objects, and report others, by their numbers if `numbered`.
 
-        Raises FileError and OSError.
+        Raises FileError, NoColumnError and OSError.
         """
         first = 1
         for lines, items in _merged(batches):
+            if first == 1:
+                self.layout = layout_of_objects([item for item in items if isinstance(item, dict)], self._columns)
+                if self.layout.parts and "name" not in self.layout.fields:
+                    raise NoColumnError(self.layout.names, parts=self.layout.parts)
             plants = self._valid_objects(lines, items)
             if plants is None:
                 plants = batch_of(self._number, [*self._of_items(lines, items, first if numbered else 0)])
@@ -248,6 +271,8 @@ class RowReader:
                 texts, text = self._texts_of(item)
                 unread = Unread(error.text, text)
             else:
+                if isinstance(plant_id := self._renamed(item).get("id"), str):
+                    self._count_zeros([plant_id])
                 if self._extended:
                     self._extend(plant, self._texts_of(item)[1])
                 yield plant
@@ -291,11 +316,14 @@ class RowReader:
     def _mapped(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the member of each field."""
         chosen, only = self._columns.chosen, self._columns.only
-        if not chosen and all(name in READ for name in names):
+        codes, parts = self.layout.codes, self.layout.parts
+        if not chosen and not codes and all(name in READ for name in names):
             positions = {name: at for at, name in enumerate(names)}
         else:
             requested = {field: column for field, column in chosen.items() if column in names}
-            positions = mapped(names, requested, only=only)
+            positions = mapped(names, requested, only=only, without=parts)
+            if codes:
+                positions.pop("id", None)
         self._note_columns(names, positions)
         return {field: names[at] for field, at in positions.items()}
 
@@ -304,6 +332,17 @@ class RowReader:
         if len(self.ignored) < _MAX_IGNORED:
             taken = set(positions.values())
             self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
+
+
+def layout_of_objects(objects: Iterable[Mapping[str, object]], columns: Columns) -> Layout:
+    """Return the members of the first objects as columns. Raises NoColumnError."""
+    sample = [*itertools.islice(objects, SAMPLED)]
+    names = [*dict.fromkeys(name for item in sample for name in item)]
+    chosen = {field: column for field, column in columns.chosen.items() if column in names}
+    layout = Layout(names, has_header=True, fields=mapped(names, chosen, only=columns.only))
+    values = ([item.get(name) for name in names] for item in sample)
+    rows = [[str(each) if type(each) in {str, int} else None for each in row] for row in values]
+    return checked(layout, rows, chosen)
 
 
 def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-#: The encoding that is taken where nothing fits better.
-GUESSED = "cp1252"
+#: The encodings that are taken where nothing fits better; the second of texts whose lines end with CR alone.
+GUESSED, _MACINTOSH = "cp1252", "mac-roman"
 _WESTERN = (
     *("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúüªº", "ãáàâçéêíóôõúüªº", "àèéìíòóùúªº", "æøåéèêüöäòóôâ", "åäöéàüšž"),
     *("áðéíóúýþæö", "éèëïóöüáíê", "àçèéíïòóúü", "äöõüšž"),
@@ -38,7 +38,7 @@ _LETTERS = {
     "cp866": _CYRILLIC,
     "iso8859-7": _GREEK,
     "cp850": _WESTERN,
-    "mac-roman": _WESTERN,
+    _MACINTOSH: _WESTERN,
     "cp852": _CENTRAL,
 }
 #: Encodings of two bytes a letter, and the first bytes of their usual letters.
@@ -59,20 +59,23 @@ _ODD = re.compile(
 )
 
 
-def likely_encodings(sample: bytes) -> list[str]:
-    """Return the encodings that fit the first bytes of a text best, the usual ones first; none if hardly any fits."""
+def likely_encodings(sample: bytes, expected: str = GUESSED) -> list[str]:
+    """Return the encodings that fit the first bytes of a text best, the usual ones first; none if hardly any fits.
+
+    The `expected` one is preferred to those by which the text is nearly the same.
+    """
     wide = [name for name, usual in _WIDE.items() if _is_wide(sample, name, usual)]
     if wide:
         return wide
-    guess = sample.decode(GUESSED, "replace")
+    guess = sample.decode(expected, "replace")
     beyond_ascii = sum(each > _ASCII for each in sample)
     misfits = {name: _misfits(sample.decode(name, "replace"), alphabets) for name, alphabets in _LETTERS.items()}
     for name in [*misfits]:
         differing = sum(one != other for one, other in zip(guess, sample.decode(name, "replace"), strict=True))
-        if name != GUESSED and 3 * differing < beyond_ascii:
+        if name != expected and 3 * differing < beyond_ascii:
             del misfits[name]
     least = min(misfits.values())
-    most = {GUESSED: 2 * least}  # a list of several languages fits none exactly
+    most = {expected: 2 * least}  # a list of several languages fits none exactly
     return [name for name, count in misfits.items() if count <= most.get(name, least) and 2 * count <= beyond_ascii]
 
 
@@ -287,11 +290,13 @@ class TextFile:
             raise FileError(self.name, Text("It is not a text file."))
         if is_utf8:
             return "utf-8"
-        likely = likely_encodings(sample)
-        if GUESSED not in likely:
-            raise UnknownEncodingError(self.name, _NOT_UTF8, likely)
-        self.doubtful_cell = _first_cell(sample.decode(GUESSED, "replace"))
-        return GUESSED
+        likely: list[str] = []
+        for encoding in [_MACINTOSH, GUESSED] if b"\r" in sample and b"\n" not in sample else [GUESSED]:
+            likely = likely_encodings(sample, encoding)
+            if encoding in likely:
+                self.doubtful_cell = _first_cell(sample.decode(encoding, "replace"))
+                return encoding
+        raise UnknownEncodingError(self.name, _NOT_UTF8, likely)
 
 
 def _unicode(sample: bytes) -> str | None:

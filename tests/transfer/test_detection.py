@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("header", "column"),
     [
-        ("genus,species,scientificName", "species"),
+        ("genus,species,scientificName", "scientificName"),
         ("Scientific_Name,family", "Scientific_Name"),
         ("price,Cultivar", "Cultivar"),
         ("Gattung;Art;Deutscher Name", "Deutscher Name"),
@@ -234,3 +234,104 @@ def test_the_summary_says_how_each_file_was_read(
     assert [each["delimiter"] for each in files] == [";", None, None]
     assert files[0]["columns"] == {"id": "Nr.", "name": "Sorte"}
     assert files[1]["ignored"] == ["height", "leaf"]
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("ID,Name\nPL0001,Fern\nPL0002,Ivy\n7,Rose\n", "a.csv"),
+        ("| ID | Name |\n|--|--|\n| PL0001 | Fern |\n| PL0001 | Ivy |\n| tomato-1 | Rose |\n", "a.md"),
+        ('[{"ID": "PL0001", "Name": "Fern"}, {"ID": "PL0001", "Name": "Ivy"}, {"Name": "Rose"}]', "a.json"),
+        ('{"ID": "PL0001", "Name": "Fern"}\n{"Name": "Ivy"}\n{"ID": "2019-7", "Name": "Rose"}\n', "a.jsonl"),
+    ],
+)
+def test_codes_are_no_ids(write: Write, content: str, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write(content, name), "--json"]) == 0
+    assert [row[:2] for row in stored()] == [(1, "Fern"), (2, "Ivy"), (3, "Rose")]
+    printed = capfd.readouterr()
+    assert "ID: codes such as PL0001, not numbers: new IDs; --map note=ID keeps them in the note" in printed.err
+    assert json.loads(printed.out)["files"][0]["codes"] == {"column": "ID", "example": "PL0001"}
+
+
+def test_codes_are_kept_in_the_note_if_that_is_chosen(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    file = write("Plant ID;Name;Notes\nSBC-1;Fern;wet\n", "a.csv")
+    assert main(["import", file, "--dry-run"]) == 0
+    assert "--map 'note=Plant ID' keeps them in the note, in place of “Notes”" in capfd.readouterr().err
+    objects = write('{"id": "SBC-2", "name": "Ivy"}\n', "b.jsonl")
+    assert main(["import", file, "--map", "note=Plant ID"]) == main(["import", objects, "--map", "note=id"]) == 0
+    assert stored() == [(1, "Fern", None, "SBC-1"), (2, "Ivy", None, "SBC-2")]
+    assert "codes" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("rows", ["1,Fern\nPL2,Ivy\n3,Rose\n", "1.000,Fern\n1.001,Ivy\n"])
+def test_where_most_ids_are_numbers_others_are_invalid(write: Write, rows: str) -> None:
+    assert main(["import", write(f"id,name\n{rows}")]) == 1
+    assert stored() == []
+
+
+def test_an_id_that_is_chosen_is_no_code(write: Write) -> None:
+    assert main(["import", write("code,name\nPL1,Fern\n"), "--map", "id=code"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "count"),
+    [
+        ("id,name\n0010,Fern\n007,Ivy\n100,Rose\n", "a.csv", 2),
+        ("id,name\n -0010,Fern\n0,\n0.0,Rose\n00.0,Ivy\n", "a.csv", 2),
+        ('[{"id": "0010", "name": "Fern"}, {"id": 7, "name": "0010"}]', "a.json", 1),
+    ],
+)
+def test_ids_that_lose_leading_zeros_are_counted(
+    write: Write, content: str, name: str, count: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    main(["import", write(content, name), "--json", "--skip-invalid"])
+    printed = capfd.readouterr()
+    assert ("1 ID loses its" if count == 1 else f"{count} IDs lose their") + " leading zeros" in printed.err
+    assert json.loads(printed.out)["files"][0]["leading_zeros"] == count
+
+
+HALF_NAMES = [
+    *("Genus,Species\nAcer,palmatum\n", "Art;Gattung\npalmatum;Acer\n", "Gattung;Sorte\nAcer;Osakazuki\n"),
+    "cultivar\tgenus\nOsakazuki\tAcer\n",
+    "| Genre | Espèce |\n|--|--|\n| Acer | palmatum |\n",
+    '[{"genus": "Acer", "species": "palmatum"}]',
+]
+
+
+@pytest.mark.parametrize("content", HALF_NAMES)
+def test_half_a_name_is_no_name(write: Write, content: str, capfd: pytest.CaptureFixture[str]) -> None:
+    ending = {"|": "md", "[": "json"}.get(content[0], "csv")
+    assert main(["import", write(content, f"a.{ending}")]) == 1
+    printed = capfd.readouterr().err
+    assert "There is no column for the whole name, only for its parts: “" in printed
+    assert "Use --map name=COLUMN" in printed
+    assert stored() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("Genus,Species,Common name\nAcer,palmatum,Japanese maple\n", "Japanese maple"),
+        ("genus,species\nAcer,Acer palmatum\nAcer,Acer rubrum\nAcer,palmatum\n", "Acer palmatum"),
+        ("genus,cultivar\nAcer,\n", "Acer"),
+    ],
+)
+def test_a_whole_name_beside_its_parts_is_the_name(write: Write, content: str, name: str) -> None:
+    assert main(["import", write(content)]) == 0
+    assert stored()[0][1] == name
+
+
+@pytest.mark.parametrize(
+    ("encoding", "names"),
+    [
+        ("mac-roman", "Gänseblümchen\rRöse\r"),
+        ("mac-roman", "Acer ‘Atro’\rœillet d’été\r"),
+        ("cp1252", "Gänseblümchen\rRöse\r"),
+    ],
+)
+def test_lines_that_end_with_cr_alone_are_first_read_as_mac_roman(
+    write: Write, encoding: str, names: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import", write(f"name\r{names}".encode(encoding))]) == 0
+    assert [name for _, name, *_ in stored()] == names.splitlines()
+    assert f"CSV; {encoding}, a guess, as in “{names.splitlines()[0]}”" in capfd.readouterr().err

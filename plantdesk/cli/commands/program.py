@@ -43,7 +43,7 @@ def show_help(options: argparse.Namespace) -> int:
 
 
 def openapi(_options: argparse.Namespace) -> int:
-    """Print the OpenAPI document, as `GET /openapi.json` returns it."""
+    """Print the OpenAPI document, as `GET /openapi.json` on the default port returns it."""
     from plantdesk.api.openapi import description
 
     output.write(json.dumps(description(), indent=2, ensure_ascii=False))

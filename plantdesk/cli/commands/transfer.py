@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile
 import time
@@ -181,6 +182,14 @@ def _reading_text(reading: FileReading) -> str:
         parts.append(
             "1 row above the header is not read" if titles == 1 else f"{titles} rows above the header are not read"
         )
+    if reading.codes:
+        column, _, example = reading.codes
+        note = reading.columns.get("note")
+        place = "" if note is None else f", in place of “{shortened(note, 30)}”"
+        kept = f"--map {shlex.quote(f'note={column}')} keeps them in the note{place}"
+        parts.append(f"{column}: codes such as {shortened(example, 30)}, not numbers: new IDs; {kept}")
+    if zeros := reading.leading_zeros:
+        parts.append("1 ID loses its leading zeros" if zeros == 1 else f"{zeros:,} IDs lose their leading zeros")
     if reading.links:
         links = reading.links
         parts.append("1 link is read as its text" if links == 1 else f"{links:,} links are read as their text")
@@ -207,8 +216,11 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
             "other_tables": reading.other_tables,
             "links": reading.links,
             "title_rows": reading.titles,
+            "leading_zeros": reading.leading_zeros,
+            "codes": None if codes is None else {"column": codes.column, "example": codes.example},
         }
         for reading in files_import.readings
+        for codes in [reading.codes]
     ]
     print_json({**counts, "imported": plants, "change": change, "rows": rows, "files": files})
 

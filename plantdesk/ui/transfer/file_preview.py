@@ -116,10 +116,15 @@ class ColumnTable(QFrame):
         """The position of the column of each field."""
         return {combo.currentData(): at for at, combo in enumerate(self._combos) if combo.currentData()}
 
+    def choose(self, at: int, field: str) -> None:
+        """Choose a field of a column, or "" for none, as the user does; another column of the field has none then."""
+        self._combos[at].setCurrentIndex(self._combos[at].findData(field))
+
     def show_sample(self, sample: Sample) -> None:
         """Show the columns and the first rows of a file."""
         layout = sample.layout
-        count = min(len(layout.names), max(_COLUMNS, *(at + 1 for at in layout.fields.values()), 0))
+        chosen = [*layout.fields.values(), *([layout.codes.position] if layout.codes else [])]
+        count = min(len(layout.names), max([_COLUMNS, *(at + 1 for at in chosen)]))
         self._show_combos(layout.names[:count], {at: field for field, at in layout.fields.items()})
         numbered = [self.tr("Column {number}").format(number=at + 1) for at in range(count)]
         headings = layout.names[:count] if layout.has_header else numbered
@@ -218,7 +223,7 @@ _ENCODINGS = (
     "cp1250",
     "cp1251",
     "cp437",
-    "mac_roman",
+    "mac-roman",
     "shift_jis",
     "gb18030",
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QFileDialog,
     QFrame,
@@ -265,6 +266,8 @@ class ImportDialog(Dialog):
         self._first_row = MessageLine(self._theme)
         self._first_row.hide()
         self._columns = ColumnTable(self._theme)
+        self._codes = QCheckBox()
+        self._codes.hide()
         self._blanks = _note()
         self._columns.blanks_changed.connect(self._show_blanks)
         self._counting = _note()
@@ -285,6 +288,7 @@ class ImportDialog(Dialog):
         self._options.changed.connect(self._on_options_changed)
         self._options.header_chosen.connect(self._on_header_chosen)
         self._columns.fields_changed.connect(self._count)
+        self._codes.clicked.connect(self._on_codes_clicked)
         self._tag_edit.editingFinished.connect(self._on_tag_edited)
         self._outcome.changed.connect(self._on_choice)
         self._outcome.rows_requested.connect(self._show_rows)
@@ -318,7 +322,20 @@ class ImportDialog(Dialog):
         self._columns.show_sample(sample)
         self._show_about(None)
         self._warn_of_first_row(sample)
+        self._codes.setVisible(sample.layout.codes is not None)
+        if codes := sample.layout.codes:
+            text = self.tr("Keep the codes of {column}, such as {code}, in the note")
+            note = sample.layout.fields.get("note")
+            if note is not None:
+                text = self.tr("Keep the codes of {column}, such as {code}, in the note, in place of {note}")
+            shown_names = {"column": quoted(codes.column, 30), "code": quoted(codes.example, 30)}
+            self._codes.setText(text.format(**shown_names, note=quoted(sample.layout.names[note or 0], 30)))
         self._count()
+
+    @Slot(bool)
+    def _on_codes_clicked(self, kept: bool) -> None:
+        if self._sample is not None and (codes := self._sample.layout.codes):
+            self._columns.choose(codes.position, "note" if kept else "")
 
     def _warn_of_first_row(self, sample: Sample) -> None:
         """Say that the first row becomes a plant, unless the user has chosen that: it may hold names unknown here."""
@@ -360,7 +377,8 @@ class ImportDialog(Dialog):
         if self._sample is None:
             return
         self._message.clear()
-        fields = self._columns.fields
+        fields, codes = self._columns.fields, self._sample.layout.codes
+        self._codes.setChecked(codes is not None and fields.get("note") == codes.position)
         if "name" not in fields:
             self._message.show_message(Tone.WARNING, self.tr("Choose the column that is the name."))
             return
@@ -481,6 +499,8 @@ class ImportDialog(Dialog):
             self._sample.form.upper(),
             self._options.summary(),
         ]
+        if codes := self._sample.layout.codes:
+            parts.append(self.tr("{column} has codes, not numbers: new IDs").format(column=quoted(codes.column, 30)))
         if self._sample.doubtful_cell is not None:
             parts.append(self.tr("encoding guessed, as in {cell}").format(cell=quoted(self._sample.doubtful_cell)))
         if preview is not None:
@@ -494,6 +514,9 @@ class ImportDialog(Dialog):
             if titles := preview.titles:
                 text = Text("{count} rows above the header are not read", one="1 row above the header is not read")
                 parts.append(shown(text.filled(count=titles)))
+            if zeros := preview.leading_zeros:
+                text = Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros", count=zeros)
+                parts.append(shown(text))
             if links := preview.links:
                 text = Text("{count:,} links are read as their text", one="1 link is read as its text", count=links)
                 parts.append(shown(text))
@@ -517,6 +540,7 @@ class ImportDialog(Dialog):
             S,
             _titled(self.tr("Columns"), self._blanks),
             (self._columns, 1),
+            self._codes,
             S,
             _titled(self.tr("What will happen"), self._counting),
             self._outcome,

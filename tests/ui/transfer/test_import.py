@@ -393,7 +393,7 @@ def test_a_store_that_is_closed_ends_the_import(desk: TransferDesk, file: Path) 
 
 def test_what_cannot_happen_is_not_asked(desk: TransferDesk, tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"
-    file.write_text("id,name\n1,Aster\nx,Ivy\ny,Rose\n", encoding="utf-8")
+    file.write_text("id,name\n1,Aster\n1.000,Ivy\n2.000,Rose\n", encoding="utf-8")
     desk.open_import(file)
     visible = [box.accessibleName() for box in desk.dialog.widget.findChildren(QComboBox) if box.isVisible()]
     assert "Rows that are invalid" in visible
@@ -408,3 +408,32 @@ def test_the_first_cell_of_a_guessed_encoding_is_shown(desk: TransferDesk, tmp_p
     file.write_bytes("name\nFern\nRöse\n".encode("cp1252"))
     desk.open_import(file)
     assert any("encoding guessed, as in “Röse”" in each for each in desk.dialog.texts())
+
+
+def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("ID,Name,Notes\nPL0001,Aster,wet\nPL0002,Ivy,\n", encoding="utf-8")
+    desk.open_import(file)
+    assert any("“ID” has codes, not numbers: new IDs" in each for each in desk.dialog.texts())
+    box = desk.dialog.the(QCheckBox, "Keep the codes of “ID”, such as “PL0001”, in the note, in place of “Notes”")
+    combos = [desk.dialog.the(QComboBox, f"Field of column {name}") for name in ("ID", "Notes")]
+    desk.qtbot.mouseClick(box, Qt.MouseButton.LeftButton)
+    assert [each.currentText() for each in combos] == ["Note", "Leave out"]
+    desk.qtbot.mouseClick(box, Qt.MouseButton.LeftButton)
+    assert [each.currentText() for each in combos] == ["Leave out", "Note"]
+    desk.pick("Field of column ID", "Note")
+    assert box.isChecked()
+    desk.until_dialog_shows("counted over the whole file")
+    desk.start_import()
+    desk.until_toast("Imported 2 plants")
+    assert desk.plants() == [(1, "Aster", None, "PL0001"), (2, "Ivy", None, "PL0002")]
+
+
+def test_half_a_name_is_not_chosen_and_leading_zeros_are_counted(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("ID,Genus,Species\n0010,Acer,palmatum\n", encoding="utf-8")
+    desk.answer_file_dialogs(file)
+    desk.feature.import_files([file])
+    desk.until_dialog_shows("Choose the column that is the name.")
+    desk.pick("Field of column Genus", "Name")
+    desk.until_dialog_shows("1 ID loses its leading zeros")
