@@ -171,11 +171,10 @@ def test_a_key_is_due_a_second_after_the_last_one(path: Path, monkeypatch: pytes
     with closing(connect(path)) as connection:
         tracker = CommitTracker(connection)
         due = [tracker.is_key_due]
-        tracker.begin(adds_only=True)
-        tracker.committed()
+        tracker.committed(tracker.position)
         for milliseconds in (900, 200, -10_000):  # the last one: the clock was set
             now += milliseconds
-            tracker.committed(1)
+            tracker.added(1)
             due.append(tracker.is_key_due)
     assert due == [True, False, True, True]
 

@@ -16,11 +16,12 @@ import pytest
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
-from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import NewPlant, new_plant
+from plantdesk.domain.records import COMMAND, Changes, PlantRow
+from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up, back_up_if_due
 from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
@@ -220,6 +221,29 @@ def test_a_moved_file_that_comes_back_is_used_again(store: Store, path: Path) ->
     add(store, 2)
     store.close()
     assert ids_in(path) == [1, 2]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_file_that_was_moved_during_a_commit_numbers_the_next_plants(
+    store: Store, path: Path, changes: SimpleQueue[bool], count: int
+) -> None:
+    """The commit counts as failed, but is in the file that comes back: its sequence numbers are taken."""
+    away = path.with_name("away.db")
+
+    def move(connection: sqlite3.Connection) -> tuple[PlantRow, Changes]:
+        row = add_as_next(connection, plant_fields({"name": "Fern"}), COMMAND)
+        path.rename(away)
+        return row, Changes((row,))
+
+    with pytest.raises(StoreMovedError):
+        store._writer.submit(move).result(SECONDS)  # noqa: SLF001  it is to be in the transaction
+    away.rename(path)
+    while not changes.get(timeout=SECONDS):
+        pass
+    for first in (10, 20):
+        add(store, *range(first, first + count))
+    store.close()
+    assert ids_in(path) == [1, *range(10, 10 + count), *range(20, 20 + count)]
 
 
 def test_processes_that_come_after_the_log_index_was_removed_lose_nothing(

@@ -2,8 +2,8 @@
 
 Invariants, which tests/store/test_commit_tracker.py checks beside other writers and failing commits:
 
-1. `position` is what the last commit that this connection has read or made has left. Nothing of an open or failed
-   transaction is in it: `begin` and `own_changes` prepare the next position, only `committed` adopts it.
+1. `position` is what the last commit that this connection has read or made has left, also where that commit counts as
+   failed because its file was moved. Nothing of an open or failed transaction is in it.
 2. A commit of another connection changes `PRAGMA data_version`, a commit of this one does not
    (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit, and nothing else.
 3. Each plant takes the next `seq`, which is unique; each commit that does more than add plants changes the key, or
@@ -53,17 +53,16 @@ class CommitTracker:
         self._on_unrecorded = on_unrecorded
         self._version = self._data_version()
         #: The state after the last commit that was read or made.
-        self.position = self._read_position()
-        self._next: Position | None = None  # the state after the open transaction
+        self.position = self.read_position()
         self._renewed_at: int | None = None
 
     @property
     def is_key_due(self) -> bool:
-        """Whether the next transaction must `begin` with a new key."""
+        """Whether the next transaction must renew the key."""
         return self._renewed_at is None or not 0 <= now_ms() - self._renewed_at <= _KEY_TIME
 
     def require_key(self) -> None:
-        """Let the next transaction `begin`: after a checkpoint of this process, it may begin a new log."""
+        """Let the next transaction renew the key: after a checkpoint of this process, it may begin a new log."""
         self._renewed_at = None
 
     def poll(self) -> Changes:
@@ -88,29 +87,22 @@ class CommitTracker:
             self._on_unrecorded()
         return changes
 
-    def begin(self, *, adds_only: bool) -> None:
-        """Give the present write transaction, after a `poll` in it, a key of its own.
-
-        `committed` or `rolled_back` must follow. Raises StoreDamagedError and sqlite3.Error.
-        """
-        key = commit_key.renew(self._connection, adds_only=adds_only)
-        self._next = self.position._replace(counters=(self.position.counters[0], key))
-
     def own_changes(self) -> Changes:
         """Return what the present write transaction has changed. Raises sqlite3.Error."""
-        changes, self._next = self._since(self.position)
-        return changes
+        return self._since(self.position)[0]
 
-    def committed(self, added: int = 0) -> None:
-        """Adopt what was prepared, as its transaction is durable; `added` plants are not in `own_changes`."""
-        if self._next is not None:
-            self._renewed_at = now_ms()
-        after = self._next or self.position
-        self.position, self._next = after._replace(seq=after.seq + added), None
+    def committed(self, position: Position) -> None:
+        """Adopt the position that was read at the end of a transaction with a new key, which is durable now."""
+        self.position, self._renewed_at = position, now_ms()
 
-    def rolled_back(self) -> None:
-        """Drop what was prepared."""
-        self._next = self._renewed_at = None
+    def added(self, plants: int) -> None:
+        """Note so many plants that were added behind `position`, and nothing else."""
+        self.position = self.position._replace(seq=self.position.seq + plants)
+
+    def read_position(self) -> Position:
+        """Return the state that the connection sees. Raises StoreDamagedError and sqlite3.Error."""
+        seq, change = last_seq(self._connection), last_number(self._connection)
+        return Position(seq, change, self._connection.execute(commit_key.COUNTERS).fetchone())
 
     def _poll(self) -> tuple[Changes, bool]:
         """Return what others committed, and whether history or sequence numbers show it."""
@@ -130,7 +122,7 @@ class CommitTracker:
         return changes._replace(needs_reload=needs_reload, tokens=True), is_recorded
 
     def _since(self, known: Position) -> tuple[Changes, Position]:
-        now = self._read_position()
+        now = self.read_position()
         has_history = now.change > known.change
         added = rows_since(self._connection, known.seq, _MAX_LISTED + 1)
         touched = changed_since(self._connection, known.change, _MAX_LISTED + 1) if has_history else []
@@ -141,10 +133,6 @@ class CommitTracker:
         updated = tuple(row for plant_id, row in rows.items() if plant_id not in new)
         removed = tuple(plant_id for plant_id in touched if plant_id not in rows)
         return Changes(tuple(added), updated, removed, history=has_history), now
-
-    def _read_position(self) -> Position:
-        seq, change = last_seq(self._connection), last_number(self._connection)
-        return Position(seq, change, self._connection.execute(commit_key.COUNTERS).fetchone())
 
     def _data_version(self) -> int:
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()

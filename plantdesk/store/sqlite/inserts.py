@@ -97,7 +97,7 @@ class GroupInserter:
             valid = _valid_tokens(connection, sources, now)
         allowance = _Allowance(valid, token_refusal)
         known = rows_by_id(connection, {plant.id for plant, _ in entries})
-        first = self._tracker.position.seq + 1
+        first = last_seq(connection) + 1
         outcomes: list[PlantRow | PlantDeskError] = []
         added: list[PlantRow] = []
         for plant, source in entries:

@@ -10,9 +10,15 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import StoreClosedError, StoreDamagedError, StoreError, StoreReadOnlyError
+from plantdesk.domain.errors import (
+    StoreClosedError,
+    StoreDamagedError,
+    StoreError,
+    StoreMovedError,
+    StoreReadOnlyError,
+)
 from plantdesk.domain.records import Changes
-from plantdesk.store.sqlite import token_usage
+from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.commit_tracker import is_locked
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.index_note import IndexNote
@@ -142,13 +148,17 @@ class Transactions:
                 connection = self._current_connection()
                 with transaction(connection.sqlite):
                     self.notify(connection.tracker.poll())  # of others, and durable already; ours come after it
-                    connection.tracker.begin(adds_only=adds_only)
+                    commit_key.renew(connection.sqlite, adds_only=adds_only)
                     yield connection
+                    position = connection.tracker.read_position()
+            connection.tracker.committed(position)
             connection.has_new_log()  # it has a key
             connection.check()
         except BaseException as error:
             if self.known is not None:
-                self.known.tracker.rolled_back()
+                self.known.tracker.require_key()
+            if isinstance(error, StoreMovedError):
+                self.known = None  # where the file comes back, what was committed to it is published
             if isinstance(error, StoreError):
                 self.failed(error)
             raise
@@ -159,7 +169,6 @@ class Transactions:
         """Make a durable transaction of a block that changes no plant. Raises StoreError."""
         with self.durable() as connection:
             yield connection
-        connection.tracker.committed()
         connection.checkpointer.committed()
 
     def checkpoint_if_due(self) -> None:

@@ -169,6 +169,7 @@ class Writer:
         if rows is None:
             return None
         self._transactions.succeeded()
+        connection.tracker.added(len(rows))
         outcome = _noted(connection, Outcome([*rows], Changes(tuple(rows))))
         if connection.has_new_log():
             with contextlib.suppress(StoreError), self._transactions.without_plants():
@@ -186,15 +187,13 @@ class Writer:
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
-        connection.tracker.committed(0 if changes.history else len(changes.added))
         connection.checkpointer.committed(_LARGE if changes.needs_reload else 1)
         job.future.set_result(result)
         self._transactions.notify(changes)
 
 
 def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:
-    """Return what was added, after its commit is noted for later polls and checkpoints."""
-    connection.tracker.committed(len(outcome.changes.added))
+    """Return what was added, after its commit is noted for later checkpoints."""
     rows = outcome.changes.added
     connection.checkpointer.committed(1 + len(rows) // 20, sum(len(row.name) + len(row.tag or "") for row in rows))
     return outcome
