@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ from plantdesk.domain.errors import StoreFullError, StoreUnreachableError
 from plantdesk.domain.server_state import Off
 from plantdesk.platform import paths, settings
 from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.settings.dialog import SettingsDialog
 from plantdesk.ui.widgets.dialog import Dialog, MessageBox
 from plantdesk.ui.window.notifications import Notifications
@@ -48,6 +50,15 @@ def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[ProgramDesk]:
         desk.window.is_ending = True
 
 
+def make_token(desk: ProgramDesk) -> None:
+    """Let a program add plants, and wait until the window knows of it."""
+    status = Desk(desk.qtbot, desk.status)
+    desk.until(lambda: "New token…" in status.buttons())
+    with closing(Store(paths.database_file())) as store:
+        store.tokens.create("script").result(SECONDS)
+    desk.until(lambda: "New token…" not in status.buttons())
+
+
 def questions(desk: Desk) -> list[MessageBox]:
     return [each for each in desk.window.findChildren(MessageBox) if each.isVisible() and each.text == QUESTION]
 
@@ -74,6 +85,7 @@ def commands(desk: Desk) -> dict[str, QAction]:
 @pytest.mark.usefixtures("tray")
 def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk: ProgramDesk, home: Path) -> None:
     assert icon(desk) is None
+    make_token(desk)
     desk.until(desk.name.hasFocus)
     assert not desk.window.close()
     answer(desk, "Keep running")
@@ -93,6 +105,7 @@ def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk:
 
 @pytest.mark.usefixtures("tray")
 def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDesk) -> None:
+    make_token(desk)
     desk.window.close()
     with qtbot.waitSignal(desk.window.closing, timeout=MILLISECONDS):
         answer(desk, "Quit")
@@ -103,6 +116,7 @@ def test_who_answers_quit_is_never_asked_again(qtbot: QtBot, desk: ProgramDesk) 
 
 @pytest.mark.usefixtures("tray")
 def test_escape_leaves_the_window_open_and_the_question_for_the_next_time(desk: ProgramDesk) -> None:
+    make_token(desk)
     for _ in range(2):
         desk.window.close()
         desk.until(lambda: len(questions(desk)) == 1)
@@ -117,6 +131,19 @@ def test_ctrl_q_ends_the_program_in_any_case(qtbot: QtBot, desk: ProgramDesk) ->
     desk.until(desk.window.isActiveWindow)
     with qtbot.waitSignal(desk.window.closing, timeout=MILLISECONDS):
         qtbot.keyClick(desk.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
+
+
+@pytest.mark.usefixtures("tray")
+def test_without_a_token_closing_asks_nothing(desk: ProgramDesk) -> None:
+    assert desk.window.close()
+
+
+@pytest.mark.usefixtures("tray")
+def test_another_store_has_no_icon_and_its_window_closes(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    with running(qtbot, qapp, tmp_path / "balcony.db") as desk:
+        desk.desktop.preferences.change(keep_in_tray=True)
+        assert icon(desk) is None
+        assert desk.window.close()
 
 
 @pytest.mark.usefixtures("tray")

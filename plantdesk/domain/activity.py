@@ -1,8 +1,8 @@
 """The last requests and what was answered, in memory only: never written to disk, and without tokens.
 
-Plants that a program adds one after the other are one entry with their number, and refused requests are kept by
-themselves, so that a fast script does not displace what went wrong. The event loop appends, other threads read: each
-is a single operation on a deque or a list, which need no lock.
+Plants that a program adds one after the other are one entry with their number, as are requests of one that are refused
+for the same reason. Refused requests are kept by themselves, so that a fast script does not displace what went wrong.
+The event loop appends, other threads read: each is a single operation on a deque or a list, which need no lock.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ _FIELDS = ("id", "name", "tag")
 
 
 class Answer(NamedTuple):
-    """The answer to one request, or to several `requests` that added plants, of which it has the latest.
+    """The answer to one request, or to several `requests` that added plants, or were refused for the same reason.
+
+    Of several it has the latest.
 
     `at` is in milliseconds since 1970, UTC. `source` is that of the token, None where there was no valid one.
     `number` and `reason` say why the request was refused; `number` is None where it was not. `sent` has id, name and
@@ -67,7 +69,7 @@ class Activity:
     def __init__(self, listener: Callable[[Answer], None] | None = None) -> None:
         self._runs: deque[list[_Run]] = deque(maxlen=_MAX_ENTRIES)  # each in a list of one, to be replaced
         self._growing: dict[tuple[Source, bool], list[_Run]] = {}
-        self._refused: deque[Answer] = deque(maxlen=_MAX_ENTRIES)
+        self._refused: deque[tuple[int, Answer]] = deque(maxlen=_MAX_ENTRIES)  # with the number of the latest
         self._listener = listener
         #: The number of requests that were answered since the start.
         self.total = 0
@@ -75,8 +77,7 @@ class Activity:
     def answers(self) -> list[Answer]:
         """Return the last answers, newest first."""
         runs = [(run[1], _answer(run)) for (run,) in self._runs.copy()]
-        refused = [(answer.key, answer) for answer in self._refused.copy()]
-        return [answer for _, answer in sorted([*runs, *refused], key=itemgetter(0), reverse=True)]
+        return [answer for _, answer in sorted([*runs, *self._refused.copy()], key=itemgetter(0), reverse=True)]
 
     def record_added(self, source: Source, row: PlantRow, *, is_new: bool = True) -> None:
         """Record a plant that was added, or that was there already."""
@@ -119,8 +120,12 @@ class Activity:
         if source is not None:
             for is_new in (True, False):
                 self._growing.pop((source, is_new), None)
-        self._refused.append(answer)
         self.total += 1
+        last = self._refused[-1][1] if self._refused else None
+        if last is not None and last[1:4] == answer[1:4] and answer.at - last.at < _RUN_NS // 10**6:
+            self._refused[-1] = self.total, answer._replace(requests=last.requests + 1, key=last.key)
+        else:
+            self._refused.append((self.total, answer))
         if self._listener is not None:
             self._listener(answer)
 

@@ -255,6 +255,7 @@ class Workspace(Page):
         tray = Tray(self._context, self._window, self._server)
         tray.requested.connect(self.requested)
         self._sidebar.counted.connect(tray.show_counts)
+        self._api.tokens_listed.connect(tray.show_tokens)
         self._window.closing.connect(tray.end)
         return tray
 

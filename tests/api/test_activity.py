@@ -96,8 +96,8 @@ def test_only_the_last_requests_are_kept_and_long_texts_are_cut(served: Api) -> 
     assert len(last(served).name) == 200
     served.post({"id": 1, "name": "y" * 100_000})
     assert len(last(served).sent["name"]) == 10_000
-    for _ in range(510):
-        served.server.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
+    for number in range(510):
+        served.server.activity.record_refused(ErrorNumber.NOT_JSON, f"The body is not JSON: {number}.")
     refused = [answer for answer in served.server.activity.answers() if answer.number is not None]
     assert (len(refused), served.server.activity.total) == (500, 512)
 

@@ -51,6 +51,16 @@ def test_a_refused_request_ends_the_run_of_its_program() -> None:
     assert seen(activity) == [("fast-one", 2, 3), ("fast-one", 1, 3), ("fast-one", 0, 2), ("fast-one", 2, 2)]
 
 
+def test_requests_that_are_refused_for_one_reason_are_one_entry() -> None:
+    activity = Activity()
+    for plant_id in range(50):
+        activity.record_refused(ErrorNumber.ID_TAKEN, "enough", FAST, {"id": plant_id})
+    activity.record_refused(ErrorNumber.ID_TAKEN, "enough", GOOD, {"id": 50})
+    answers = [(answer.source, answer.requests, answer.plant_id, answer.key) for answer in activity.answers()]
+    assert answers == [(GOOD, 1, 50, 51), (FAST, 50, 49, 1)]
+    assert activity.total == 51
+
+
 def test_an_entry_keeps_its_key_while_it_grows() -> None:
     activity = Activity()
     add(activity, FAST, 1)

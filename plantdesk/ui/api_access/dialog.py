@@ -71,7 +71,7 @@ class ActivityPanel(QWidget):
         headings = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
         self._table = PlainTable(theme, self.tr("Requests"), headings, wide=2, max_rows=_FEW)
         self._card = self._table.framed()
-        self._empty_label = PlainLabel(self.tr("No program has sent a request yet."), tone="muted", wrapped=True)
+        self._empty_label = PlainLabel(tone="muted", wrapped=True)
         self._pages = QStackedWidget()
         self._header = CollapsibleHeader(theme, self.tr("Acti&vity"), self._pages)
         self._refused_box = QCheckBox(self.tr("Refused onl&y"))
@@ -149,8 +149,8 @@ class ActivityPanel(QWidget):
         self._visible = refused if self._refused_box.isChecked() else self._answers
         self._table.show_rows([self._cells(each) for each in self._visible], [each.key for each in self._visible])
         self._pages.setCurrentIndex(0 if self._visible else 1)
-        none = self.tr("No request was refused.") if self._answers else self.tr("No program has sent a request yet.")
-        self._empty_label.setText(none)
+        none = self.tr("No program has sent a request since PlantDesk was started.")
+        self._empty_label.setText(self.tr("No request was refused.") if self._answers else none)
         page = self._card if self._visible else self._empty_label
         height = page.sizeHint().height()
         if height != self._pages.height():  # else the whole dialog would be laid out twice a second
@@ -167,7 +167,7 @@ class ActivityPanel(QWidget):
     def _texts(self, answer: Answer) -> tuple[str, str, str]:
         clock = exact_time(answer.at)
         who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
-        if answer.requests > 1:
+        if answer.requests > 1 and answer.number is None:
             text = Text("{who} added {count:,} plants", one="{who} added 1 plant")
             if not answer.is_new:
                 text = Text("{who} sent {count:,} plants again", one="{who} sent 1 plant again")
@@ -177,7 +177,8 @@ class ActivityPanel(QWidget):
             added = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name}")
             result = self.tr("ID {id}") if answer.is_new else self.tr("ID {id} was there already")
             return clock, added.format(who=who, name=quoted(answer.name, 40)), result.format(id=answer.plant_id)
-        return clock, self.tr("{who} was refused").format(who=who), self._reason(answer)
+        refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=who, count=answer.requests)
+        return clock, shown(refused), self._reason(answer)
 
     def _reason(self, answer: Answer) -> str:
         """Return why a request was refused, in few words where they say enough; the tooltip has the whole reason."""

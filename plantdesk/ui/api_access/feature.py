@@ -30,11 +30,12 @@ class ApiAccess(Feature):
     """Controls `server`. A command that needs the store, given before it is open, is run as soon as it is.
 
     `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form. `port_requested`: another
-    port is to be chosen.
+    port is to be chosen. `tokens_listed(any_there)`: there are tokens, or none.
     """
 
     plant_requested = Signal(object)
     port_requested = Signal()
+    tokens_listed = Signal(bool)
 
     def __init__(self, context: WindowContext, server: ApiControl) -> None:
         super().__init__(context)
@@ -167,6 +168,7 @@ class ApiAccess(Feature):
 
     def _on_listed(self, rows: list[TokenRow]) -> None:
         self._status.show_tokens(any_there=bool(rows))
+        self.tokens_listed.emit(bool(rows))
 
     def _on_not_listed(self, _error: Exception) -> None:
         """Leave the status as it is."""

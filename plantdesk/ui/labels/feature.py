@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, Slot
+from PySide6.QtCore import QLocale, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.ui.feature import Feature
@@ -111,7 +112,8 @@ class Labels(Feature):
             return
         self._dialog.accept()
         text = self.tr("Saved the labels to {file}.").format(file=quoted(file.name))
-        self.context.page.toast.show_message(text)
+        show = self.tr("Open"), lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
+        self.context.page.toast.show_message(text, show)
 
     @Slot(object)
     def _print(self, job: Job) -> None:

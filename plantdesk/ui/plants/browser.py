@@ -68,7 +68,7 @@ class PlantBrowser(QFrame):
         self._theme = theme
         self._copier: RowCopier | None = None
         self._revealed: int | None = None
-        self.offers_samples = False
+        self.offers_samples = self._had_plants = False
         self._selected_soon: Sequence[int] = ()
         self._bridge = bridge
         self.model = PlantModel(bridge, self)
@@ -90,6 +90,7 @@ class PlantBrowser(QFrame):
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
         self.close_store()
+        self._had_plants = False
         self._copier = RowCopier(self._bridge, store, self)
         self._copier.copied.connect(self.copied)
         self._copier.refused.connect(self.copy_refused)
@@ -312,13 +313,15 @@ class PlantBrowser(QFrame):
         if model.failed_to_load:
             self._pages.setCurrentWidget(self._failed_page)
         elif model.rowCount():
+            self._had_plants = True
             self._pages.setCurrentWidget(self.table)
         elif model.complete:
             if model.query.text:
                 self._no_match_page.set_text(self.search_bar.why_nothing())
                 self._pages.setCurrentWidget(self._no_match_page)
             else:
-                self.welcome.offer_samples(offered=self.offers_samples)
+                offers_samples = self.offers_samples and not self._had_plants
+                self.welcome.show_store(had_plants=self._had_plants, offers_samples=offers_samples)
                 self._pages.setCurrentWidget(self.welcome)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()

@@ -264,7 +264,8 @@ class EditController(QObject):
         self._end(draft)
         change = applied.change
         if change is not None:
-            self._context.report_change(change)
+            text = self.tr("Renamed {old} to {new}.") if draft.name != draft.row.name else self.tr("Changed {old}.")
+            self._context.report_change(change, text.format(old=quoted(draft.row.name), new=quoted(draft.name)))
             self._table.keeper.keep_visible(draft.row.id)
         column, self._next_column = self._next_column, None
         if column is not None:

@@ -357,7 +357,7 @@ class PlantForm(QFrame):
     @Slot()
     def _show_quantity(self) -> None:
         quantity = self.quantity
-        text = self.tr("&Add") if quantity == 1 else self.tr("&Add {count}").format(count=QLocale().toString(quantity))
+        text = self.tr("&Add") if quantity <= 1 else self.tr("&Add {count}").format(count=QLocale().toString(quantity))
         self._add_button.setText(text)
 
     @Slot()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.page import DROP_TARGET
 from plantdesk.ui.qt import STRETCH, fill, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XL, XS, L, M, S
@@ -59,9 +60,11 @@ class WelcomePage(QWidget):
         self._paste_button.clicked.connect(self._paste)
         QGuiApplication.clipboard().dataChanged.connect(self._allow_paste)
 
-    def offer_samples(self, *, offered: bool) -> None:
-        """Offer sample plants, or not."""
-        self._samples.setVisible(offered)
+    def show_store(self, *, had_plants: bool, offers_samples: bool) -> None:
+        """Say whether there were plants before, and offer sample plants or not."""
+        self._title.setText(self.tr("No plants any more") if had_plants else self.tr("No plants yet"))
+        self._text.setText(self._undo_text if had_plants else self._ways_text)
+        self._samples.setVisible(offers_samples)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -140,9 +143,13 @@ class WelcomePage(QWidget):
         self._row = fill(QBoxLayout(QBoxLayout.Direction.LeftToRight), *((each, 1) for each in self._cards), spacing=L)
         remark = PlainLabel(self.tr("Or look around with plants that are not yours:"), tone="muted")
         fill(QHBoxLayout(self._samples), STRETCH, remark, self._samples_button, STRETCH, margins=0, spacing=M)
-        title = PlainLabel(self.tr("No plants yet"), role="empty-title", alignment=centre)
-        text = self.tr("There are three ways in. All of them can be undone.")
-        head = (self._icon, centre), S, title, PlainLabel(text, tone="muted", alignment=centre), L
+        self._title = PlainLabel(role="empty-title", alignment=centre)
+        self._ways_text = self.tr("There are three ways in. All of them can be undone.")
+        self._undo_text = self.tr("Edit > Undo ({key}) brings back what was deleted here.").format(
+            key=key_text(Key.Undo)
+        )
+        self._text = PlainLabel(tone="muted", alignment=centre)
+        head = (self._icon, centre), S, self._title, self._text, L
         layout = self._layout = QVBoxLayout(content)
         layout.addStretch(2)
         fill(layout, *head, self._row, M, self._samples)

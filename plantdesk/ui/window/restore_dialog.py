@@ -139,6 +139,7 @@ class RestoreDialog(Dialog):
         if file is None or file != self._file:
             self._compare()
             return
+        self._about.setVisible(preview.difference is not None)  # else nothing is here that could be backed up
         self._preview.setText(shown(preview_text(preview, file.name)))
         self.fit_height(self.width())
         self._restore_button.setEnabled(not preview.changes_nothing)
@@ -187,10 +188,10 @@ class RestoreDialog(Dialog):
                 "The plants of all computers become those of the backup, also what others have changed since. "
                 "The present state is backed up first, and the history can take this back."
             )
-        about = PlainLabel(text, tone="" if self._backups.is_shared else "muted", wrapped=True)
+        self._about = PlainLabel(text, tone="" if self._backups.is_shared else "muted", wrapped=True)
         fill(
             QVBoxLayout(self),
-            about,
+            self._about,
             self._card,
             (self._preview, 1),
             self._message,

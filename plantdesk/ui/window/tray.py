@@ -52,7 +52,7 @@ class Tray(Feature):
         self._server_error = self._store_error = ""
         self._question: MessageBox | None = None
         self._icon: QSystemTrayIcon | None = None
-        self._has_begun = False
+        self._has_begun = self._has_tokens = False
         self._messages: set[str] = set()
         self._today = QAction(self)
         self._today.setEnabled(False)
@@ -68,7 +68,7 @@ class Tray(Feature):
         self._window.stays = self._stays
         self._show_server(self._server.state)
         self._apply()
-        if self.context.preferences.settings.keep_in_tray and not self._window.isVisible():
+        if self._keeps and not self._window.isVisible():
             self._timeout.start()
 
     @Slot()
@@ -90,6 +90,17 @@ class Tray(Feature):
         self._timeout.stop()
         if self._icon is not None:
             self._icon.hide()
+
+    @Slot(bool)
+    def show_tokens(self, any_there: bool) -> None:
+        """Take over whether there are tokens: without one no program can add plants."""
+        self._has_tokens = any_there
+
+    @property
+    def _keeps(self) -> bool:
+        """Whether closing hides the window: only one that opens by itself, as each has an icon of its own."""
+        location = self.context.location
+        return self.context.preferences.settings.keep_in_tray and (location.is_own or location.server is not None)
 
     @Slot(object)
     def show_counts(self, counts: Counts) -> None:
@@ -129,12 +140,12 @@ class Tray(Feature):
 
     def _stays(self) -> bool:
         """Hide the window instead of closing it, where there is a tray, or ask once whether to; False: close it."""
-        settings = self.context.preferences.settings
+        is_answered = self.context.preferences.settings.tray_answered or not self.context.location.is_own
         if not QSystemTrayIcon.isSystemTrayAvailable():
             return False
-        if settings.keep_in_tray:
+        if self._keeps:
             self._hide()
-        elif not settings.tray_answered and not isinstance(self._server.state, Off):
+        elif not is_answered and self._has_tokens and not isinstance(self._server.state, Off):
             self._ask()
         else:
             return False
@@ -182,7 +193,7 @@ class Tray(Feature):
     def _apply(self) -> None:
         if not self._has_begun:
             return
-        is_wanted = self.context.preferences.settings.keep_in_tray
+        is_wanted = self._keeps
         is_shown = is_wanted or bool(self._messages)
         if is_shown and self._icon is None:
             self._icon = self._make_icon()

@@ -460,8 +460,8 @@ def test_a_request_is_copied_as_a_command_without_its_token(active: DialogDesk) 
 
 
 def test_more_requests_than_five_are_shown_on_demand(active: DialogDesk) -> None:
-    for _ in range(10):
-        active.switch.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
+    for number in range(10):
+        active.switch.activity.record_refused(ErrorNumber.NOT_JSON, f"The body is not JSON: {number}.")
     active.until(lambda: len(requests(active)) == 13)
     table = active.the(QTableView, "Requests")
     before = table.height()

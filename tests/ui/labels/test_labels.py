@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import segno
 from PySide6.QtCore import QLocale, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QColor, QDesktopServices, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
 
 from plantdesk.domain.records import FORM, PlantRow, Source
@@ -159,7 +159,9 @@ def test_without_a_selection_there_are_no_labels(desk: LabelDesk) -> None:
     assert not desk.widget.findChildren(LabelDialog)
 
 
-def test_labels_are_saved_as_a_pdf(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
+def test_labels_are_saved_as_a_pdf_and_opened(
+    desk: LabelDesk, add: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     add("Aster", "Ivy", "Rose", tag="bed 4")
     dialog = desk.open(3, 1)
     assert "2 plants on 1 sheet" in dialog.the(MessageLine).text
@@ -170,6 +172,10 @@ def test_labels_are_saved_as_a_pdf(desk: LabelDesk, add: Adder, tmp_path: Path) 
     desk.save(dialog, tmp_path / "labels.pdf")
     desk.qtbot.waitUntil(lambda: "labels.pdf" in desk.toast.text, timeout=MILLISECONDS)
     assert (tmp_path / "labels.pdf").read_bytes().startswith(b"%PDF-")
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+    desk.button("Open").click()
+    assert opened == [str(tmp_path / "labels.pdf")]
 
 
 def test_a_click_on_a_label_is_the_start(desk: LabelDesk, add: Adder) -> None:

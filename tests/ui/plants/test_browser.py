@@ -148,7 +148,7 @@ def test_the_last_plant_gone_brings_the_empty_state_back(
 ) -> None:
     other_program.execute("DELETE FROM plant")
     other_program.commit()
-    qtbot.waitUntil(lambda: "No plants yet" in texts(filled))
+    qtbot.waitUntil(lambda: "No plants any more" in texts(filled))
 
 
 def test_rows_are_shown_although_a_commit_has_brought_all_of_them(

@@ -148,7 +148,7 @@ def test_a_key_opens_the_name_with_all_of_it_selected_and_enter_saves(desk: Edit
     desk.press(Qt.Key.Key_Return)
     desk.sees("Basil", "Aloe vera", "Cactus")
     desk.until_closed()
-    assert desk.toast.text == "Rename “Aloe” to “Aloe vera”."
+    assert desk.toast.text == "Renamed “Aloe” to “Aloe vera”."
     assert (list(desk.table.selected_ids()), desk.table.hasFocus()) == ([2], True)
 
 
