@@ -3,10 +3,11 @@
     python -m tests.chaos [--seconds 600]
 
 Posts and adds go on all the time; meanwhile processes are stopped and continued, killed and started again, backups are
-made and restored, the file and its log are replaced or removed, the disk fills up, and the clock jumps (with
-libfaketime, where it is installed). Every acknowledged plant must be in the store at the end, or have been in a listed
-backup, the store must pass SQLite's integrity check, and every process must answer or have reported why not. Needs root
-on Linux, for a small disk in memory. Not part of the test suite: it runs as long as the caller asks.
+made and restored, the file and its log are replaced, removed or made read-only, the disk fills up, and the clock jumps
+(with libfaketime, where it is installed). Every acknowledged plant must be in the store at the end, or have been in a
+listed backup, the store must pass SQLite's integrity check, and every process must answer or have reported why not.
+Needs root on Linux, for a small disk in memory; PlantDesk runs without root's right to write to read-only files. Not
+part of the test suite: it runs as long as the caller asks.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from plantdesk.store.sqlite.backups.folder import Backups
+from tests.support.ports import free_port
 
 _ROOT = Path(__file__).parents[1]
 _DISK_SIZE = "1g"
 #: Restores and replaced files in one run, each of which makes a backup in every process.
-_MAX_OF_A_KIND = 8
+_MAX_OF_A_KIND = 30
+_WITHOUT_OVERRIDE = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
 _FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
 
 
@@ -78,7 +81,7 @@ class Chaos:
             return next(self._next)
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "plantdesk", *arguments]
+        command = [*_WITHOUT_OVERRIDE, sys.executable, "-m", "plantdesk", *arguments]
         return subprocess.run(
             command, env=self.environment, capture_output=True, text=True, timeout=90, check=False, cwd=_ROOT
         )
@@ -87,9 +90,10 @@ class Chaos:
 
     def start(self, name: str) -> None:
         arguments = ["serve"] if name == "serve" else []
+        self.ports.setdefault(name, free_port())
         log = (self.disk.parent / f"{name}.log").open("a")
         process = subprocess.Popen(
-            [sys.executable, "-m", "plantdesk", *arguments, "--port", str(8800 + len(name))],
+            [*_WITHOUT_OVERRIDE, sys.executable, "-m", "plantdesk", *arguments, "--port", str(self.ports[name])],
             env=self.environment,
             stdout=log,
             stderr=log,
@@ -97,10 +101,9 @@ class Chaos:
             cwd=_ROOT,
         )
         self.servers[name] = process
-        self.ports[name] = 8800 + len(name)
 
     def post_for_ever(self, name: str) -> None:
-        while not self.ended.is_set():
+        while not self.ended.wait(0.01):  # else the disk is full of backups
             plant_id = self.next_id()
             try:
                 status = self._post(self.ports[name], plant_id)
@@ -165,14 +168,30 @@ class Chaos:
         if backups:
             self.check(self.command("restore", "--yes", str(self.random.choice(backups[:5]).path)))
 
+    def wait_for_servers(self) -> None:
+        """Wait until each server has answered: it has what is under the name open, and has saved what was before."""
+        before = self.answers.copy()
+        for name in self.servers:
+            until = time.monotonic() + 20
+            while self.answers[f"{name}: 200"] <= before[f"{name}: 200"] + 1 and time.monotonic() < until:
+                self.ended.wait(0.01)
+
     def replace(self) -> None:
         """Put a copy of an older state in the place, as a program that synchronizes folders does."""
+        self.wait_for_servers()  # what nobody has open is lost
         temporary = self.database.with_name("incoming.db")
         with closing(sqlite3.connect(self.database)) as source, closing(sqlite3.connect(temporary)) as copy:
             source.backup(copy)
-        self.ended.wait(self.random.uniform(0, 1))
+        self.ended.wait(self.random.choice([0, 0, 0.02, 0.2, 1]))
         temporary.replace(self.database)
-        self.ended.wait(3)  # what was acknowledged must be saved before it is taken away again
+        if self.random.random() < 0.3:
+            self.make_read_only()
+        self.wait_for_servers()
+
+    def make_read_only(self) -> None:
+        self.database.chmod(0o400)
+        self.ended.wait(self.random.uniform(0, 0.5))
+        self.database.chmod(0o600)
 
     def move_away_and_back(self) -> None:
         away = self.database.with_name("away.db")
@@ -202,15 +221,15 @@ class Chaos:
             print(f"{time.strftime('%H:%M:%S')} {len(self.acknowledged):6} {what}", flush=True)
 
     def check(self, done: subprocess.CompletedProcess[str]) -> int:
-        self.answers[f"{done.args[3]}: {done.returncode}"] += 1
+        self.answers[f"{done.args[len(_WITHOUT_OVERRIDE) + 3]}: {done.returncode}"] += 1
         if "Traceback" in done.stderr or done.returncode not in {0, 1}:
-            self.problems.append(f"{done.args[3]}: {done.stderr[-500:]}")
+            self.problems.append(f"{done.args[len(_WITHOUT_OVERRIDE) + 3]}: {done.stderr[-500:]}")
         return done.returncode
 
     def run(self, seconds: float) -> None:
         rare = {self.restore, self.replace, self.remove_log}
         events = [self.stop_and_continue, self.kill_and_start, self.back_up, self.move_away_and_back, self.fill_disk]
-        events += [*rare, *([self.jump] if _FAKETIME is not None else [])]
+        events += [self.make_read_only, self.replace, *rare, *([self.jump] if _FAKETIME is not None else [])]
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             event = self.random.choice(events)
@@ -219,7 +238,7 @@ class Chaos:
                 self.trace(event.__name__)
                 try:
                     event()
-                except OSError as error:
+                except (OSError, sqlite3.Error) as error:
                     self.answers[f"{event.__name__}: {error}"] += 1
                 self.read_new_backups()
             self.ended.wait(self.random.uniform(0.2, 1.5))
@@ -303,7 +322,7 @@ def main() -> int:
             chaos.start(name)
         time.sleep(3)
         threads = [threading.Thread(target=chaos.post_for_ever, args=(name,)) for name in chaos.servers]
-        threads.append(threading.Thread(target=chaos.add_for_ever))
+        threads += [threading.Thread(target=chaos.add_for_ever) for _ in range(2)]
         for thread in threads:
             thread.start()
         chaos.run(options.seconds)

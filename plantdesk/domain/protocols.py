@@ -404,4 +404,7 @@ class PlantStore(Protocol):
         return
 
     def close(self) -> None:
-        """Write what is queued, end the writer thread and close the store. May be called again."""
+        """Write what is queued, end the writer thread and close the store. May be called again.
+
+        Raises StoreError where a file that was committed to is gone, and what it held could not be saved.
+        """

@@ -6,6 +6,7 @@ again when its location has changed since an attempt that failed.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Callable
@@ -16,7 +17,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QKeyCombination, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 
-from plantdesk.domain.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError, Text
+from plantdesk.domain.errors import (
+    PlantDeskError,
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    StoreUnreachableError,
+    Text,
+)
 from plantdesk.domain.values import NamedTuple
 from plantdesk.platform import paths
 from plantdesk.store import UnreachedStore, location_of
@@ -27,7 +35,6 @@ from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from plantdesk.domain.errors import StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore, ServedStore
     from plantdesk.domain.server_state import ServerState
@@ -37,6 +44,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.theme.theme import Theme
+
+_log = logging.getLogger(__name__)
 
 
 #: Milliseconds between two checks of a store that could not be opened.
@@ -123,8 +132,11 @@ class StoreOpener(QObject):
     def close(self) -> None:
         """Close the store; one that is being opened is closed when it is open."""
         store = self._take_store()
-        if store is not None:
-            store.close()
+        try:
+            if store is not None:
+                store.close()
+        except StoreError as error:
+            _log.error("%s", error)  # there is no window any more
 
     def _take_store(self) -> PlantStore | None:
         """Cancel the opening, and return the store; one that is open later is closed by its own thread."""

@@ -258,9 +258,11 @@ def test_a_folder_is_moved_away_and_back(
     assert [row.id for row in added] == [1]
 
 
-def test_a_removed_folder_is_noticed(path: Path, health: SimpleQueue[StoreError | None]) -> None:
+def test_a_removed_folder_is_noticed(path: Path, watching: Store, health: SimpleQueue[StoreError | None]) -> None:
     shutil.rmtree(path.parent)
     assert health.get(timeout=SECONDS) is not None
+    path.parent.mkdir()
+    watching.close()  # it saves what the file held
 
 
 def test_plants_of_this_process_do_not_wait_and_end_the_watch(watching: Store, path: Path) -> None:

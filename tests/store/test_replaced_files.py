@@ -23,6 +23,7 @@ from plantdesk.store.sqlite.backups.jobs import back_up, back_up_if_due
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.write_connection import UnsavedError
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
@@ -194,6 +195,34 @@ def test_what_was_removed_is_saved_before_the_store_is_closed(store: Store, path
     assert replaced_backups(path) == [[1, 2]]
 
 
+def test_closing_fails_where_what_was_removed_cannot_be_saved(path: Path) -> None:
+    """A command ends with an error then: what it has added is in no file."""
+    store = Store(path)
+    add(store, 1)
+    Backups(path).folder.write_text("in the way")
+    path.unlink()
+    for _ in range(2):
+        with pytest.raises(UnsavedError, match="backup"):
+            store.close()
+
+
+def test_what_another_process_adds_to_a_file_that_came_back_is_saved(path: Path, store: Store, other: Path) -> None:
+    added: SimpleQueue[tuple[PlantRow, ...]] = SimpleQueue()
+    store.subscribe(lambda changes: added.put(changes.added))
+    add(store, 1)
+    away = path.rename(path.with_name("away.db"))
+    with pytest.raises(StoreMovedError):
+        store.add(new_plant({"id": 2, "name": "Fern"}), COMMAND).result(SECONDS)
+    away.rename(path)
+    with closing(Store(path)) as command:
+        add(command, 3)
+    while 3 not in (row.id for row in added.get(timeout=SECONDS)):
+        pass
+    other.replace(path)
+    add(store, 4)
+    assert [1, 3] in replaced_backups(path)
+
+
 def test_a_folder_of_backups_that_may_not_be_written_is_an_error_and_no_hang(
     store: Store, path: Path, other: Path
 ) -> None:
@@ -260,6 +289,23 @@ def test_processes_that_come_after_the_log_index_was_removed_lose_nothing(
         add(store, plant_id + 1)
     store.close()
     assert ids_in(path) == [1, 2, 3, 4, 5]
+
+
+def test_what_is_committed_while_the_index_is_restored_is_not_lost(
+    store: Store, path: Path, changes: SimpleQueue[bool]
+) -> None:
+    add(store, 1)
+    with closing(store.file.connect()) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO plant (id, name, seq, added_at, source_id) VALUES (2, 'Moss', 2, 0, 1)")
+        path.with_name("plants.db-shm").unlink()
+        while not replaced_backups(path):
+            pass
+        connection.execute("COMMIT")
+    while not changes.get(timeout=SECONDS):
+        pass
+    store.close()
+    assert ids_in(path) == [1, 2]
 
 
 def test_nothing_is_acknowledged_without_the_log_index(store: Store, path: Path) -> None:

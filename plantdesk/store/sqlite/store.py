@@ -161,6 +161,8 @@ class Store(WrittenStore):
         self._end_edits()
         if self._index is not None:
             self._index.stop()
-        self._writer.close()
-        if self._index is not None:
-            self._index.close()
+        try:
+            self._writer.close()
+        finally:
+            if self._index is not None:
+                self._index.close()

@@ -95,7 +95,7 @@ class Transactions:
             self.index_note.compare(self.known.tracker.position)
 
     def close(self) -> None:
-        """Close the connection; what a file holds that nobody can find any more is saved. Raises nothing."""
+        """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
         if self.index_note.is_due:
             self.checkpoint()
             self.index_note.wait()
@@ -134,7 +134,6 @@ class Transactions:
 
     def succeeded(self) -> None:
         """Note a commit that is durable in the file at the store's path."""
-        self._current.committed()
         self._health.succeeded()
 
     @contextlib.contextmanager

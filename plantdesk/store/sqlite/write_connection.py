@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import (
     BackupFolderError,
+    StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreFullError,
     StoreMovedError,
     StoreReadOnlyError,
     StoreUnreachableError,
+    Text,
 )
 from plantdesk.store.sqlite.commit_tracker import CommitTracker
 from plantdesk.store.sqlite.connections import translate_errors
@@ -120,6 +123,15 @@ class WriteConnection:
         self.sqlite.close()
 
 
+class UnsavedError(StoreError):
+    """What was committed is in no file any more."""
+
+    text = Text("The database was moved, replaced or deleted just after something was saved, which is lost. {reason}")
+
+    def __init__(self, reason: StoreError) -> None:
+        super().__init__(reason=reason.text)
+
+
 class CurrentConnection:
     """The write connection to the file that is at the store's path.
 
@@ -137,6 +149,7 @@ class CurrentConnection:
     def get(self) -> WriteConnection:
         """Return the connection, perhaps a new one to another file. Raises StoreError while there is none."""
         if self._open is not None and self._file.is_current and self._file.has_index:
+            self._saved = False  # any process may write to it from now on
             return self._open
         if self._failure is not None and self._failure.is_recent(self._file):
             raise self._failure.error
@@ -148,18 +161,17 @@ class CurrentConnection:
         self._failure, self._saved = None, False
         return self._open
 
-    def committed(self) -> None:
-        """Note that the file holds more than when it was saved."""
-        self._saved = False
-
     def close(self) -> None:
-        """Close the connection; what a file holds that nobody can find any more is saved. Raises nothing."""
+        """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
         if self._open is None:
             return
-        if not self._file.is_current:
-            with contextlib.suppress(StoreError):
+        try:
+            if not self._file.is_current:
                 self._save(self._open.sqlite)
-        self._open.close()
+        except StoreError as error:
+            raise UnsavedError(error) from error
+        finally:
+            self._open.close()
 
     def _reopened(self) -> WriteConnection:
         if self._file.read_only and not self._file.may_be_writable:
@@ -176,10 +188,13 @@ class CurrentConnection:
     def _leave(self, connection: WriteConnection) -> None:
         try:
             self._save(connection.sqlite)
-        except StoreError as error:
+        except (BackupFolderError, StoreBusyError, StoreFullError, StoreReadOnlyError) as error:
             if not self._file.is_there:  # the first thing to know
                 raise StoreMovedError from error
             raise
+        except StoreError as error:  # it may have been replaced for that
+            _log.error("What the replaced file held cannot be read: %s", error)
+            self._saved = True
         try:
             self._file.rebuild(connection.sqlite)
         except OSError as error:
@@ -195,14 +210,8 @@ class CurrentConnection:
 
         if self._saved:
             return
-        try:
-            backup = Backups(self._file.path).make_from(connection, BackupKind.REPLACED)
-        except BackupFolderError:
-            raise
-        except (StoreDamagedError, StoreUnreachableError) as error:  # it may have been replaced for that
-            _log.error("What the replaced file held cannot be read: %s", error)
-        else:
-            _log.warning("The file was replaced or removed; what it held is saved as %s", backup.path.name)
+        backup = Backups(self._file.path).make_from(connection, BackupKind.REPLACED)
+        _log.warning("The file was replaced or removed; what it held is saved as %s", backup.path.name)
         self._saved = True
 
 

@@ -58,6 +58,7 @@ class Writer:
         self._transactions = Transactions(file, publish, self._health)
         self._idle_work = IdleWork(file.path, self._transactions, self._health, self._queue.is_empty)
         self._queue.wake = self._idle_work.wake
+        self._unsaved: StoreError | None = None
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -87,9 +88,14 @@ class Writer:
         return job.future
 
     def close(self) -> None:
-        """Write what is queued, then end the thread and close the file; returns when that is done."""
+        """Write what is queued, then end the thread and close the file; returns when that is done.
+
+        Raises UnsavedError where the file was replaced, and what it held could not be saved.
+        """
         self._queue.close()
         self._thread.join()
+        if self._unsaved is not None:
+            raise self._unsaved
 
     # --- on the writer thread ---
 
@@ -109,7 +115,10 @@ class Writer:
     def _end(self) -> None:
         self._queue.end()
         self._idle_work.close()
-        self._transactions.close()
+        try:
+            self._transactions.close()
+        except StoreError as error:
+            self._unsaved = error
         self._file.close()
 
     def _next_job(self) -> Job | None:

@@ -101,9 +101,12 @@ def open_file(path: Path, *, create: bool = False, progress: Progress | None = N
 def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wait: bool) -> OpenedFile | None:
     """Open the file under the lock; None to try again, where the file or its log was replaced at this very moment.
 
-    Where the log was deleted, a process that still has it open gets the time to `rebuild` the file (`wait`).
+    Where the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file
+    (`wait`): commits by another index would be lost.
     """
     found, is_own = identity(path), is_own_log(path) if has_log(path) else None
+    if wait and found == lock.used and found.wal is not None and file_id(f"{path}-shm") is None:
+        return None
     if _is_log_lost(lock, found) and not is_own:
         if wait:
             return None

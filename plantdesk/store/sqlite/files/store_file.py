@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError, StoreMovedError, StoreReadOnlyError
-from plantdesk.store.sqlite.connections import configure, connect, translate_errors
+from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, has_identity, identity, locked
 from plantdesk.store.sqlite.files.log_origin import OpenLog
@@ -153,6 +153,9 @@ class StoreFile:
             if not self.is_there:
                 raise StoreMovedError
             old = self._opened
+            if not (old.read_only or is_writable(self.path)):
+                # Connections for reading would keep the log's index of the file before, also for later writes.
+                raise StoreReadOnlyError
             self._opened = open_file(self.path)
             self.generation += 1
         old.connection.close()
@@ -169,7 +172,8 @@ class StoreFile:
             now, known = identity(self.path), self._opened.identity
             is_ours = lock.used in {known, FileIdentity()} and now.database == known.database
             if is_ours and not (now.wal == known.wal and self.has_index):
-                with replaced_file(self.path) as temporary:
+                # Commits by the same index wait, and are refused where the file is replaced.
+                with translate_errors(), transaction(self._opened.connection), replaced_file(self.path) as temporary:
                     fill_copy(connection, temporary)
                     Backups(self.path).quarantine_log(self.path)
 
