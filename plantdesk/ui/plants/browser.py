@@ -320,8 +320,7 @@ class PlantBrowser(QFrame):
                 self._no_match_page.set_text(self.search_bar.why_nothing())
                 self._pages.setCurrentWidget(self._no_match_page)
             else:
-                offers_samples = self.offers_samples and not self._had_plants
-                self.welcome.show_store(had_plants=self._had_plants, offers_samples=offers_samples)
+                self.welcome.show_store(had_plants=self._had_plants, offers_samples=self.offers_samples)
                 self._pages.setCurrentWidget(self.welcome)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
