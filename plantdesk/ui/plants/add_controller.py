@@ -158,7 +158,7 @@ class AddPlantController(QObject):
             return
         if entries is None:
             return
-        submission = Submission(entries, form.texts, is_remembered=form.is_remembered or None)
+        submission = Submission(entries, form.texts, is_draft=form.is_remembered)
         self.unsaved.edited = None
         self._completion.remember(entries[0].name, entries[0].tag)
         if form.message.tone is not Tone.OK:

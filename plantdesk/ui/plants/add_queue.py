@@ -82,6 +82,8 @@ class Submission:
     is_quick: bool = False
     #: Whether the settings have it as one that is not in the store; False: as one that may be, None: not at all.
     is_remembered: bool | None = None
+    #: Whether they have what was typed of it as a draft, perhaps not all.
+    is_draft: bool = False
     number: int = field(default_factory=count().__next__)
 
     @property
@@ -226,7 +228,7 @@ class AddQueue(QObject):
                 next_ones = next_ones[:1]  # the others follow once the store takes it, so that none overtakes it
             for submission in next_ones:
                 submission.is_sent = True
-            if any(each.is_remembered for each in next_ones):
+            if any(each.is_remembered or each.is_draft for each in next_ones):
                 self.remembered_changed.emit()
             for submission in next_ones:
                 self._send(submission, self._store)

@@ -151,8 +151,14 @@ class PlantForm(QFrame):
         return not (self._id_edit.text() or self.name_field.text() or tag)
 
     def draft(self) -> list[str]:
-        """Return what is typed, as `restore` takes it; nothing where there is neither a name nor an ID."""
-        return list(self.texts) if self.name_text or self.id_text else []
+        """Return what is typed, as `restore` takes it; nothing where there is neither a name nor an ID.
+
+        Neither the rest of a name that was filled in, nor the tag that was filled in with it.
+        """
+        if not (self.name_text or self.id_text):
+            return []
+        is_from_name = self.name_field.is_filled and self.tag_field.is_filled
+        return [self.id_text, self.name_field.typed_text.strip(), "" if is_from_name else self.tag_text]
 
     def restore(self, texts: Sequence[str]) -> None:
         """Show the `texts` of an earlier form, unless something was typed already."""

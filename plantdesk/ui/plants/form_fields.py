@@ -74,6 +74,11 @@ class NameField(LineEdit):
         return self.text()[_start(self.text()) :].strip()
 
     @property
+    def typed_text(self) -> str:
+        """The text without what was filled in."""
+        return self._typed if self.is_filled else self.text()
+
+    @property
     def typed_name(self) -> str:
         """The part of the name that was typed."""
         return self._typed[_start(self._typed) :]

@@ -198,7 +198,7 @@ class QuickEntry(QObject):
             self._show_refusal(error)
             return
         if entries:
-            submission = Submission(entries, form.texts, is_quick=True, is_remembered=form.is_remembered or None)
+            submission = Submission(entries, form.texts, is_quick=True, is_draft=form.is_remembered)
             self._send(submission, stay=stay)
 
     def _send(self, submission: Submission, *, stay: bool) -> None:

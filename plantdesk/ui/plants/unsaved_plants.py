@@ -107,7 +107,7 @@ class UnsavedPlants(QObject):
         return {"unsaved": [self._as_json(each) for each in [*edited, *self._queue.submissions]], "draft": draft}
 
     def _as_json(self, submission: Submission) -> dict[str, object]:
-        submission.is_remembered = bool(submission.entries) and submission.can_be_sent
+        submission.is_remembered, submission.is_draft = bool(submission.entries) and submission.can_be_sent, False
         reason = "" if submission.error is None else self._reason(submission)
         return {
             "waits": submission.is_remembered,

@@ -16,6 +16,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.menus import Key, key_text
+from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameOffers
 from plantdesk.ui.plants.pasted_plants import PasteDialog
@@ -121,6 +122,16 @@ def test_three_letters_and_enter_add_a_plant_with_its_usual_tag(desk: EntryDesk)
     desk.has(("Monstera deliciosa", "living room"), ("Monstera deliciosa", "living room"))
     desk.shows("", "")
     assert not desk.offers.isVisible()
+
+
+def test_what_is_filled_in_is_no_part_of_the_draft(desk: EntryDesk) -> None:
+    form = desk.the(PlantForm)
+    desk.types("Mon")
+    desk.shows("Monstera deliciosa", "living room")
+    assert form.draft() == ["", "Mon", ""]
+    desk.press(Qt.Key.Key_Down)
+    desk.press(Qt.Key.Key_Tab)
+    assert form.draft() == ["", "Monarda", ""]
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])

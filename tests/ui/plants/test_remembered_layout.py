@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -260,6 +260,24 @@ def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_
     other_program.rollback()
     desk.qtbot.waitUntil(lambda: desk.names()[: len(BARCODES)] == [*reversed(BARCODES)])
     desk.qtbot.waitUntil(lambda: not names())
+
+
+def test_a_plant_whose_beginning_is_remembered_as_a_draft_is_remembered_at_once_when_it_waits(
+    desk: LayoutDesk, store: Store, tmp_path: Path, other_program: sqlite3.Connection
+) -> None:
+    def values() -> Mapping[str, object]:
+        return Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)
+
+    other_program.execute("BEGIN IMMEDIATE")
+    desk.type(desk.the(NameField), "Dill")
+    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+    desk.type(desk.the(NameField), "Mi")
+    desk.qtbot.waitUntil(lambda: values().get("draft") == ["", "Mi", ""])
+    QTest.keyClicks(desk.the(NameField), "nt")
+    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+    assert [each["texts"][1] for each in cast("list[Any]", values()["unsaved"])] == ["Dill", "Mint"]
+    assert not values().get("draft")
+    other_program.rollback()
 
 
 def test_one_plant_that_a_locked_store_does_not_take_is_remembered_by_itself(
