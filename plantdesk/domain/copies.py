@@ -152,6 +152,8 @@ class StoreRows(Protocol):
     #: The largest sequence number that was ever used, and the number of the last change.
     last_seq: int
     last_change: int
+    #: At least the id of every deleted plant.
+    last_id: int
 
     def count(self) -> int:
         """Return the number of rows of all tables, about."""

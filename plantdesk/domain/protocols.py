@@ -114,7 +114,10 @@ class PlantReader(PlantPages, Protocol):
         """Return the number of plants in the store."""
 
     def next_free_id(self) -> int:
-        """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
+        """Return the id after the largest one that a plant has, or had before it was deleted.
+
+        Ids from 2^62 on do not count; where nothing is left before them, it is the smallest that none has had.
+        """
 
     def tags(self) -> list[str]:
         """Return the tags that plants have, sorted without regard to case and accents."""

@@ -15,9 +15,9 @@ from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, ChangeKind, texts_of
 from plantdesk.domain.protocols import HistorySummary
-from plantdesk.domain.records import LARGEST_ID, Source, SourceKind
+from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.values import NamedTuple
-from plantdesk.store.sql import VERSION, before_gap
+from plantdesk.store.sql import NO_ROOM, VERSION
 
 if TYPE_CHECKING:
     Execute = Callable[..., Any]
@@ -75,7 +75,8 @@ _MOVE = f"""INSERT INTO plant (id, {COLUMNS}, change)
 _MOVED_IMAGES = """INSERT INTO before_image (change, plant_id, after)
     SELECT :number, id, :number FROM plant WHERE id BETWEEN :last_id + 1 AND :last_id + :count"""
 _NO_CHANGE = Text("There is no change to undo. A plant that was added is removed by `plantdesk delete ID`.")
-_GAP = before_gap("SELECT 0 AS id UNION SELECT id FROM plant WHERE id > 0", ":count")
+#: The largest id of a change, which the store remembers: a plant that it deletes has it, and no other one gets it.
+LARGEST_OF_CHANGE = f"SELECT max(plant_id) FROM before_image WHERE change = :number AND plant_id < {NO_ROOM}"
 
 
 # --- entries ---
@@ -220,16 +221,17 @@ def bring_back(
     undone: Change,
     number: int,
     last_seq: Callable[[int], int],
+    last_id: Callable[[int], int],
     before_return: Callable[[dict[str, int]], None] = lambda _values: None,
 ) -> BroughtBack:
     """Bring the plants of a change back as they were, as the change of `number`, and mark the former as undone.
 
-    `last_seq` returns the last sequence number before so many new ones, `before_return` is called before plants that
-    are gone return. Raises UndoConflictError.
+    `last_seq` and `last_id` return sequence number and id before so many new ones, `before_return` is called before
+    plants that are gone return. Raises UndoConflictError.
     """
     values = {"undone": undone.number, "number": number}
     restored = _restore(execute, values, before_return)
-    moved = _move(execute, values, last_seq) if restored < undone.plants else 0
+    moved = _move(execute, values, last_seq, last_id) if restored < undone.plants else 0
     if restored + moved == 0:
         raise UndoConflictError(undone.plain_title, undone.plants, is_redo=undone.kind is ChangeKind.UNDO)
     _mark(execute, undone.number)
@@ -271,14 +273,13 @@ def _returned_ids(
     return (*back, *(new for _, new in moved_ids)) if len(back) + moved <= _MAX_LISTED else ()
 
 
-def _move(execute: Execute, values: dict[str, int], last_seq: Callable[[int], int]) -> int:
-    """Bring deleted plants whose ids are in use back under the next free ids; return their number."""
+def _move(
+    execute: Execute, values: dict[str, int], last_seq: Callable[[int], int], last_id: Callable[[int], int]
+) -> int:
+    """Bring deleted plants whose ids are in use back under new ids; return their number."""
     (count,) = _column(execute, f"SELECT count(*) {_DISPLACED}", values)
     if count:
-        values["count"], values["last_seq"] = count, last_seq(count)
-        (values["last_id"],) = _column(execute, "SELECT coalesce(max(id), 0) FROM plant WHERE id > 0", {})
-        if values["last_id"] > LARGEST_ID - count:
-            (values["last_id"],) = _column(execute, _GAP, values)
+        values["count"], values["last_seq"], values["last_id"] = count, last_seq(count), last_id(count)
         execute(_MOVE, values)
         execute(_MOVED_IMAGES, values)
     return count

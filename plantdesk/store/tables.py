@@ -104,6 +104,7 @@ class StoreTable(SQLModel, table=True):
     last_seq: int = Field(description="At least the seq of every deleted plant, so that none is used twice")
     other_commits: int = Field(description="The key of the last commit that has one: `sqlite/commit_key`")
     counted_seq: int = Field(description="The tokens' `plants_added` counts the plants up to this seq")
+    last_id: int = Field(description="At least the id of every deleted plant below 2^62, so that none is given twice")
 
 
 class CountedAtTable(SQLModel, table=True):

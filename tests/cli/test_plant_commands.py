@@ -355,21 +355,21 @@ def test_what_cannot_be_redone_is_called_so(run: Run) -> None:
 
 def test_a_plant_whose_id_is_in_use_comes_back_under_another_one(run: Run) -> None:
     run("delete", "9")
-    assert run("add", "--name", "Another") == (0, "4\n", "")
+    assert run("add", "--name", "Another") == (0, "10\n", "")
     run("add", "--name", "Mine", "--id", "9")
     code, _, said = run("undo")
     assert code == 0
     came, added = said.splitlines()[1:]
-    assert came == "1 plant came back under another ID, since its own is in use: 9 → 10."
+    assert came == "1 plant came back under another ID, since its own is in use: 9 → 11."
     assert added.startswith("2 plants were added since")
-    assert json.loads(run("get", "10", "--json")[1])["name"] == "Cactus"
+    assert json.loads(run("get", "11", "--json")[1])["name"] == "Cactus"
     assert run("redo")[0] == 0
-    assert listed(run) == [9, 4, 2, -1, 3]
+    assert listed(run) == [9, 10, 2, -1, 3]
     run("delete", "-1", "3", "2", "--yes")
     for plant_id in ("-1", "3", "2"):
         run("add", "--name", "Again", "--id", plant_id)
     said = run("undo")[2].splitlines()[1]
-    assert said == "3 plants came back under other IDs, since theirs are in use: -1 → 10, 2 → 11, 3 → 12."
+    assert said == "3 plants came back under other IDs, since theirs are in use: -1 → 12, 2 → 13, 3 → 14."
 
 
 def test_the_undo_that_is_printed_takes_back_this_very_change(run: Run, tmp_path: Path) -> None:

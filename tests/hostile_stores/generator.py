@@ -373,6 +373,7 @@ BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
     "last place at its end": changed("UPDATE store SET last_seq = 9223372036854775807"),
     "last place near its end": changed("UPDATE store SET last_seq = 4611686018427387903"),
     "last place below zero": changed("UPDATE store SET last_seq = -9223372036854775807"),
+    "last id at the end": changed("UPDATE store SET last_id = 9223372036854775807"),
     "commits at the end": changed("UPDATE store SET other_commits = 9223372036854775807"),
     "no row about the store": changed("DELETE FROM store"),
 }

@@ -136,6 +136,18 @@ def test_a_copy_has_everything_and_goes_on(new: New, source_kind: str, target_ki
         assert state(store) == expected
 
 
+@pytest.mark.parametrize("target_kind", KINDS)
+@pytest.mark.parametrize("source_kind", KINDS)
+def test_a_copy_gives_no_id_of_a_deleted_plant(new: New, source_kind: str, target_kind: str) -> None:
+    source, target = new(source_kind), new(target_kind)
+    with closing(source.open(create=True)) as store:
+        store.add(new_plant({"id": 50, "name": "Fern"}), FORM).result(SECONDS)
+        store.apply([DeleteAll(Selection())], FORM).result(SECONDS)
+    copy_store(source, target)
+    with closing(target.open()) as store:
+        assert store.add_as_next(plant_fields({"name": "Moss"}), FORM).result(SECONDS).id == 51
+
+
 def test_a_copy_of_a_copy_is_the_same(new: New) -> None:
     places = [new(kind) for kind in (*KINDS, *KINDS)]
     with closing(places[0].open()) as store:

@@ -106,6 +106,17 @@ def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.Monk
         assert database.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
 
 
+def test_an_older_store_remembers_the_ids_of_deleted_plants(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        apply_steps(database, 0, 5)
+        database.executemany("INSERT INTO before_image (change, plant_id) VALUES (1, ?)", [(9,), (-5,), (2**63 - 1,)])
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        database.execute("PRAGMA user_version = 5")
+        database.commit()
+    with closing(Store(path)) as store, closing(store.reader()) as reader:
+        assert reader.next_free_id() == 10
+
+
 def test_a_migration_reports_its_progress(path: Path) -> None:
     write_old_store(path, plants=60_000)
     fractions: list[float] = []

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import BackupUnusableError, StoreBusyError, StoreError, StoreGoneError, TokenRefusedError
 from plantdesk.domain.records import COMMAND, FORM, Changes
-from plantdesk.domain.validation import NewPlant
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import NewPlant, plant_fields
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
@@ -226,6 +228,18 @@ def test_a_damaged_store_is_quarantined_and_replaced(path: Path, store: Store, b
     assert restored.saved.read_bytes() == damaged
     assert rows(path) == rows(backup.path)
     Store(path).close()
+
+
+def test_a_store_that_replaces_a_damaged_one_gives_no_id_twice(path: Path, store: Store) -> None:
+    for plant_id in (7, 8, 9):
+        add(store, plant_id)
+    store.apply([DeleteAll(Selection(ids=[9]))], COMMAND).result(SECONDS)
+    backup = back_up(path)
+    store.close()
+    path.write_bytes(b"\x5a" * 20_000)
+    restore(path, backup.path)
+    with closing(Store(path)) as restored:
+        assert restored.add_as_next(plant_fields({"name": "Moss"}), COMMAND).result(SECONDS).id == 10
 
 
 def test_damage_that_only_the_backup_of_the_present_finds(

@@ -12,6 +12,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -69,7 +70,6 @@ from plantdesk.domain.protocols import (
 from plantdesk.domain.records import (
     COMMAND,
     FORM,
-    LARGEST_ID,
     Changes,
     PlantRow,
     Source,
@@ -82,6 +82,7 @@ from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not,
 from plantdesk.domain.spelling import nearest
 from plantdesk.domain.tags import is_in_branch
 from plantdesk.domain.views import Counts, KnownName, Order, View
+from plantdesk.store.sql import NO_ROOM
 
 if TYPE_CHECKING:
     import builtins
@@ -164,17 +165,13 @@ class _State:
         return self.sources[-1]
 
     def next_free_ids(self, count: int, others: Collection[int] = ()) -> int:
-        """Return the first of `count` free ids after the largest one, else of the first that are free together."""
-        taken = {*self.plants, *others}
-        largest = max((each for each in taken if each > 0), default=0)
-        if largest + count <= LARGEST_ID:
+        """Return the first of `count` new ids after the largest one that was used, else in the first gap."""
+        used = {0, *others, *(event.id for event in self.events)}
+        largest = max(each for each in used if each < NO_ROOM)
+        if largest + count < NO_ROOM:
             return largest + 1
-        free = 0
-        for start in sorted(each for each in taken if each > 0):
-            if start - free > count:
-                break
-            free = start
-        return free + 1
+        positive = sorted(each for each in used if each >= 0)
+        return next(start for start, end in pairwise(positive) if end - start > count) + 1
 
 
 class _Token:

@@ -10,7 +10,6 @@ import unicodedata
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import strategies as st
@@ -33,11 +32,12 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Pla
 from plantdesk.domain.selections import Contains, HasTag, Selection
 from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
 from plantdesk.domain.views import Order, View
+from plantdesk.store.sql import NO_ROOM
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from concurrent.futures import Future
 
     from plantdesk.domain.edits import Edit, Undone
@@ -88,15 +88,6 @@ class Made:
     is_stored: bool = True
 
 
-def free_ids(taken: Collection[int], count: int) -> int:
-    """Return the first of `count` free ids after all others, else of the first that are free together."""
-    last = max({0, *taken})
-    if last + count <= LARGEST_ID:
-        return last + 1
-    positive = sorted({0, *(each for each in taken if each > 0)})
-    return next(start for start, end in pairwise(positive) if end - start > count) + 1
-
-
 class StoreBesideDict(RuleBasedStateMachine):
     """Does everything twice, and compares."""
 
@@ -112,6 +103,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.seen: list[PlantRow] = []
         self.last_seq = 0
         self.happened: list[PlantEvent] = []
+        self.last_id = 0
         self.followed: list[str] = []
 
     def open_store(self) -> PlantStore:
@@ -158,6 +150,7 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     def record_event(self, kind: EventKind, plant_id: int, change: int | None) -> None:
         entry = self.plants.get(plant_id)
+        self.last_id = max(self.last_id, plant_id if plant_id < NO_ROOM else 0)
         content = None if entry is None else PlantContent(plant_id, entry.name, entry.tag, entry.note)
         self.happened.append(PlantEvent("", kind, plant_id, content, change))
 
@@ -192,13 +185,12 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule(name=texts, tag=tags)
     def add_as_next(self, name: str, tag: str | None) -> None:
-        if max(self.plants, default=0) < LARGEST_ID:
-            expected = max(max(self.plants, default=0), 0) + 1
-            assert self.reader.next_free_id() == expected
-            values = {"name": name} | ({} if tag is None else {"tag": tag})
-            row = self.store.add_as_next(plant_fields(values), COMMAND).result(SECONDS)
-            assert row.id == expected
-            self.put(row.id, Entry(name, tag, COMMAND))
+        expected = self.last_id + 1
+        assert self.reader.next_free_id() == expected
+        values = {"name": name} | ({} if tag is None else {"tag": tag})
+        row = self.store.add_as_next(plant_fields(values), COMMAND).result(SECONDS)
+        assert row.id == expected
+        self.put(row.id, Entry(name, tag, COMMAND))
 
     @rule(plant_id=ids_, name=texts)
     def add_from_elsewhere(self, plant_id: int, name: str) -> None:
@@ -391,7 +383,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         assert undone.change.plants == len(possible) + len(moved)
         assert set(undone.skipped_ids) == made.images.keys() - possible.keys() - {*moved}
         assert undone.skipped == len(undone.skipped_ids)
-        first = free_ids(plants, len(moved))
+        first = self.last_id + 1
         assert undone.moved_ids == tuple((key, first + place) for place, key in enumerate(moved))
         for key, new in undone.moved_ids:
             self.last_seq += 1

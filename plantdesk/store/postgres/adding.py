@@ -15,7 +15,7 @@ from plantdesk.domain.folding import folded
 from plantdesk.domain.records import PlantRow, SourceKind
 from plantdesk.domain.values import NamedTuple
 from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, TablesChangedError, execute, storable
-from plantdesk.store.postgres.rows import next_free_id, row_of
+from plantdesk.store.postgres.rows import last_id, row_of
 from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def add_as_next(transaction: Transaction, fields: PlantFields, source: Source) -
     """Add a plant under the next free id, within a transaction. Raises NulRefusedError."""
     if not storable(fields.name, fields.tag):
         raise NulRefusedError
-    connection, seq, plant_id = transaction.connection, transaction.next_seq(), next_free_id(transaction.connection)
+    connection, seq, plant_id = transaction.connection, transaction.next_seq(), last_id(transaction.connection) + 1
     sql = f"""INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)
               VALUES (%s, %s, %s, %s, {NOW}, %s, %s) RETURNING added_at"""
     values = (plant_id, fields.name, fields.tag, seq, source.id, folded(fields.name, fields.tag))

@@ -48,6 +48,7 @@ from plantdesk.store.history import (
     DESK,
     IMAGE,
     KEEP_FIRST,
+    LARGEST_OF_CHANGE,
     LAST_SEQ,
     PLANT,
     BroughtBack,
@@ -58,7 +59,7 @@ from plantdesk.store.history import (
 )
 from plantdesk.store.postgres.conditions import Condition, condition_of
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, shared, storable
-from plantdesk.store.postgres.rows import rows_by_id
+from plantdesk.store.postgres.rows import last_id, rows_by_id
 from plantdesk.store.postgres.schema import plain_folded_sql
 
 if TYPE_CHECKING:
@@ -96,8 +97,10 @@ _EXTENT = f"""SELECT count(*), coalesce(sum({_SIZE}), 0)::bigint,
                      (SELECT coalesce(x.name, plant.name, '') FROM before_image AS x
                       LEFT JOIN plant ON plant.id = x.plant_id WHERE x.change = %(number)s LIMIT 1)
               FROM before_image WHERE change = %(number)s"""
-_RECORD = f"""INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, size)
-              VALUES (%s, {NOW}, %s, %s, %s, %s, %s, %s) RETURNING made_at"""
+_RECORD = f"""
+    WITH remembered AS (UPDATE state SET last_id = greatest(last_id, ({LARGEST_OF_CHANGE})))
+    INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, size)
+    VALUES (:number, {NOW}, :source, :kind, :parameters, :plants, :undoes, :size) RETURNING made_at"""
 
 
 class ChangeEntry(NamedTuple):
@@ -171,9 +174,10 @@ def record(transaction: Transaction, entry: ChangeEntry, extent: Sequence[Any] |
     connection, number = transaction.connection, transaction.last_change + 1
     plants, size, growth, _ = extent or extent_of(connection, number)
     facts = entry.parameters | {DESK: transaction.desk, LAST_SEQ: transaction.last_seq}
-    source, parameters = entry.source, json.dumps(facts)
-    values = (number, source.id, str(entry.kind), parameters, plants, entry.undoes, size)
-    (made_at,) = _one(connection, _RECORD, values)
+    source = entry.source
+    values = {"number": number, "source": source.id, "kind": str(entry.kind), "parameters": json.dumps(facts)}
+    values |= {"plants": plants, "undoes": entry.undoes, "size": size}
+    (made_at,) = shared(connection)(_RECORD, values).fetchone()
     transaction.last_change = number
     transaction.plants += growth
     transaction.has_changed = True
@@ -375,7 +379,7 @@ def take_back(connection: Connection, undone: Change, number: int, last_seq: Cal
         # The server knows nothing of the rows of this transaction yet, and would compare each with each.
         connection.execute("SET LOCAL enable_nestloop = off")
     try:
-        outcome = bring_back(shared(connection), undone, number, last_seq)
+        outcome = bring_back(shared(connection), undone, number, last_seq, partial(last_id, connection))
     except errors.IntegrityError as error:
         raise no_state_before(undone) from error
     if is_large:

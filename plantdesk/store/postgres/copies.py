@@ -25,7 +25,7 @@ from plantdesk.domain.folding import searched
 from plantdesk.store.postgres.connections import LONG, READER, connect, execute, translate_errors
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.migration import create_tables
-from plantdesk.store.postgres.schema import INDEXES, add_indexes, check_readable, version_of
+from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
 from plantdesk.store.postgres.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ class PostgresRows(StoreRows):
     def __init__(self, connection: Connection) -> None:
         """Raises psycopg.Error."""
         self._connection = connection
-        row = execute(connection, "SELECT identity, last_seq, last_change FROM state").fetchone() or ("", 0, 0)
-        self.identity, self.last_seq, self.last_change = str(row[0]), int(row[1]), int(row[2])
+        sql = f"SELECT identity, last_seq, last_change, {LAST_ID} FROM state"
+        row = execute(connection, sql).fetchone() or ("", 0, 0, 0)
+        self.identity, self.last_seq, self.last_change, self.last_id = str(row[0]), *map(int, row[1:])
 
     @override
     def count(self) -> int:
@@ -123,6 +124,7 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, transa
             raise CopyRefusedError from error
     for table in ("source", "token"):
         execute(connection, _NEXT_ID.format(table))
+    execute(connection, "UPDATE state SET last_id = %s", (source.last_id,))
     transaction.last_seq, transaction.last_change = source.last_seq, source.last_change
     transaction.plants, transaction.tokens = copied.rows["plant"], copied.rows["token"]
     transaction.has_changed = True

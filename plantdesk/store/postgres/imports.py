@@ -31,8 +31,8 @@ from plantdesk.store.postgres.changes import (
     record,
 )
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable, translate_errors
+from plantdesk.store.postgres.rows import last_id
 from plantdesk.store.postgres.tokens import add_source
-from plantdesk.store.sql import before_gap
 
 if TYPE_CHECKING:
     from plantdesk.domain.import_batches import ImportBatch
@@ -77,9 +77,6 @@ _COUNT = """SELECT (SELECT count(*) FROM given) - count(*), count(*) FILTER (WHE
 _CONFLICTS = """SELECT r.file, r.line, r.id, r.name, r.tag, r.note, owner, e.file, e.line
                 FROM known JOIN given AS r USING (place) LEFT JOIN given AS e ON e.place = known.earlier
                 WHERE conflicts ORDER BY r.place"""
-_LARGEST = "SELECT greatest(0, (SELECT max(id) FROM plant), (SELECT max(id) FROM given)) AS id"
-_BASE = before_gap(f"{_LARGEST} {{all_ids}}", "(SELECT count(*) FROM fresh)")
-_ALL_IDS = """UNION SELECT 0 UNION SELECT id FROM plant WHERE id > 0 UNION SELECT id FROM given WHERE id > 0"""
 _TOUCHED = """SELECT EXISTS (SELECT FROM given WHERE id IN (
     SELECT id FROM plant WHERE seq > %s UNION SELECT plant_id FROM before_image WHERE change > %s))"""
 _INSERT = """
@@ -243,8 +240,5 @@ class PostgresImport(PlantImport):
 
 def _base(connection: Connection) -> int:
     """Return the id after which those without one follow."""
-    for all_ids in ("", _ALL_IDS):
-        row = execute(connection, _BASE.format(all_ids=all_ids)).fetchone()
-        if row is not None and row[0] is not None:
-            return int(row[0])
-    return 0
+    (count,) = execute(connection, "SELECT count(*) FROM fresh").fetchone() or (0,)
+    return last_id(connection, count, "given") if count else 0

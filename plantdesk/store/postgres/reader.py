@@ -39,7 +39,7 @@ from plantdesk.store.postgres.connections import READER, connect, execute, share
 from plantdesk.store.postgres.counts import count_plants
 from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
 from plantdesk.store.postgres.history import history_entries, history_summary, plant_history
-from plantdesk.store.postgres.rows import PAGE, SELECT, next_free_id, row_of, rows_by_id, rows_cut
+from plantdesk.store.postgres.rows import PAGE, SELECT, last_id, row_of, rows_by_id, rows_cut
 from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class PostgresReader(PlantReader, FindsRows):
 
     @override
     def next_free_id(self) -> int:
-        return self._ask(next_free_id)
+        return self._ask(last_id) + 1
 
     @override
     def tags(self) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.domain.records import LARGEST_ID, PlantRow, Source, SourceKind
+from plantdesk.domain.records import PlantRow, Source, SourceKind
 from plantdesk.store.postgres.connections import execute
-from plantdesk.store.sql import VERSION
+from plantdesk.store.postgres.schema import LAST_ID
+from plantdesk.store.sql import VERSION, id_before_new
 
 if TYPE_CHECKING:
     from plantdesk.store.postgres.connections import Connection
@@ -45,15 +47,9 @@ def rows_since(connection: Connection, seq: int, limit: int) -> list[PlantRow]:
     return [row_of(values) for values in cursor]
 
 
-def next_free_id(connection: Connection) -> int:
-    """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
-    (largest,) = execute(connection, "SELECT coalesce(max(id), 0) FROM plant").fetchone() or (0,)
-    if largest < LARGEST_ID:
-        return max(int(largest), 0) + 1
-    sql = """SELECT min(id) + 1 FROM (SELECT 0::bigint AS id UNION ALL SELECT id FROM plant WHERE id > 0) AS taken
-             WHERE id < %s AND NOT EXISTS (SELECT FROM plant WHERE plant.id = taken.id + 1)"""
-    (gap,) = execute(connection, sql, (LARGEST_ID,)).fetchone() or (1,)
-    return int(gap)
+def last_id(connection: Connection, count: int = 1, *others: str) -> int:
+    """Return the id behind which `count` new ones follow, as `id_before_new` does."""
+    return id_before_new(partial(execute, connection), f"SELECT {LAST_ID} FROM state", count, others)
 
 
 def row_of(values: Sequence[Any]) -> PlantRow:

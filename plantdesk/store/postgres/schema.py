@@ -147,6 +147,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             last_seen bigint NOT NULL
         ) WITH (fillfactor = 50)""",
     ),
+    (
+        "ALTER TABLE state ADD COLUMN last_id bigint NOT NULL DEFAULT 0",
+        """UPDATE state SET last_id = greatest(0, (SELECT max(plant_id) FROM before_image
+                                                   WHERE plant_id < 4611686018427387904))""",
+    ),
 )
 
 #: The version that this PlantDesk writes and reads.
@@ -197,6 +202,8 @@ class TablesVersion(NamedTuple):
     reads_from: int
 
 
+#: Not in the tables before version 3.
+LAST_ID = "coalesce((to_jsonb(state) ->> 'last_id')::bigint, 0)"
 #: `reads_from` is not in the tables of version 1.
 VERSION_COLUMNS = "version, coalesce((to_jsonb(state) ->> 'reads_from')::integer, version)"
 

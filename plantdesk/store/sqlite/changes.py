@@ -42,6 +42,7 @@ from plantdesk.store.history import (
     COLUMNS,
     IMAGE,
     KEEP_FIRST,
+    LARGEST_OF_CHANGE,
     LAST_SEQ,
     VERSION_BEFORE,
     bring_back,
@@ -54,7 +55,7 @@ from plantdesk.store.sql import sql
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql, ids_of
 from plantdesk.store.sqlite.counts import store_counts
 from plantdesk.store.sqlite.history import last_number
-from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id
+from plantdesk.store.sqlite.row_reads import last_id, last_seq, rows_by_id
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
@@ -90,6 +91,7 @@ IMAGE_SIZE = 50
 FULL_IMAGE_SIZE = f"{IMAGE_SIZE} + " + " + ".join(
     f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in ("name", "tag", "note", "folded")
 )
+_REMEMBER_IDS = f"UPDATE store SET last_id = max(last_id, coalesce(({LARGEST_OF_CHANGE}), 0))"
 _EXTENT = f"SELECT count(*), total({FULL_IMAGE_SIZE}), count(*) - count(after) FROM before_image WHERE change = ?"
 
 
@@ -179,6 +181,7 @@ def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
     stored = json.dumps(parameters | {LAST_SEQ: last_seq(connection)})
     values = (number, now_ms(), source.id, kind, stored, plants, undoes, round(size))
     connection.execute(sql, values)
+    connection.execute(_REMEMBER_IDS, {"number": number})
     store_counts(connection, plants, counts)
     return read_change(connection.execute, number)
 
@@ -360,7 +363,12 @@ def _undo(connection: sqlite3.Connection, undone: Change, source: Source) -> Und
     own = begin(connection)
     try:
         outcome = bring_back(
-            connection.execute, undone, own, lambda _count: last_seq(connection), partial(_move_to_end, connection)
+            connection.execute,
+            undone,
+            own,
+            lambda _count: last_seq(connection),
+            partial(last_id, connection),
+            partial(_move_to_end, connection),
         )
     except sqlite3.IntegrityError as error:
         raise no_state_before(undone) from error

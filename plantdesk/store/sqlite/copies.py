@@ -47,7 +47,7 @@ class SqliteRows(StoreRows):
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Raises sqlite3.Error."""
         self._connection = connection
-        (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
+        self.identity, self.last_id = connection.execute("SELECT identity, last_id FROM store").fetchone()
         (self.last_seq,) = connection.execute(LAST_SEQ).fetchone()
         (self.last_change,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
         self._uncounted = token_usage.uncounted(connection)
@@ -145,7 +145,8 @@ def _fill(connection: sqlite3.Connection, source: StoreRows, progress: Progress 
         copied = transfer(source, _Tables(connection), progress)
     except sqlite3.IntegrityError as error:
         raise CopyRefusedError from error
-    connection.execute("UPDATE store SET last_seq = ?, counted_seq = ?", (source.last_seq, source.last_seq))
+    values = (source.last_seq, source.last_seq, source.last_id)
+    connection.execute("UPDATE store SET last_seq = ?, counted_seq = ?, last_id = ?", values)
     commit_key.renew(connection)
     return copied
 

@@ -31,7 +31,6 @@ from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes, SourceKind, now_ms
 from plantdesk.domain.values import NamedTuple
-from plantdesk.store.sql import before_gap
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
@@ -39,7 +38,7 @@ from plantdesk.store.sqlite.counts import MAX_TAGS, counts_after, next_counts
 from plantdesk.store.sqlite.files.table_file import connect_with_table_file
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.inserts import new_source
-from plantdesk.store.sqlite.row_reads import last_seq
+from plantdesk.store.sqlite.row_reads import last_id, last_seq
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -85,11 +84,6 @@ _CONFLICTS = """SELECT r.place, r.line, r.id, r.name, r.tag, r.note, owner, e.pl
     WHERE conflicts ORDER BY r.place"""
 _FRESH = """INSERT INTO other.fresh SELECT place, row_number() OVER (ORDER BY place)
             FROM other.row WHERE id IS NULL OR (:new_id AND place IN (SELECT place FROM other.known WHERE conflicts))"""
-_LARGEST = """SELECT max(0, (SELECT coalesce(max(id), 0) FROM main.plant),
-                            (SELECT coalesce(max(id), 0) FROM other.row)) AS id"""
-_BASE = before_gap(f"{_LARGEST} {{all_ids}}", ":count")
-_ALL_IDS = """UNION SELECT 0 UNION SELECT id FROM main.plant WHERE id > 0
-              UNION SELECT id FROM other.row WHERE id > 0"""
 _TOUCHED = """SELECT EXISTS (SELECT 1 FROM other.row WHERE id IN (
     SELECT id FROM main.plant WHERE seq > :seq UNION SELECT plant_id FROM main.before_image WHERE change > :change))"""
 _PART = "r.place BETWEEN :from AND :to"
@@ -406,9 +400,4 @@ def _bound(column: Sequence[int | str | None]) -> Sequence[int | str | float | N
 def _base(connection: sqlite3.Connection) -> int:
     """Return the id after which those without one follow."""
     (count,) = connection.execute("SELECT count(*) FROM other.fresh").fetchone()
-    if not count:
-        return 0
-    (base,) = connection.execute(_BASE.format(all_ids=""), {"count": count}).fetchone()
-    if base is None:
-        (base,) = connection.execute(_BASE.format(all_ids=_ALL_IDS), {"count": count}).fetchone()
-    return int(base)
+    return last_id(connection, count, "other.row") if count else 0

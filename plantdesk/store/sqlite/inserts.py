@@ -19,7 +19,7 @@ from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_
 from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
-from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_seq, next_free_id, rows_by_id
+from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_id, last_seq, rows_by_id
 
 if TYPE_CHECKING:
     from plantdesk.domain.validation import NewPlant, PlantFields
@@ -143,7 +143,7 @@ def new_source(connection: sqlite3.Connection, kind: SourceKind, label: str) -> 
 
 def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Source) -> PlantRow:
     """Add a plant under the next free id, within the caller's write transaction."""
-    row = _new_row(next_free_id(connection), fields, now_ms(), source, last_seq(connection) + 1)
+    row = _new_row(last_id(connection) + 1, fields, now_ms(), source, last_seq(connection) + 1)
     _insert(connection, [row])
     return row
 

@@ -173,6 +173,22 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
            FROM old_change""",
         "DROP TABLE old_change",
     ),
+    (
+        # No id is given twice: the store remembers the largest one that a deleted plant may have had.
+        "ALTER TABLE store RENAME TO old_store",
+        """CREATE TABLE store (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            identity TEXT NOT NULL,
+            last_seq INTEGER NOT NULL CHECK (last_seq BETWEEN 0 AND 4611686018427387904),
+            other_commits INTEGER NOT NULL,
+            counted_seq INTEGER NOT NULL CHECK (counted_seq BETWEEN 0 AND 4611686018427387904),
+            last_id INTEGER NOT NULL DEFAULT 0 CHECK (last_id BETWEEN 0 AND 4611686018427387903)
+        ) STRICT""",
+        """INSERT INTO store SELECT id, identity, last_seq, other_commits, counted_seq,
+               (SELECT coalesce(max(plant_id), 0) FROM before_image WHERE plant_id BETWEEN 0 AND 4611686018427387903)
+           FROM old_store""",
+        "DROP TABLE old_store",
+    ),
 )
 
 #: Instructions of SQLite's machine that all steps take for a plant, measured.

@@ -46,8 +46,8 @@ from plantdesk.store.sqlite.row_reads import (
     chunks,
     first_column,
     has_pages,
+    last_id,
     last_seq,
-    next_free_id,
     pages,
     rows_by_id,
     rows_cut,
@@ -170,7 +170,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def next_free_id(self) -> int:
         with self._query():
-            return next_free_id(self._connection)
+            return last_id(self._connection) + 1
 
     @override
     def tags(self) -> list[str]:

@@ -17,7 +17,7 @@ from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import LinePage
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
 from plantdesk.domain.views import Order
-from plantdesk.store.sql import VERSION, Sql
+from plantdesk.store.sql import VERSION, Sql, id_before_new
 from plantdesk.store.sqlite.connections import snapshot
 
 if TYPE_CHECKING:
@@ -85,15 +85,9 @@ def among(column: str, ids: Iterable[int]) -> Sql:
     return Sql(f"{column} IN (SELECT value FROM json_each(?))", (json.dumps([*ids]),))
 
 
-def next_free_id(connection: sqlite3.Connection) -> int:
-    """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
-    (largest,) = connection.execute("SELECT coalesce(max(id), 0) FROM plant").fetchone()
-    if largest < LARGEST_ID:
-        return max(int(largest), 0) + 1
-    sql = """SELECT min(id) + 1 FROM (SELECT 0 AS id UNION ALL SELECT id FROM plant WHERE id > 0) AS taken
-             WHERE NOT EXISTS (SELECT 1 FROM plant WHERE plant.id = taken.id + 1)"""
-    (gap,) = connection.execute(sql).fetchone()
-    return int(gap)
+def last_id(connection: sqlite3.Connection, count: int = 1, *others: str) -> int:
+    """Return the id behind which `count` new ones follow, as `id_before_new` does. Raises sqlite3.Error."""
+    return id_before_new(connection.execute, "SELECT last_id FROM store", count, others)
 
 
 def chunks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:

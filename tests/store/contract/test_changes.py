@@ -21,8 +21,9 @@ from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
-from plantdesk.domain.validation import new_plant
+from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.domain.views import Order, View
+from plantdesk.store.sql import NO_ROOM
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
@@ -223,7 +224,42 @@ def test_an_undo_leaves_what_changed_since(store: PlantStore) -> None:
     assert [(row.name, row.tag) for row in rows(store)] == [("Mine", "garden"), ("Aloe", "kitchen"), ("Röschen", None)]
 
 
-@pytest.mark.parametrize(("highest", "new"), [(3, [4]), (2**63 - 1, [4]), (2**63 - 2, [2**63 - 1])])
+def as_next(store: PlantStore, name: str) -> int:
+    return store.add_as_next(plant_fields({"name": name}), FORM).result(SECONDS).id
+
+
+def test_no_id_is_given_twice(open_store: Open) -> None:
+    with closing(open_store()) as store:
+        kept = [as_next(store, "Fern"), as_next(store, "Aloe")]
+        number = apply(store, DeleteAll(Selection(ids=[2])))
+        assert as_next(store, "Moss") == 3
+        assert undo(store, number).moved == 0
+        apply(store, DeleteAll(Selection()))
+    with closing(open_store()) as store:
+        assert as_next(store, "Ivy") == 4
+        for _ in range(2):
+            undo(store, None)
+            store.redo(FORM).result(SECONDS)
+        assert as_next(store, "Rose") == 5
+    assert kept == [1, 2]
+
+
+@pytest.mark.parametrize("chosen", [NO_ROOM, 2**63 - 1])
+def test_ids_that_leave_no_room_move_no_others(store: PlantStore, chosen: int) -> None:
+    add(store, 5, "Fern")
+    add(store, chosen, "Aloe")
+    apply(store, DeleteAll(Selection()))
+    assert as_next(store, "Moss") == 6
+
+
+def test_a_gap_that_is_given_was_never_used(store: PlantStore) -> None:
+    for plant_id in (1, 2, 4, NO_ROOM - 1):
+        add(store, plant_id, "Fern")
+    apply(store, DeleteAll(Selection(ids=[1, 2])))
+    assert [as_next(store, "Moss"), as_next(store, "Moss")] == [3, 5]
+
+
+@pytest.mark.parametrize(("highest", "new"), [(3, [4]), (2**63 - 1, [4]), (NO_ROOM - 1, [4])])
 def test_a_plant_whose_id_is_in_use_comes_back_under_the_next_one(
     store: PlantStore, plants: list[PlantRow], highest: int, new: list[int]
 ) -> None:
@@ -243,7 +279,7 @@ def test_a_plant_whose_id_is_in_use_comes_back_under_the_next_one(
     assert history_of(store, new[0]) == [None]
     store.redo(FORM).result(SECONDS)
     assert rows(store) == present
-    assert undo(store, number).moved_ids == ((3, new[0]),)
+    assert undo(store, number).moved_ids == ((3, new[0] + 1),)
 
 
 def test_plants_come_back_under_their_own_ids_and_under_others_by_one_undo(

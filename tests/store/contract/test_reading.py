@@ -18,6 +18,7 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import NewPlant, new_plant
 from plantdesk.domain.views import Order, View
+from plantdesk.store.sql import NO_ROOM
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
@@ -271,9 +272,11 @@ def test_small_questions(reader: PlantReader) -> None:
         ([-5], 1),
         ([SMALLEST_ID], 1),
         ([1, 2, 7], 8),
-        ([LARGEST_ID - 1], LARGEST_ID),
-        ([LARGEST_ID], 1),
-        ([1, 2, 4, LARGEST_ID], 3),
+        ([2026001], 2026002),
+        ([1, 2, 4, LARGEST_ID], 5),
+        ([NO_ROOM, NO_ROOM + 1], 1),
+        ([1, 2, 4, NO_ROOM - 2], NO_ROOM - 1),
+        ([1, 2, 4, NO_ROOM - 1], 3),
     ],
 )
 def test_the_next_free_id(store: PlantStore, taken: list[int], free: int) -> None:

@@ -95,6 +95,20 @@ def test_an_older_store_is_read_and_not_changed_until_it_is_updated(
     assert old.needed_update() is None
 
 
+def test_an_older_store_remembers_the_ids_of_deleted_plants(postgres: PostgresServer, old: PostgresLocation) -> None:
+    sql = f"INSERT INTO plantdesk.before_image (change, plant_id) VALUES (1, 9), (1, -5), (1, {2**63 - 1})"
+    postgres.execute(sql, old.name)
+    with closing(old.open()) as store:
+        assert next_free_id(store) == 8
+        old.update()
+        assert next_free_id(store) == 10
+
+
+def next_free_id(store: PlantStore) -> int:
+    with closing(store.reader()) as reader:
+        return reader.next_free_id()
+
+
 def test_opening_with_create_updates_nothing(postgres: PostgresServer, old: PostgresLocation) -> None:
     old.open(create=True).close()
     assert version_of(postgres, old) == 1
@@ -131,8 +145,8 @@ def test_the_desks_that_go_on_come_last(postgres: PostgresServer, old: PostgresL
     old.update()
     sql = """UPDATE plantdesk.state SET version = 1;
              INSERT INTO plantdesk.desk SELECT name, '9.0', tables, extract(epoch FROM now()) * 1000
-             FROM (VALUES ('Hall', 2), ('Shed', 1), ('Office', 2)) AS desks (name, tables)"""
-    postgres.execute(sql, old.name)
+             FROM (VALUES ('Hall', {0}), ('Shed', 1), ('Office', {0})) AS desks (name, tables)"""
+    postgres.execute(sql.format(SCHEMA_VERSION), old.name)
     update = old.needed_update()
     assert update is not None
     assert [(each.name, each.version, update.goes_on(each)) for each in update.desks] == [

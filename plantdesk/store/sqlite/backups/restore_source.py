@@ -110,8 +110,8 @@ def _checked(file: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _reading(file: Path) -> Iterator[sqlite3.Connection]:
-    """Open the file for reading, and check its schema before anything else."""
+def opened(file: Path) -> Iterator[sqlite3.Connection]:
+    """Open the file for reading, and check its schema before anything else. Raises StoreError and sqlite3.Error."""
     with contextlib.closing(connect(file, read_only=True, immutable=not has_own_log(file))) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         check_schema(connection, version)
@@ -123,7 +123,7 @@ def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
     """Copy all rows; False for a damaged file, of which nothing was copied."""
     try:
         with translate_errors():
-            with _reading(file) as reading:
+            with opened(file) as reading:
                 check_whole(reading)
             add_functions(connection)
             with attached(connection, file):
@@ -186,7 +186,7 @@ def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
     """Copy the valid rows of a damaged file that can be read."""
     insert = "INSERT OR IGNORE INTO temp.restored VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     try:
-        with translate_errors(), _reading(file) as reading:
+        with translate_errors(), opened(file) as reading:
             sources = _readable_sources(reading)
             connection.executemany("INSERT INTO temp.restored_source VALUES (?, ?, ?)", [_UNKNOWN, *sources])
             known = {source_id for source_id, *_ in sources}

@@ -26,15 +26,15 @@ from plantdesk.domain.records import COMMAND, Source, SourceKind
 from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.backups.difference import difference
 from plantdesk.store.sqlite.backups.folder import Backups
-from plantdesk.store.sqlite.backups.restore_source import Loaded, load
+from plantdesk.store.sqlite.backups.restore_source import Loaded, load, opened
 from plantdesk.store.sqlite.changes import ChangeEntry, begin, record
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import flush, put, temporary_file
 from plantdesk.store.sqlite.files.file_lock import identity, locked
-from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.migrations import check_schema, migrate
+from plantdesk.store.sqlite.migrations import migrate
+from plantdesk.store.sqlite.row_reads import last_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -182,8 +182,16 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
                 connection.execute(statement)
             connection.execute(_ADD, {"number": 0})  # a new store has no history
             retained = _carry_over_tokens(connection, path)
+            connection.execute("UPDATE store SET last_id = ?", (max(_last_id(path), _last_id(backup)),))
             token_usage.skip(connection)
     return loaded, retained
+
+
+def _last_id(file: Path) -> int:
+    """Return the largest id that a plant of a store has or had, as far as the file can be read."""
+    with contextlib.suppress(sqlite3.Error, StoreError), opened(file) as connection:
+        return last_id(connection)
+    return 0
 
 
 def _quarantine(path: Path) -> Path | None:
@@ -200,8 +208,7 @@ def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
     Returns whether they could be read.
     """
     try:
-        with contextlib.closing(connect(path, read_only=True, immutable=not has_own_log(path))) as damaged:
-            check_schema(damaged, *damaged.execute("PRAGMA user_version").fetchone())
+        with opened(path) as damaged:
             tokens = damaged.execute(_VALID_TOKENS).fetchall()
             uncounted: dict[int, token_usage.Uncounted] = {}
             with contextlib.suppress(sqlite3.Error):  # damaged, or of an older PlantDesk, which counted them at once

@@ -36,7 +36,8 @@ _FRAME = struct.Struct(">II8s8x")
 _COOKIE = struct.Struct(">40xI")
 _PAGE_SIZES = range(512, 65536 + 1)
 _LEAF = 13
-#: Serial types of `store` (id, identity, last_seq, other_commits, counted_seq): NULL, a text of 32 bytes, and numbers.
+#: Serial types of `store` (id, identity, last_seq, other_commits, counted_seq, last_id, which stores before version 6
+#: lack): NULL, a text of 32 bytes, and numbers.
 _IDENTITY_TYPE = 13 + 2 * 32
 _INTEGER_SIZES = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
 #: Bytes of a log that are copied at once.
@@ -261,7 +262,7 @@ def _store_row(page: bytes) -> _Row | None:
             kind, types_at = _varint(page, types_at)
             types.append(kind)
         null, text, *numbers = types
-        if (null, text) != (0, _IDENTITY_TYPE) or len(numbers) != 3:  # noqa: PLR2004
+        if (null, text) != (0, _IDENTITY_TYPE) or len(numbers) not in {3, 4}:
             return None
         identity = page[value_at : value_at + 32].decode()
         value_at += 32 + _INTEGER_SIZES[numbers[0]]
