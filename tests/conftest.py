@@ -39,7 +39,7 @@ for _name in ("SIGINT", "SIGHUP"):
 
 # The tests write thousands of stores, in memory in half of the time. What a disk does, the tests of faults decide.
 _MEMORY, _ENOUGH = Path("/dev/shm"), 4 * 2**30  # noqa: S108
-if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH:
+if os.name == "posix" and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH:
     may_execute = not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC  # some tests start programs that they made
     if may_execute:
         tempfile.tempdir = os.environ["TMPDIR"] = str(_MEMORY)
