@@ -19,6 +19,7 @@ from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.texts import error_text, quoted, shown, translate
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
+from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -205,9 +206,12 @@ class AddPlantController(QObject):
     # --- checking ---
 
     def _show_nameless(self) -> None:
-        """Ask for a name, unless the form is empty: barcode readers press Enter twice."""
-        if not self._form.is_empty:
-            self._form.show_errors([FieldName.NAME], self.tr("Enter a name."))
+        """Ask for a name; of an empty form only screen readers do: barcode readers press Enter twice."""
+        text = self.tr("Enter a name.")
+        if self._form.is_empty:
+            announce(self._form, text)
+        else:
+            self._form.show_errors([FieldName.NAME], text)
         self._form.focus_field(FieldName.NAME)
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
