@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QGridLayout, QH
 
 from plantdesk.ui.qt import fill, mirrored, override
 from plantdesk.ui.widgets.messages import BarStack, Toast
+from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -31,7 +32,7 @@ class SidePane(QFrame):
     def __init__(self, kind: str, parent: QWidget) -> None:
         """Make an empty pane; `kind` names its background in the style sheet."""
         super().__init__(parent)
-        self._has_content = False
+        self._has_content, self._name = False, ""
         #: Whether the user wants the pane where there is room for it; to be remembered.
         self.is_requested = False
         self._is_available = True
@@ -49,7 +50,8 @@ class SidePane(QFrame):
         self.hide()
 
     def set_content(self, content: QWidget) -> None:
-        """Show `content` in the pane; before this the pane is hidden."""
+        """Show `content`, whose accessible name is that of the pane; before this the pane is hidden."""
+        self._name = content.accessibleName()
         self._layout.addWidget(content)
         self._has_content = True
         self._update()
@@ -98,12 +100,16 @@ class SidePane(QFrame):
             self._update()
 
     def toggle(self) -> None:
-        """Show or hide the pane: beside the list, or over it where it is collapsed."""
+        """Show or hide the pane: beside the list, or over it where it is collapsed; screen readers say which."""
+        was_visible = self.isVisible()
         if self._has_room:
             self.is_requested = not self.is_requested
         else:
             self.is_open = not self.is_open
         self._update()
+        if self.isVisible() is not was_visible:
+            text = self.tr("{pane}: hidden") if was_visible else self.tr("{pane}: shown")
+            announce(self, text.format(pane=self._name))
 
     def close_drawer(self) -> bool:
         """Close the pane where it is open over the list; False where it is not."""

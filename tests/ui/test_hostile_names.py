@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableView, QWidget
 
 from plantdesk.domain.errors import Text
@@ -18,6 +19,7 @@ from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
 from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.fields import CloseButton
 from plantdesk.ui.widgets.messages import BarKind, InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
@@ -131,7 +133,17 @@ def test_a_tool_tip_is_wrapped_and_read_without_markup(qtbot: QtBot) -> None:
     lines = widget.toolTip().split("<br>")
     assert len(lines) > 2
     assert "&lt;b&gt;" in widget.toolTip()
-    assert widget.accessibleDescription() == "Fern & <b>Aloe</b> " * 10
+    assert described(widget) == "Fern & <b>Aloe</b> " * 10
+
+
+def test_a_button_whose_name_is_its_tool_tip_is_read_without_markup(qtbot: QtBot, theme: Theme) -> None:
+    button = CloseButton(theme, "Close this message")
+    qtbot.addWidget(button)
+    assert described(button) == "Close this message"
+
+
+def described(widget: QWidget) -> str:
+    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Description)
 
 
 @pytest.mark.parametrize("name", [each[:100] for each in NAMES.values() if each[:100].isprintable()])

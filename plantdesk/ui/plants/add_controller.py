@@ -19,6 +19,7 @@ from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.texts import error_text, quoted, shown, translate
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
+from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -148,7 +149,10 @@ class AddPlantController(QObject):
             form.forget_scanned()
             self.scanned.emit(scanned)
             return
-        if form.is_empty:  # barcode readers press Enter twice
+        if form.is_empty:  # barcode readers press Enter twice, so that only screen readers say it
+            from plantdesk.domain.validation import NO_NAME
+
+            announce(form, shown(NO_NAME))
             form.focus_field(FieldName.NAME)
             return
         try:

@@ -26,14 +26,18 @@ _BESIDE, _BELOW = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBo
 
 
 class SettingRow(QWidget):
-    """A setting. Its label names the first control for screen readers, where that has no text of its own."""
+    """A setting. Its label names the first control for screen readers, where that has no text of its own.
+
+    The hint is tied to that control as well: Orca speaks labels of no field when a dialog opens.
+    """
 
     def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
         """Show a hint behind the controls; a search finds the row by `words` as well."""
         super().__init__()
         self._theme, self._words = theme, words
         self._label = PlainLabel(label, wrapped=True, buddy=controls[0])
-        self._hint = PlainLabel(hint, tone="muted", wrapped=True)
+        self._hint = PlainLabel(tone="muted", wrapped=True, buddy=controls[0])
+        self.set_hint(hint)
         self._hint.setMinimumWidth(1)  # the controls keep their widths
         self._error = PlainLabel(tone="error", wrapped=True)
         self._controls = controls
@@ -65,7 +69,7 @@ class SettingRow(QWidget):
 
     def set_hint(self, text: str) -> None:
         """Show another hint."""
-        self._hint.setText(text)
+        self._hint.setText(text.replace("&", "&&"))  # it has a buddy, so that & would mark a key
 
     def show_error(self, text: str) -> None:
         """Show under the controls why a value was not taken; empty: it was."""

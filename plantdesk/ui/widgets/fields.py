@@ -36,8 +36,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.tags import completions
 from plantdesk.ui.qt import mirrored, override
+from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
@@ -268,6 +270,10 @@ class SecretEdit(QLineEdit):
             super().keyPressEvent(event)
 
 
+#: Offers that screen readers speak at once.
+_SPOKEN = 3
+
+
 class TagCompleter(QCompleter):
     """Offers the `tags` that contain what was typed, level by level (`domain.tags.completions`)."""
 
@@ -288,7 +294,12 @@ class TagCompleter(QCompleter):
         """Make the offers for what was typed, and their list: Qt calls it before it looks for them."""
         if self._popup is None:  # a list takes 3 ms of a start
             self._popup = CompleterPopup(self, self._owner)
-        self._offers.setStringList(completions(self.tags.stringList(), path))
+        offers = completions(self.tags.stringList(), path)
+        if offers not in (self._offers.stringList(), [path], []) and path:
+            names = ", ".join(map(tag_text, offers[:_SPOKEN]))
+            text = Text("{count:,} tags offered: {names}", one="1 tag offered: {names}", count=len(offers), names=names)
+            announce(self.widget(), shown(text))
+        self._offers.setStringList(offers)
         return [path]
 
 

@@ -105,9 +105,12 @@ def tool_tip(text: str) -> str:
 
 
 def set_tool_tip(widget: QWidget, text: str) -> None:
-    """Show `text` as the tooltip of a widget; a screen reader gets it without markup, unless it is the name."""
+    """Show `text` as the tooltip of a widget; a screen reader gets it without markup.
+
+    Also where it is the name, which screen readers do not repeat: instead of an empty description Qt gives the HTML.
+    """
     widget.setToolTip(tool_tip(text))
-    widget.setAccessibleDescription(text if text != widget.accessibleName() else "")
+    widget.setAccessibleDescription(text)
 
 
 def set_tray_tip(icon: QSystemTrayIcon, text: str) -> None:

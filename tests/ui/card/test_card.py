@@ -177,6 +177,12 @@ def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDesk) ->
     assert desk.context.page.card.isHidden()
 
 
+def test_it_is_spoken_that_the_card_is_shown_and_hidden(desk: CardDesk, spoken: list[str]) -> None:
+    desk.open_card()
+    desk.press(Qt.Key.Key_Space)
+    assert [each for each in spoken if each.startswith("Card")] == ["Card: shown", "Card: hidden"]
+
+
 def test_space_selects_the_current_row_where_none_is_selected(desk: CardDesk) -> None:
     desk.table.setFocus()
     desk.table.jump_to_top()

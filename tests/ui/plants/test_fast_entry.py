@@ -362,6 +362,25 @@ def test_enter_pressed_twice_adds_once_and_keeps_the_message(desk: EntryDesk) ->
     desk.has(("Fern", None), ("Monstera deliciosa", "living room"))
 
 
+def test_enter_in_the_empty_form_is_answered_for_screen_readers(desk: EntryDesk, spoken: list[str]) -> None:
+    desk.types("")
+    desk.press(Qt.Key.Key_Return)
+    assert spoken == ["The name is missing."]
+    assert desk.message.tone is Tone.HINT
+
+
+def test_offered_tags_are_spoken_once(desk: EntryDesk, spoken: list[str]) -> None:
+    desk.knows_tags()
+    desk.tag.setFocus()
+    QTest.keyClicks(desk.tag, "i")
+    desk.offers_tags("living room", "office")
+    assert spoken[-1] == "2 tags offered: living room, office"
+    QTest.keyClicks(desk.tag, "v")
+    assert spoken[-1] == "1 tag offered: living room"
+    QTest.keyClicks(desk.tag, "ing room")
+    assert len(spoken) == 2
+
+
 def test_closing_counts_what_failed_and_what_is_being_saved(desk: EntryDesk, other_program: sqlite3.Connection) -> None:
     desk.id.setText("2")
     desk.types("Fern")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -303,3 +304,11 @@ def test_a_tray_that_comes_later_is_noticed(desk: SettingsDesk, monkeypatch: pyt
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
     desk.until(lambda: "This desktop has no tray." not in desk.texts())
     assert desk.button("Keep running when the window is closed").isEnabled()
+
+
+def test_hints_belong_to_their_fields_so_that_opening_speaks_no_loose_sentences(desk: SettingsDesk) -> None:
+    labels = [each for each in desk.widget.findChildren(QLabel) if each.isVisible() and " " in each.text().strip()]
+    described = QAccessible.RelationFlag.Labelled
+    loose = [each.text() for each in labels if not QAccessible.queryAccessibleInterface(each).relations(described)]
+    assert len(labels) > 10
+    assert loose == ["Changes apply at once."]

@@ -76,16 +76,6 @@ def spoken_text(row: PlantRow, column: Column) -> str:
     return cell_text(row, column)
 
 
-def summary(row: PlantRow) -> str:
-    """Return the whole row in a sentence, for screen readers."""
-    tag = spoken_text(row, Column.TAG)
-    if row.tag is not None and is_visible(row.tag):
-        tag = translate("PlantTable", "tag {tag}").format(tag=tag)
-    return translate("PlantTable", "ID {id}, {tag}, added {when} from {source}").format(
-        id=row.id, tag=tag, when=cell_text(row, Column.ADDED), source=source_text(row.source)
-    )
-
-
 def tool_tip(row: PlantRow, column: Column) -> str:
     """Return the whole of what a cell shortens."""
     if column is Column.ADDED:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, Signal, Slot
 
 from plantdesk.domain.search import parse_search
-from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, summary, tool_tip
+from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
 from plantdesk.ui.plants.table.live_order import LiveOrder, Query, view_of
 from plantdesk.ui.plants.table.queries import PageCache, rows_of
 from plantdesk.ui.qt import override
@@ -349,14 +349,9 @@ class PlantModel(QAbstractTableModel):
         return self._draft if is_draft else self._cache.row(plant_id)
 
 
-def _description(row: PlantRow, column: Column) -> str | None:
-    return summary(row) if column is Column.NAME else None
-
-
 _TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
     Qt.ItemDataRole.DisplayRole: cell_text,
     Qt.ItemDataRole.ToolTipRole: tool_tip,
     Qt.ItemDataRole.AccessibleTextRole: spoken_text,
-    Qt.ItemDataRole.AccessibleDescriptionRole: _description,
 }
 _ROLES = {*_TEXTS, PLANT_ROLE, Qt.ItemDataRole.TextAlignmentRole}

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from plantdesk.domain.records import FORM, PlantRow, Source, SourceKind
-from plantdesk.ui.plants.table.cells import Column, cell_text, spoken_text, summary, tool_tip
+from plantdesk.ui.plants.table.cells import Column, cell_text, spoken_text, tool_tip
 from plantdesk.ui.texts import one_line, quoted
 
 DAY = 86_400_000
@@ -97,7 +97,3 @@ def test_a_name_without_a_visible_character_is_shown_as_such(name: str, shown: s
 def test_a_tag_without_a_visible_character_is_shown_as_such(tag: str | None, shown: str, spoken: str) -> None:
     assert cell_text(row(tag=tag), Column.TAG) == shown
     assert spoken_text(row(tag=tag), Column.TAG) == spoken
-
-
-def test_the_summary_of_a_row_is_a_sentence() -> None:
-    assert summary(row(tag=None, added_at=1_700_000_000_000)) == "ID 7, no tag, added 11/14/23 from Form"
