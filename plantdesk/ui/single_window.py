@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEventLoop, QLockFile, QObject, QTimer, Signal, Slot
@@ -128,13 +127,20 @@ class SingleWindow(QObject):
     def _on_asked(self) -> None:
         while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
             connection.disconnected.connect(connection.deleteLater)
-            connection.readyRead.connect(partial(self._on_request, connection))
+            connection.readyRead.connect(self._on_ready_read)  # a partial would hold it: a crash when it is freed
             if not is_ours(connection.socketDescriptor()):
                 connection.abort()
-            elif connection.canReadLine():
-                self._on_request(connection)
+            else:
+                self._read(connection)
 
-    def _on_request(self, connection: QLocalSocket) -> None:
+    @Slot()
+    def _on_ready_read(self) -> None:
+        from PySide6.QtNetwork import QLocalSocket
+
+        for connection in self._server.findChildren(QLocalSocket) if self._server is not None else ():
+            self._read(connection)
+
+    def _read(self, connection: QLocalSocket) -> None:
         if not connection.canReadLine():
             if connection.bytesAvailable() > MAX_REQUEST:
                 connection.abort()

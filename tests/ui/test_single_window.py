@@ -40,6 +40,28 @@ from plantdesk.platform.window_requests import WindowRequest, send, socket_name
 sent = send(socket_name(sys.argv[1], Path(sys.argv[2])), WindowRequest(True, *sys.argv[3:]))
 sys.exit(0 if sent and not [each for each in sys.modules if each.startswith("PySide6")] else 1)
 """
+_MANY = """
+import socket, sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from plantdesk.platform.window_requests import WindowRequest, socket_name
+from plantdesk.store import location_of
+from plantdesk.ui.single_window import SingleWindow
+app = QCoreApplication([])
+for number in range(200):
+    single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
+    assert single.take()
+    single.listen()
+    requests = []
+    single.requested.connect(requests.append)
+    with socket.socket(socket.AF_UNIX) as other:
+        other.connect(socket_name(single.key, Path(sys.argv[2])))
+        other.sendall(WindowRequest().encoded())
+        while not requests:
+            app.processEvents()
+        assert other.recv(7) == b"raised\\n"
+    single.release()
+"""
 _TAKE_AND_DIE = """
 import os, signal, sys
 from pathlib import Path
@@ -91,6 +113,12 @@ def test_what_is_no_request_is_ignored(qtbot: QtBot, tmp_path: Path, line: bytes
         other.setblocking(False)
         qtbot.waitUntil(lambda: _has_ended(other), timeout=MILLISECONDS)
     first.release()
+
+
+@unix
+def test_the_window_survives_many_requests(tmp_path: Path) -> None:
+    """In a process of its own: Qt frees each connection, which crashed while its own slot held it."""
+    subprocess.run([sys.executable, "-c", _MANY, str(tmp_path / "plants.db"), str(tmp_path)], check=True)
 
 
 def _has_ended(connection: socket.socket) -> bool:
