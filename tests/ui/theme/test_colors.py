@@ -97,6 +97,7 @@ def test_contrast_is_that_of_the_guidelines() -> None:
 def _usual_palette(qapp: QApplication) -> Iterator[None]:
     yield
     Theme(qapp, ThemeMode.LIGHT)
+    qapp.setPalette(palette_of(LIGHT))  # a theme that finds its style sheet leaves the palette
 
 
 @pytest.mark.parametrize("mode", ThemeMode)
