@@ -8,6 +8,7 @@
     python3 packaging/dev.py lint                ruff: rules and format
     python3 packaging/dev.py types [ARGUMENTS]   mypy, strict; the arguments are its own, such as --platform win32
     python3 packaging/dev.py bench [ARGUMENTS]   the load benchmark (Linux); the arguments are its own
+    python3 packaging/dev.py fuzz TARGET SECONDS fuzz the readers of `files` or of `json` (Linux, x86-64)
     python3 packaging/dev.py texts               collect the window's texts, update the translations
     python3 packaging/dev.py hooks               let git run lint and types before a commit (pre-commit)
 
@@ -42,7 +43,7 @@ OLDEST = (3, 11)
 
 # The extras of pyproject.toml that an environment is made with. build.py has an environment of its own, so that nothing
 # else gets into a frozen program.
-EXTRAS = ("", "test", "test,bench", "build")
+EXTRAS = ("", "test", "test,bench", "test,fuzz", "build")
 # The extra that each command needs, and the modules or the script that it runs in turn.
 COMMANDS = {
     "run": ("", [["plantdesk"]]),
@@ -54,6 +55,7 @@ COMMANDS = {
     "smoke": ("test", [["tests.smoke"]]),
     "texts": ("test", [["packaging/translations.py"]]),
     "bench": ("test,bench", [["tests.benchmarks.load"]]),
+    "fuzz": ("test,fuzz", [["tests.fuzz"]]),
 }
 
 

@@ -101,6 +101,8 @@ _LONGEST_RECORD, _MAX_LINES = 4_194_304, 10_000
 _MAX_WIDTH = 1000
 
 
+#: Blank lines that end with CR alone, above the header of a file with other ends of lines as well.
+_BLANK_LINES = re.compile(r"\A(?:[^\S\r]*\r)+")
 _UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 
@@ -131,7 +133,7 @@ class DelimitedTable:
         begin = _first_text(lines)
         if begin is None:
             raise text.error(Text("It has no header."))
-        lines, first = lines[begin:], first + begin
+        lines, first = [_BLANK_LINES.sub("", lines[begin]), *lines[begin + 1 :]], first + begin
         self._blocks = ((text.first, block) for block in blocks)
         sample = _below_title(lines[:SAMPLED])
         self.dialect = _detected(sample, delimiter, quote)

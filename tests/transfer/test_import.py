@@ -222,30 +222,6 @@ def test_messages_are_about_the_file(
     assert capfd.readouterr().err.splitlines()[1:-2] == [f"{name}, {message}" for message in messages]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.csv", "sep=;\n\n", "line 2: It has no header."),
-        (
-            "a.txt",
-            '#separator:tab\n#columns:name\ttag\n"Peace rose\tgarden\nFern\thall\n',
-            "line 3: In column 1 a quote is opened and not closed.",
-        ),
-    ],
-)
-def test_what_other_programs_begin_a_file_with_may_be_all_that_is_right(
-    write: Write, capfd: pytest.CaptureFixture[str], name: str, content: str, message: str
-) -> None:
-    assert main(["import", write(content, name)]) == 1
-    assert message in capfd.readouterr().err
-
-
-def test_blank_lines_behind_the_separator_of_excel_are_left_out(write: Write) -> None:
-    assert main(["import", write("sep=;\n\n \nname;tag\nFern;hall\n", "a.csv")]) == 0
-    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
-        assert [(row.name, row.tag) for row in reader.rows([1]).values()] == [("Fern", "hall")]
-
-
 def test_the_counts_add_up_to_the_rows(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     file = write("id,name,tag\n1,Fern,\n,,\n3,,bed\n \t,  ,\n\n2,Ivy,\n")
     assert main(["import", file, "--skip-invalid", "--json"]) == 1
@@ -505,6 +481,8 @@ def test_other_things_than_files(tmp_path: Path, capfd: pytest.CaptureFixture[st
     [
         ("a.csv", "sep=;\n\n", "It has no header."),
         ("a.csv", "sep=;\n \nname;tag\nFern;hall\n", [(1, "Fern", "hall", None)]),
+        ("a.csv", "\r \r\rname,tag\r\nFern,hall\r\n", [(1, "Fern", "hall", None)]),
+        ("a.csv", "\r\r7,8\r\n", "There is no column for the name. The columns are “7”, “8”."),
         ("a.txt", '#separator:tab\n#columns:name\ttag\n"Peace rose\tgarden\nFern\thall\n', "In column 1 a quote"),
         ("a.txt", '#separator:tab\n#columns:name\ttag\n"Peace\trose"\tbed\n', [(1, "Peace\trose", "bed", None)]),
     ],
