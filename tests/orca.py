@@ -1,19 +1,17 @@
 """Uses the window with the screen reader Orca, and compares what it speaks with `orca.txt`.
 
-    python -m tests.orca [--update]
+    PYTHONPATH=packaging python -m tests.orca [--update]
 
 In the file, lines with a question mark may be missing: what Orca says of the focus depends on what comes first.
 `--update` marks what differs in this way, to be looked at.
 
-Orca runs in a Debian 13 of its own, in .dev/orca: that of Debian 12 speaks no announcements. It needs no speech
-synthesiser; its debug file has each sentence. Needs root, debootstrap and the network, and what the tests of use need.
+Orca runs in a clean Debian 13: that of Debian 12 speaks no announcements. It needs no speech synthesiser; its debug
+file has each sentence. Needs root and the network, and what the tests of use need.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,11 +21,13 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
+from package_tests import chroots
 from tests.support.programs import Home
 from tests.use.user import Screen, User, until
 
-_ROOT = Path(__file__).parents[1]
-_DEBIAN, _GOLDEN = _ROOT / ".dev" / "orca", Path(__file__).with_suffix(".txt")
+_GOLDEN = Path(__file__).with_suffix(".txt")
+#: The packages of Debian that it needs.
+_PACKAGES = ["orca", "at-spi2-core", "dbus-daemon", "x11-xkb-utils"]
 #: Seconds without a sentence after which a step is over.
 _QUIET = 2.0
 _SPOKEN = re.compile(r"SPEECH OUTPUT: '(.*)' \[?\{")
@@ -77,25 +77,15 @@ _STEPS: list[tuple[str, Callable[..., object], *tuple[str, ...]]] = [
 ]
 
 
-def install() -> None:
-    """Install Orca, once."""
-    if not (_DEBIAN / "usr/bin/orca").exists():
-        shutil.rmtree(_DEBIAN, ignore_errors=True)
-        subprocess.run(["debootstrap", "--variant=minbase", "trixie", _DEBIAN], check=True)
-        packages = ["orca", "at-spi2-core", "dbus-daemon", "x11-xkb-utils"]
-        command = ["chroot", str(_DEBIAN), "apt-get", "install", "--yes", "--no-install-recommends", *packages]
-        subprocess.run(command, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, check=True)
-
-
 @contextmanager
-def orca(screen: Screen, folder: Path) -> Iterator[dict[str, str]]:
+def orca(debian: chroots.Chroot, screen: Screen, folder: Path) -> Iterator[dict[str, str]]:
     """Run Orca, and yield the environment of the program that it reads."""
     customizations = folder / ".local/share/orca/orca-customizations.py"
     customizations.parent.mkdir(parents=True)
     customizations.write_text(_CUSTOM)
     environment = {"HOME": str(folder), "XDG_RUNTIME_DIR": str(folder), "GSETTINGS_BACKEND": "memory"}
-    mounts = f'mount --rbind /tmp "{_DEBIAN}/tmp" && mount -t proc none "{_DEBIAN}/proc" && exec "$@"'  # noqa: S108
-    inside = ["chroot", str(_DEBIAN), "dbus-run-session", "--", "sh", "-c", _START, "sh", str(folder)]
+    mounts = f'mount --rbind /tmp "{debian.root}/tmp" && mount -t proc none "{debian.root}/proc" && exec "$@"'  # noqa: S108
+    inside = ["chroot", str(debian.root), "dbus-run-session", "--", "sh", "-c", _START, "sh", str(folder)]
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", mounts, "sh", *inside]
     process = subprocess.Popen(command, env={**screen.environment, **environment})
     try:
@@ -145,13 +135,14 @@ def compared(expected: list[str], spoken: list[str]) -> list[str]:
 
 def main() -> int:
     """Return 1 where something is not spoken, or spoken, and the file has it otherwise."""
-    install()
     with ExitStack() as stack:
+        debian = stack.enter_context(chroots.fresh("trixie"))
+        debian.install(*_PACKAGES)
         temporary = tempfile.TemporaryDirectory(prefix="orca-", dir="/tmp", ignore_cleanup_errors=True)
         folder = Path(stack.enter_context(temporary))
         screen = Screen()
         stack.callback(screen.close)
-        environment = stack.enter_context(orca(screen, folder))
+        environment = stack.enter_context(orca(debian, screen, folder))
         home = Home(folder / "home")
         home.folder.mkdir()
         for name, *tag in (("Monstera deliciosa", "--tag", "office"), ("Aloe vera", "--tag", "kitchen"), ("Fern",)):

@@ -122,12 +122,18 @@ class Activity:
                 self._growing.pop((source, is_new), None)
         self.total += 1
         last = self._refused[-1][1] if self._refused else None
-        if last is not None and last[1:4] == answer[1:4] and answer.at - last.at < _RUN_NS // 10**6:
+        if last is not None and _continues(answer, last):
             self._refused[-1] = self.total, answer._replace(requests=last.requests + 1, key=last.key)
         else:
             self._refused.append((self.total, answer))
         if self._listener is not None:
             self._listener(answer)
+
+
+def _continues(answer: Answer, last: Answer) -> bool:
+    """Return whether a request was refused as the last one was, within the time of a run."""
+    is_same = (answer.source, answer.number, answer.reason) == (last.source, last.number, last.reason)
+    return is_same and answer.at - last.at < _RUN_NS // 10**6
 
 
 def _answer(run: _Run) -> Answer:
