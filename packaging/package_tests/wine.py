@@ -50,8 +50,7 @@ TESTS = [
     *("tests/ui/test_single_window.py", "tests/ui/test_bridge.py"),
     *("tests/ui/window/test_update_notice.py", "tests/api/test_windows_acceptor.py"),
     *("tests/api/test_access_control.py", "tests/api/test_plants.py", "tests/api/test_discovery.py"),
-    *("tests/store/test_store.py", "tests/store/test_tokens.py", "tests/store/test_index_folder.py"),
-    *("tests/store/test_view_index.py", "tests/transfer"),
+    *("tests/store/test_store.py", "tests/store/test_tokens.py", "tests/transfer"),
     "tests/api/test_protocol.py::test_a_reset_connection_does_not_affect_others",
 ]
 _STEP_TIMEOUT = 900

@@ -393,9 +393,6 @@ class PlantStore(Protocol):
     def reader(self) -> PlantReader:
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
 
-    def prepare_views(self) -> None:
-        """Prepare in the background for the searches and sorts of a window, where that helps."""
-
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
         """Make backups by time from now on; the returned function ends that, after a backup under way.
 

@@ -8,6 +8,7 @@ what it fits come the number of the row of pixels for each line of the picture, 
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from array import array
 from contextlib import suppress
@@ -97,7 +98,8 @@ class FirstFrame:
         return pixels if len(pixels) == row * height else None
 
     def _prune(self) -> None:
-        """Remove the pictures that were saved before the last ones."""
+        """Remove the pictures that were saved before the last ones, and the search indexes of PlantDesk 0.1.0."""
+        shutil.rmtree(self._file.with_name("indexes"), ignore_errors=True)
         saved = sorted(self._file.parent.glob("window-*.pixels"), key=lambda file: file.stat().st_mtime, reverse=True)
         for outdated in saved[_MAX_PICTURES:]:
             with suppress(OSError):

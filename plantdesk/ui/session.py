@@ -104,7 +104,6 @@ class StoreOpener(QObject):
             task.complete(partial(self._note, location.state()))
             store = location.open(create=create, progress=task.report)
             if task.complete(partial(self._keep, store)):
-                store.prepare_views()  # before the first query
                 return store
             store.close()  # the program ends, or the user has chosen another store meanwhile
             raise InterruptedError

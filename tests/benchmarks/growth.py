@@ -26,7 +26,6 @@ from plantdesk.store.sqlite.store import Store
 from tests.benchmarks.views import fill
 
 _POSTS = 200
-_INDEXED_FROM = 20_000
 
 
 class Row(NamedTuple):
@@ -47,9 +46,6 @@ class Growing:
         fill(self._path, plants)
         self._store = stack.enter_context(closing(Store(self._path)))
         self._source = self._store.tokens.create("load").result().row.source
-        self._store.prepare_views()
-        while plants >= _INDEXED_FROM and not self._store.is_indexed:
-            time.sleep(0.05)
 
     def measure(self) -> Row:
         """Measure everything once."""

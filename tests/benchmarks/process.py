@@ -3,8 +3,8 @@
     python -m tests.benchmarks.process [--program COMMAND …] [--plants N] [--seconds 20]
 
 Starts `serve` and the window (without a display) of this checkout and of each other program, such as the frozen one.
-Prints the milliseconds until its port accepts connections, its resident memory then, when its indexes are built and
-after a load from 64 connections, and its CPU while nothing happens, in percent of a core. Needs Linux.
+Prints the milliseconds until its port accepts connections, its resident memory then, after a rest and after
+a load from 64 connections, and its CPU while nothing happens, in percent of a core. Needs Linux.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ _STARTS = 5
 #: Of the load, and after each step until it has come to rest.
 _LOAD_SECONDS = "5"
 _REST = 3.0
-#: The indexes of a million plants take 12.
-_INDEX_SECONDS = 25.0
 
 
 class Row(NamedTuple):
@@ -76,7 +74,6 @@ class Program:
     def _measured(self, pid: int, port: int, seconds: float) -> tuple[float, float, float, float]:
         time.sleep(_REST)
         memory = _memory(pid)
-        time.sleep(_INDEX_SECONDS)
         rested, before = _memory(pid), cpu_seconds(pid)
         time.sleep(seconds)
         idle = (cpu_seconds(pid) - before) / seconds * 100
@@ -108,7 +105,7 @@ def main() -> None:
     parser.add_argument("--plants", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=20.0)
     options = parser.parse_args()
-    print(f"{'':46}{'start':>8}{'memory':>8}{'indexed':>8}{'loaded':>8} MiB{'idle':>8} %")
+    print(f"{'':46}{'start':>8}{'memory':>8}{'rested':>8}{'loaded':>8} MiB{'idle':>8} %")
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "plants.db")
         fill(database, options.plants)

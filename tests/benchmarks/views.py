@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.views [--plants N] [--rounds 7]
 
-Every search is typed and every sort is clicked, on the real widgets and a real store: once its indexes are built, right
-after another start, and right after an import of a tenth as many plants. Prints median and 90th percentile of the
+Every search is typed and every sort is clicked, on the real widgets and a real store: right after a start, and right
+after an import of a tenth as many plants. Prints median and 90th percentile of the
 milliseconds until the first rows are shown and until all are counted, and the resident memory. Needs no display.
 """
 
@@ -29,7 +29,6 @@ from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.view_index import MIN_PLANTS
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
@@ -138,16 +137,10 @@ def main() -> None:
         os.environ["PLANTDESK_HOME"] = str(Path(folder, "home"))
         path = Path(folder, "plants.plantdesk")
         fill(path, options.plants)
-        for is_first in (True, False):
-            with _opened(path, theme) as (store, window):
-                if is_first:
-                    window.wait(lambda store=store: store.is_indexed or options.plants < MIN_PLANTS)  # type: ignore[misc]
-                    print(f"Indexed, memory {_memory():.0f} MiB")
-                title = "When the indexes are built" if is_first else "After a start"
-                figures += measure_all(window, options.rounds, title)
-                if not is_first:
-                    add(store, range(options.plants + 1, options.plants * 11 // 10))
-                    figures += measure_all(window, options.rounds, "After an import")
+        with _opened(path, theme) as (store, window):
+            figures += measure_all(window, options.rounds, "After a start")
+            add(store, range(options.plants + 1, options.plants * 11 // 10))
+            figures += measure_all(window, options.rounds, "After an import")
     report(figures)
 
 
@@ -159,7 +152,6 @@ def _opened(path: Path, theme: Theme) -> Iterator[tuple[Store, Window]]:
     browser.resize(1180, 760)
     browser.show()
     window = Window(browser)
-    store.prepare_views()
     browser.set_store(store)
     window.wait(lambda: browser.model.complete)
     print(f"all rows after {time.perf_counter() - start:.2f} s, memory {_memory():.0f} MiB")

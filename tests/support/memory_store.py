@@ -541,10 +541,6 @@ class MemoryStore(PlantStore):
         return lambda: None
 
     @override
-    def prepare_views(self) -> None:
-        """Every search is a loop."""
-
-    @override
     def close(self) -> None:
         """The plants stay with the location."""
 

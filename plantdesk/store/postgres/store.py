@@ -173,10 +173,6 @@ class PostgresStore(WrittenStore):
         return PostgresReader(self._reads)
 
     @override
-    def prepare_views(self) -> None:
-        """The indexes are the server's."""
-
-    @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
         from plantdesk.store.postgres.backups import SharedBackups
         from plantdesk.store.sqlite.backups.jobs import AutomaticBackups

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 from plantdesk.domain import folding
@@ -12,11 +11,10 @@ from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.domain.views import Order
 from plantdesk.store.sql import Sql, all_of, any_of, quoted, sql, where
-from plantdesk.store.sqlite.row_reads import all_ids, among
+from plantdesk.store.sqlite.row_reads import among
 
 if TYPE_CHECKING:
     import sqlite3
-    from array import array
 
     from plantdesk.domain.selections import Selection, Term
 
@@ -219,9 +217,6 @@ def _has_spare_blanks(text: str) -> str:
     return f"instr({text}, '  ') OR {text} GLOB ' *' OR {text} GLOB '* '"
 
 
-#: The orders for which SQLite has no index.
-SORTED = (Order.NAME, Order.TAG, Order.SOURCE)
-
 _NAME = "coalesce(folded, name) COLLATE NOCASE"
 _FOLDED_TAG = f"substr(folded, instr(folded, '{SEPARATOR}') + 1)"
 _TAG = f"CASE WHEN folded IS NULL THEN coalesce(tag, '') ELSE {_FOLDED_TAG} END COLLATE NOCASE"
@@ -233,11 +228,6 @@ _KEYS = {
     Order.TAG: (_TAG, _NAME, "id"),
     Order.SOURCE: (_SOURCE, "seq"),
 }
-
-
-def sorted_ids(connection: sqlite3.Connection, order: Order, size: int) -> Iterator[array[int]]:
-    """Yield the ids of all plants in ascending order, about `size` at a time. Raises sqlite3.Error."""
-    return all_ids(connection, Sql(f"SELECT id FROM plant {order_by(order, descending=False)}"), repeat(size))
 
 
 def order_by(order: Order, *, descending: bool, all_plants: bool = True) -> str:

@@ -7,7 +7,7 @@ that is spent inside SQLite, where the thread does not hold the interpreter.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.records import Source, SourceKind, now_ms
 from plantdesk.domain.selections import AddedOn
@@ -82,22 +82,6 @@ def count_plants(connection: sqlite3.Connection, before: Counts | None, epoch: i
         if known is None:
             return _all(connection, sources, now)
         return _changed(connection, sources, known, now)
-
-
-def stored_counts(counts: Counts) -> list[object] | None:
-    """Return counts as JSON, for another process that reads the same store; None where there are very many tags."""
-    if len(counts.tags) > MAX_TAGS:
-        return None
-    at = _at(counts)
-    sources = [[source.id, source.kind, source.label, plants] for source, plants in counts.sources.items()]
-    return [[*counts.tags.items()], sources, counts.today, [at.seq, at.change, at.day.start, at.day.stop]]
-
-
-def restored_counts(found: list[Any], epoch: int) -> Counts:
-    """Return the counts of `stored_counts`, where each change since is recorded in a file of this epoch."""
-    tags, sources, today, (seq, change, start, stop) = found
-    of_sources = {Source(number, SourceKind(kind), label): plants for number, kind, label, plants in sources}
-    return Counts(dict(tags), of_sources, today, CountedAt(seq, change, range(start, stop), epoch))
 
 
 def next_counts(connection: sqlite3.Connection, plants: int) -> Counts | None:

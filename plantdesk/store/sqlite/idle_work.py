@@ -92,14 +92,12 @@ class IdleWork:
         if known is not None and known.checkpointer.pending and not is_locked(known.sqlite):
             self._transactions.checkpoint()
             self._prune()
-        elif self._transactions.index_note.is_due:
-            self._transactions.note_index()
 
     @property
     def _is_done(self) -> bool:
         known = self._transactions.known
         is_written = known is not None and not known.checkpointer.pending
-        return self._health.is_well and is_written and not self._transactions.index_note.is_due
+        return self._health.is_well and is_written
 
     def _watch_files(self) -> None:
         """Wait for a job or a change, which the next polls find: it may be the beginning of a long transaction."""

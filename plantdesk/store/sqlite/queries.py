@@ -1,7 +1,7 @@
 """Reading the store: the order of the rows in a view, pages of rows by id, and short queries.
 
 Search and sort are SQL over the whole table, which takes up to a second for a million plants, and which a newer query
-interrupts. Where there is a `ViewIndex`, it narrows a search down, or gives the sorted ids.
+interrupts. The first rows come from a query of their own, which need not sort the others.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from plantdesk.store.sqlite.conditions import (
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.history import history_entries, last_number, plant_history
-from plantdesk.store.sqlite.indexed_reads import IndexedReads, IndexUnusableError, sort_ids
 from plantdesk.store.sqlite.row_reads import (
     CsvPages,
     JsonPages,
@@ -63,20 +62,17 @@ if TYPE_CHECKING:
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.views import Counts, InsertionPoint
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.sqlite.view_index import ViewIndex
 
 #: Ids in the first chunk of a view: a few screens, available at once.
 _FIRST_CHUNK = 512
-#: Ids in the second chunk and in later ones: the window repaints its rows after each.
-_CHUNK, _LARGE_CHUNK = 50_000, 200_000
-#: Plants among which the first chunk of a search is looked for, in the order of the table: 40 ms.
+#: Ids in later chunks: the window repaints its rows after each.
+_CHUNK = 200_000
+#: Plants among which the first chunk of a search is looked for, newest first: 40 ms.
 _NEWEST = 20_000
 #: Plants that are read together.
 _PAGE = 5_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
-#: Letters up to which few names are so short that all plants are looked at: the index is of parts of longer ones.
-_SCANNED = 4
 _LISTED = "plant_id IN (SELECT value FROM json_each(:ids))"
 
 
@@ -89,52 +85,38 @@ class Reader(PlantReader, LinePages, FindsRows):
     def __init__(
         self,
         file: StoreFile,
-        index: ViewIndex | None = None,
         on_damage: Callable[[StoreDamagedError], object] | None = None,
     ) -> None:
         self._file = file
         self._on_damage = on_damage
-        self._index = index
         self._swapping = threading.Lock()
         with translate_errors():
             self._open()
 
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
-        with self._query():
-            candidates = self._indexed.candidates(view.plants)
-            with snapshot(self._connection):
-                given = 0
-                if candidates is None:
-                    with suppress(IndexUnusableError):
-                        for chunk in self._indexed.ids(view, _sizes()):
-                            given += len(chunk)
-                            yield chunk
-                        return
-                yield from self._selected_ids(view, candidates, given)
+        with self._query(), snapshot(self._connection):
+            if view.plants.is_everything and has_pages(view.order):
+                yield from pages(self._connection, view.order, _sizes(), descending=view.descending)
+                return
+            in_order = sql(ids_of(view.plants), _order_by(view))
+            if view.order is Order.ADDED and view.descending:
+                first, is_all = self._newest_ids(view.plants), False
+            else:  # with LIMIT SQLite sorts no more rows than it returns
+                first = self._column(sql(in_order, f"LIMIT {_FIRST_CHUNK}"))
+                is_all = len(first) < _FIRST_CHUNK
+            if first:
+                yield array("q", first)
+            for chunk in () if is_all else all_ids(self._connection, in_order, repeat(_CHUNK)):
+                if rest := chunk[len(first) :]:
+                    yield rest
+                first = []
 
-    def _selected_ids(self, view: View, candidates: Sql | None, given: int) -> Iterator[array[int]]:
-        """Yield the ids of a view by SQL, without the first `given` ones."""
-        sizes = _sizes()
-        if view.plants.is_everything and has_pages(view.order):
-            chunks = pages(self._connection, view.order, sizes, descending=view.descending)
-        else:
-            is_newest_first = view.order is Order.ADDED and view.descending
-            if candidates is None and not given and is_newest_first and (newest := self._newest_ids(view.plants)):
-                yield newest
-                given = next(sizes)
-            found = ids_of(view.plants) if candidates is None else ids_of(view.plants, candidates)
-            chunks = all_ids(self._connection, sql(found, _order_by(view)), sizes)
-        for chunk in chunks:
-            if rest := chunk[given:]:
-                yield rest
-            given = max(0, given - len(chunk))
-
-    def _newest_ids(self, plants: Selection) -> array[int]:
-        """Return the first chunk of a search, newest first, if the newest plants fill it: the rest has to be sorted."""
+    def _newest_ids(self, plants: Selection) -> list[int]:
+        """Return the first chunk of a search, newest first, if the newest plants fill it: they need no sort."""
         newest = ids_of(plants, Sql("seq > ?", (last_seq(self._connection) - _NEWEST,)))
         ids = self._column(sql(newest, f"ORDER BY seq DESC LIMIT {_FIRST_CHUNK}"))
-        return array("q", ids if len(ids) == _FIRST_CHUNK else [])
+        return ids if len(ids) == _FIRST_CHUNK else []
 
     @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
@@ -145,7 +127,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
         matching = list(self.matching(ids, view))
         with self._query():
-            in_order = partial(sort_ids, self._connection, view=view)
+            in_order = partial(_sorted, self._connection, view=view)
             return find_insertion_points(in_order(matching), known, in_order)
 
     @override
@@ -197,12 +179,7 @@ class Reader(PlantReader, LinePages, FindsRows):
         if (near := maybe_near(name)) is None:
             return []
         plants, lengths = near
-        with self._query():
-            candidates = self._indexed.candidates(plants)
-        conditions = conditions_of(plants) if candidates is None else [candidates]
-        if candidates is None and lengths.start > _SCANNED:
-            conditions.insert(0, Sql(f"id IN (SELECT id FROM plant ORDER BY id DESC LIMIT {_MAX_COUNTED})"))
-        found = sql("FROM plant", where([has_length(lengths), *conditions]))
+        found = sql("FROM plant", where([has_length(lengths), *conditions_of(plants)]))
         return nearest(name, self._names(found, MAX_COMPARED), limit, attrgetter("name"))
 
     def _names(self, plants: Sql, limit: int) -> list[KnownName]:
@@ -250,12 +227,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def counts(self, before: Counts | None = None) -> Counts:
         with self._query():
-            return count_plants(self._connection, before or self._last_counts(), self._file.epoch)
-
-    def _last_counts(self) -> Counts | None:
-        """Return the counts that are kept with the indexes."""
-        indexed = None if self._index is None else self._index.indexed
-        return None if indexed is None else indexed.counts
+            return count_plants(self._connection, before, self._file.epoch)
 
     @override
     def sources(self) -> list[Source]:
@@ -265,8 +237,6 @@ class Reader(PlantReader, LinePages, FindsRows):
 
     @override
     def two_sources(self) -> list[int]:
-        if (known := self._last_counts()) is not None:  # else a million plants of one source are read
-            return [source.id for source, plants in self.counts(known).sources.items() if plants][:2]
         first = "SELECT source_id FROM plant"
         other = f"{first} WHERE source_id <> ({first} LIMIT 1)"
         with self._query():
@@ -279,15 +249,13 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def count_selected(self, selection: Selection) -> int:
         with self._query():
-            return self._number(sql("SELECT count(*) FROM plant", where(self._conditions(selection))))
+            return self._number(sql("SELECT count(*) FROM plant", where(conditions_of(selection))))
 
     @override
     def selected(self, selection: Selection, limit: int | None = None) -> Iterator[PlantRow]:
         with self._query():
-            newest = [] if limit is None or selection.is_everything else [*self._newest_ids(selection)[:limit]]
-            found = sql("SELECT id FROM plant", where(self._conditions(selection)), _order_by(View(selection)))
-            whole = sql(found, Sql("LIMIT ?", (-1 if limit is None else limit,)))
-            ids: list[int] = newest if len(newest) == limit else self._column(whole)
+            found = sql(ids_of(selection), _order_by(View(selection)))
+            ids = self._column(sql(found, Sql("LIMIT ?", (-1 if limit is None else limit,))))
         for chunk in chunks(ids):
             rows = self.rows(chunk)
             yield from (rows[plant_id] for plant_id in chunk if plant_id in rows)
@@ -384,11 +352,6 @@ class Reader(PlantReader, LinePages, FindsRows):
                 self._on_damage(error)
             raise
 
-    def _conditions(self, selection: Selection) -> list[Sql]:
-        """Return the conditions of a set, and that a plant is a candidate of the index where there is one."""
-        candidates = self._indexed.candidates(selection)
-        return conditions_of(selection) + ([] if candidates is None else [candidates])
-
     def _column(self, statement: Sql) -> list[Any]:
         return first_column(self._connection, statement)
 
@@ -401,12 +364,16 @@ class Reader(PlantReader, LinePages, FindsRows):
         self._connection = self._file.connect()  # where it fails, nothing changes
         add_functions(self._connection)
         self._generation = generation
-        self._indexed = IndexedReads(self._connection, self._index)
+
+
+def _sorted(connection: sqlite3.Connection, ids: Sequence[int], view: View) -> list[int]:
+    """Return those of `ids` that exist, in the order of a view. Raises sqlite3.Error."""
+    return first_column(connection, sql("SELECT id FROM plant", where([among("id", ids)]), _order_by(view)))
 
 
 def _sizes() -> Iterator[int]:
     """Return an infinite iterator over the sizes of the chunks of a view."""
-    return chain((_FIRST_CHUNK, _CHUNK), repeat(_LARGE_CHUNK))
+    return chain((_FIRST_CHUNK,), repeat(_CHUNK))
 
 
 def _order_by(view: View) -> str:

@@ -257,17 +257,5 @@ def all_ids(connection: sqlite3.Connection, statement: Sql, sizes: Iterator[int]
         start = end + 1
 
 
-def gathered(parts: Iterable[array[int]], sizes: Iterator[int]) -> Iterator[array[int]]:
-    """Yield ids in chunks of at least these sizes, the last one excepted."""
-    chunk, size = array("q"), next(sizes)
-    for part in parts:
-        chunk += part
-        if len(chunk) >= size:
-            yield chunk
-            chunk, size = array("q"), next(sizes)
-    if chunk:
-        yield chunk
-
-
 def _array(ids: str) -> array[int]:
     return array("q", json.loads(f"[{ids}]"))

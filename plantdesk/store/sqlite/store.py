@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
     from plantdesk.store.sqlite.tokens import Tokens
-    from plantdesk.store.sqlite.view_index import ViewIndex
 
 
 class Store(WrittenStore):
@@ -50,7 +49,6 @@ class Store(WrittenStore):
         super().__init__()
         self.file = StoreFile(path, create=create, progress=progress)
         self.path = self.file.path
-        self._index: ViewIndex | None = None
         try:
             self.file.refuse_outdated()
             self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
@@ -133,22 +131,7 @@ class Store(WrittenStore):
     def reader(self) -> Reader:
         from plantdesk.store.sqlite.queries import Reader
 
-        return Reader(self.file, self._index, self._report_damage)
-
-    @property
-    def is_indexed(self) -> bool:
-        """Whether searches and sorts use indexes now."""
-        indexed = None if self._index is None else self._index.indexed
-        return indexed is not None and bool(indexed.orders)
-
-    @override
-    def prepare_views(self) -> None:
-        if self._index is None:
-            from plantdesk.store.sqlite.view_index import ViewIndex
-
-            self._index = ViewIndex(self.file, self._writer.index_note)
-            self._listeners.add(self._index.changed)
-            self._index.start()
+        return Reader(self.file, self._report_damage)
 
     @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
@@ -159,10 +142,4 @@ class Store(WrittenStore):
     @override
     def close(self) -> None:
         self._end_edits()
-        if self._index is not None:
-            self._index.stop()
-        try:
-            self._writer.close()
-        finally:
-            if self._index is not None:
-                self._index.close()
+        self._writer.close()

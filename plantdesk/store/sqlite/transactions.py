@@ -19,9 +19,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import commit_key, token_usage
-from plantdesk.store.sqlite.commit_tracker import is_locked
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.index_note import IndexNote
 from plantdesk.store.sqlite.write_connection import CurrentConnection, WriteConnection
 
 if TYPE_CHECKING:
@@ -83,7 +81,6 @@ class Transactions:
         self._health = health
         self._polled_at = 0.0
         self._current = CurrentConnection(file)
-        self.index_note = IndexNote(file)
         #: The last connection that was used; its file may have been replaced meanwhile.
         self.known: WriteConnection | None = None
         #: The same, None where the last poll or transaction found that it must not be used.
@@ -92,14 +89,9 @@ class Transactions:
             health.failed(StoreReadOnlyError())
         else:
             self.known = self.usable = self._current.get()
-            self.index_note.compare(self.known.tracker.position)
 
     def close(self) -> None:
         """Close the connection; what a file holds that nobody can find any more is saved. Raises UnsavedError."""
-        if self.index_note.is_due:
-            self.checkpoint()
-            self.index_note.wait()
-            self.note_index()
         self._current.close()
 
     def poll_if_due(self) -> None:
@@ -120,8 +112,6 @@ class Transactions:
         if changes != Changes():
             connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
             self.notify(changes)
-            with contextlib.suppress(OSError):
-                self.index_note.drop_outdated()
 
     def notify(self, changes: Changes) -> None:
         """Publish durable changes, unless there are none."""
@@ -188,21 +178,6 @@ class Transactions:
         if is_log_too_long:
             with contextlib.suppress(StoreError), self.without_plants():
                 pass  # it begins a new log, which SQLite cuts
-
-    def note_index(self) -> None:
-        """Note that the indexes fit the present state, unless something is written now. Raises nothing."""
-        known = self.known
-        if known is None or is_locked(known.sqlite):
-            return
-        with contextlib.suppress(StoreError, OSError), translate_errors():
-            known.sqlite.execute("BEGIN IMMEDIATE")  # or a commit could have begun before, and be visible after
-            try:
-                changes = known.tracker.poll()
-                self.notify(changes)
-                if changes == Changes() and self._file.is_current:
-                    self.index_note.write(known.tracker.position, is_whole=self._file.checkpoint())
-            finally:
-                known.sqlite.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def attached(self, file: Path | None) -> Iterator[None]:

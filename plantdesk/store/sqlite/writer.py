@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.domain.validation import NewPlant
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.sqlite.index_note import IndexNote
     from plantdesk.store.sqlite.transactions import HealthListener
     from plantdesk.store.sqlite.write_connection import WriteConnection
     from plantdesk.store.write_queue import Job
@@ -66,11 +65,6 @@ class Writer:
     def write_error(self) -> StoreError | None:
         """What keeps the store from being written to, as far as is known. Any thread may ask."""
         return self._health.write_error
-
-    @property
-    def index_note(self) -> IndexNote:
-        """The note of the indexes, for the thread that builds them."""
-        return self._transactions.index_note
 
     def add(self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[Outcomes], None]) -> None:
         """Queue plants; `done` gets an outcome for each, on the writer thread or, where it has ended, on this one."""

@@ -178,7 +178,7 @@ def make_private(path: Path) -> None:
     """Take the rights of others from a file of ours, without following a link that has taken its place (POSIX).
 
     An ordinary descriptor would release the locks of this process when it is closed. A file that is private already
-    keeps its time of change, which `index_note` compares. Raises OSError.
+    keeps its time of change. Raises OSError.
     """
     if sys.platform == "linux":
         handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
