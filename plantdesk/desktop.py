@@ -22,6 +22,7 @@ import plantdesk.ui  # noqa: F401 - before all others of PySide and after it, as
 from PySide6.QtCore import QEvent, QObject, Signal, Slot, qVersion
 from PySide6.QtGui import QFileOpenEvent, QPalette
 from PySide6.QtWidgets import QApplication
+from typing_extensions import override
 
 from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.platform import display, paths
@@ -31,7 +32,6 @@ from plantdesk.store import remembered_location
 from plantdesk.ui.first_frame import FirstFrame
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.qt import override
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import STYLE_ARGUMENTS, FirstColors, ThemeMode
 

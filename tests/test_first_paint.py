@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
 from plantdesk import __version__
 from plantdesk.desktop import Desktop
@@ -24,7 +25,6 @@ from plantdesk.ui.first_frame import FirstFrame
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants import add_controller
 from plantdesk.ui.plants.form_fields import NameField
-from plantdesk.ui.qt import override
 from plantdesk.ui.session import Session
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from tests.support.samples import some
@@ -58,8 +58,6 @@ _NEEDED = {
     "plantdesk.desktop",
     "plantdesk.domain",
     "plantdesk.domain.errors",
-    "plantdesk.domain.overrides",
-    "plantdesk.domain.values",
     "plantdesk.platform",
     "plantdesk.ui",
 }

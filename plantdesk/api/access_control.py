@@ -9,10 +9,9 @@ import asyncio
 import re
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMissingError
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from starlette.types import Scope

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route, Router
+from typing_extensions import override
 
 from plantdesk.api.access_control import AccessControl, InvalidTokenThrottle, TokenUsage
 from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, proof
@@ -15,7 +16,6 @@ from plantdesk.api.errors import ClientDisconnectedError, MethodNotAllowedError,
 from plantdesk.api.openapi import description
 from plantdesk.api.plants import KnownHeads, PlantsEndpoint, RequestBodies
 from plantdesk.domain.errors import StoreError, TokenRefusedError
-from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import TokenEndedError
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import logging
 import re
+from typing import NamedTuple
 
 from plantdesk.domain.errors import ErrorNumber, OutOfMemoryError, PlantDeskError, Text
-from plantdesk.domain.values import NamedTuple
 
 
 class MalformedHttpError(PlantDeskError):

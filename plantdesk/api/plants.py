@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable
 from functools import partial
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from plantdesk.api.access_control import Client
 from plantdesk.api.errors import (
@@ -26,7 +26,6 @@ from plantdesk.api.http.requests import SMALL_BODY
 from plantdesk.domain.errors import PlantDeskError, Text, TokenRefusedError, joined
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from typing_extensions import override
+
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
 from plantdesk.domain.errors import Text, printable
-from plantdesk.domain.overrides import override
 from plantdesk.platform import output
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.validation import UnfitNumber
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import ErrorNumber

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from plantdesk.domain.errors import LISTED, Text, joined, shortened
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

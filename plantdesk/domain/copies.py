@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, StoreError, Text, joined
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     Row = Sequence[Any]

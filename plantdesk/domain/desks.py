@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plantdesk.domain.values import NamedTuple
+from typing import NamedTuple
 
 
 class Desk(NamedTuple):

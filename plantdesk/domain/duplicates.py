@@ -6,13 +6,12 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import combining, normalize
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import folded, without_confusables
 from plantdesk.domain.validation import MAX_NOTE_BYTES
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow

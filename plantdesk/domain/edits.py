@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.tags import is_in_branch, moved
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from plantdesk.domain.duplicates import Kept, PlantGroups

@@ -8,11 +8,10 @@ the window can translate it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum, unique
 from functools import reduce
 from typing import TYPE_CHECKING, Protocol
-
-from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
     from typing import Self
@@ -63,7 +62,8 @@ class ErrorNumber(IntEnum):
         return self // 100
 
 
-class Text(Value):
+@dataclass(frozen=True, init=False)
+class Text:
     """A text for users as a template in English and the values of its fields; `str()` is the English text.
 
     Both templates are literals, for tools that collect them. `one` is that for a `count` of 1. What users or the system
@@ -134,7 +134,8 @@ class OutOfMemoryError(PlantDeskError):
 # --- input ---
 
 
-class InvalidField(Value):
+@dataclass(frozen=True)
+class InvalidField:
     """What is wrong with one field, and what a script sent in it."""
 
     field: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.values import NamedTuple
 
 
 class EventKind(StrEnum):

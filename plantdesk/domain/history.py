@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from typing_extensions import override
 
 from plantdesk.domain.errors import NothingToUndoError, Text, joined, shortened
-from plantdesk.domain.overrides import override
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source

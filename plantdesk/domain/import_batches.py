@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.values import NamedTuple
 
 
 class OnConflict(StrEnum):

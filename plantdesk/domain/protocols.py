@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from plantdesk.domain.errors import TokenRefusedError
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     import builtins

@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
+
+from typing_extensions import override
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
-from plantdesk.domain.overrides import override
-from plantdesk.domain.values import NamedTuple
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache, partial
 from heapq import merge
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
 from plantdesk.domain.folding import folded
 from plantdesk.domain.validation import NOTE_TOO_LONG, is_blank, plant_fields, plant_note
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     Step: TypeAlias = Callable[[str], Iterable["Place"]]

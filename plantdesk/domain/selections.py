@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.folding import searched
-from plantdesk.domain.values import NamedTuple, Value
 
 if TYPE_CHECKING:
     from datetime import date
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import SourceKind
 
 
-class Contains(Value):
+@dataclass(frozen=True)
+class Contains:
     """Name or tag contains a text; case, accents and confusables (`folding`) do not matter.
 
     `is_word`: or the id begins with it. `in_note`: the note contains it instead, which may be empty: any note.
@@ -26,7 +27,8 @@ class Contains(Value):
     in_note: bool = False
 
 
-class HasTag(Value):
+@dataclass(frozen=True)
+class HasTag:
     """The plant has this tag, or none (None). Unless `exact`, case, accents and confusables do not matter.
 
     And a tag with a slash at its end stands for a branch: “garden/” for “garden” and all that begins with “garden/”.
@@ -47,14 +49,16 @@ class HasTag(Value):
         return text[:-1] if text.endswith("/") and text[:-1].strip() else None
 
 
-class AddedBy(Value):
+@dataclass(frozen=True)
+class AddedBy:
     """The plant has a source of this kind, or with this label, or of this kind with exactly this label."""
 
     kind: SourceKind | None = None
     label: str | None = None
 
 
-class AddedOn(Value):
+@dataclass(frozen=True)
+class AddedOn:
     """The plant was added on a day from `first` to `last`: dates, or numbers of days before today.
 
     Days are those of the local time zone, from midnight to midnight, also where a clock change makes them shorter.
@@ -73,7 +77,8 @@ class AddedOn(Value):
         return range(_midnight(_date(self.first)), _midnight(_date(self.last) + timedelta(days=1)))
 
 
-class HasId(Value):
+@dataclass(frozen=True)
+class HasId:
     """The id is in a range, ends included."""
 
     first: int
@@ -83,7 +88,8 @@ class HasId(Value):
 Condition = Contains | HasTag | AddedBy | AddedOn | HasId
 
 
-class Not(Value):
+@dataclass(frozen=True)
+class Not:
     """The plant does not match a condition."""
 
     term: Condition

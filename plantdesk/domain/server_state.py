@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.values import Value
 
 
 class ServerError(PlantDeskError):
@@ -89,24 +90,28 @@ class NotAnsweringError(ServerError):
     text = Text("The server no longer answers. Turn it off and on again.")
 
 
-class Off(Value):
+@dataclass(frozen=True)
+class Off:
     """The server is stopped."""
 
 
-class Starting(Value):
+@dataclass(frozen=True)
+class Starting:
     """The server is starting on `port` (0: any free one)."""
 
     port: int
 
 
-class On(Value):
+@dataclass(frozen=True)
+class On:
     """The server answers at `url` (`http://127.0.0.1:PORT`), as checked within the last seconds."""
 
     url: str
     port: int
 
 
-class Failed(Value):
+@dataclass(frozen=True)
+class Failed:
     """No server answers on `port`; `error` says why."""
 
     error: ServerError

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from plantdesk.domain.duplicates import differences_of
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.spelling import distance
 from plantdesk.domain.tags import levels, renamed, tops
-from plantdesk.domain.values import NamedTuple
 
 #: Blanks, unless they keep two numbers apart.
 _BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate, chain
 from json.scanner import make_scanner
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
+
+from typing_extensions import override
 
 from plantdesk.domain.errors import LISTED, ErrorNumber, PlantDeskError, Text, joined, shortened
-from plantdesk.domain.overrides import override
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import UnfitNumber
-from plantdesk.domain.values import NamedTuple
 
 #: Digits of the largest int64.
 _MAX_DIGITS = 19

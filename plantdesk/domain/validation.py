@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, InvalidTokenNameError, Text, joined, shortened
 from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, LARGEST_ID, SMALLEST_ID
-from plantdesk.domain.values import NamedTuple
 
 #: Characters of the name of a token.
 _MAX_TOKEN_NAME = 100

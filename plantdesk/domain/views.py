@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.values import Value
 
 
-class Library(Value):
+@dataclass(frozen=True)
+class Library:
     """A shared library that PySide6's wheel needs from the system, and its Debian package."""
 
     file: str

@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.overrides import override
+from typing_extensions import override
+
 from plantdesk.platform import paths
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The user's settings and their file. `Settings` is immutable: a change makes a new object.
 
-Neither dataclasses nor a pydantic model: the window reads its settings before it shows, and importing dataclasses takes
-two milliseconds, pydantic as long as opening an empty Qt window.
+Not a pydantic model: the window reads its settings before it shows, and importing pydantic takes as long as opening an
+empty Qt window.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
-from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,19 +41,9 @@ class InvalidSettingError(ValueError):
     """A setting has an invalid value."""
 
 
-class _Setting:
-    """The default of a setting, which an object has until it is given a value, and what its values must be."""
-
-    def __init__(self, default: object, is_valid: Callable[[Any], bool]) -> None:
-        self.is_valid = is_valid
-        self._default = default
-
-    def __get__(self, settings: object, kind: type) -> object:
-        return self if settings is None else self._default
-
-
 def _setting(default: _Value, is_valid: Callable[[Any], bool]) -> _Value:
-    return cast("_Value", _Setting(default, is_valid))
+    """Return a field with its default, and with what its values must be."""
+    return field(default_factory=lambda: default, metadata={"is_valid": is_valid})
 
 
 def _integer(default: int, lowest: int, highest: int) -> int:
@@ -89,17 +79,18 @@ def _is_object(value: object) -> bool:
     return isinstance(value, dict)
 
 
-class _Checked(Value):
+@dataclass(frozen=True, kw_only=True)
+class _Checked:
     """Settings whose values are checked when they are made."""
 
-    def __init__(self, **values: object) -> None:
+    def __post_init__(self) -> None:
         """Raises InvalidSettingError."""
-        super().__init__(**values)
-        for name in self._fields:
-            if not getattr(type(self), name).is_valid(getattr(self, name)):
-                raise InvalidSettingError(f"{name} cannot be {getattr(self, name)!r}")
+        for each in fields(self):
+            if not each.metadata["is_valid"](getattr(self, each.name)):
+                raise InvalidSettingError(f"{each.name} cannot be {getattr(self, each.name)!r}")
 
 
+@dataclass(frozen=True, kw_only=True)
 class WindowSettings(_Checked):
     """The window's last size and position, without its frame, in device-independent pixels."""
 
@@ -110,6 +101,11 @@ class WindowSettings(_Checked):
     others: Mapping[str, object] = _setting({}, _is_object)
 
 
+def _is_window(value: object) -> bool:
+    return isinstance(value, WindowSettings)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings(_Checked):
     """All settings. `others` keeps unknown ones, so that an older PlantDesk does not drop those of a newer one."""
 
@@ -140,7 +136,7 @@ class Settings(_Checked):
     label_line: str = _setting("", lambda value: isinstance(value, str))
     #: What is remembered for each store, by the path of its file; the one used last is the last.
     layouts: Mapping[str, object] = _setting({}, _is_object)
-    window: WindowSettings = _setting(WindowSettings(), lambda value: isinstance(value, WindowSettings))
+    window: WindowSettings = field(default_factory=WindowSettings, metadata={"is_valid": _is_window})
     others: Mapping[str, object] = _setting({}, _is_object)
 
     def changed(self, **values: object) -> Settings:
@@ -195,12 +191,13 @@ def _built(kind: type[_Kind], values: object, known: _Kind | None = None) -> _Ki
         raise InvalidSettingError(f"{values!r} is not an object")
     others = dict(values)
     found: dict[str, Any] = {}
-    for name in kind._fields:
+    for each in fields(kind):
+        name = each.name
         if name in others and name != "others":
             value, before = others.pop(name), getattr(known, name, None)
             if name == "window" and (known is None or isinstance(value, dict)):
                 value = _built(WindowSettings, value, before)
-            if known is not None and not getattr(kind, name).is_valid(value):
+            if known is not None and not each.metadata["is_valid"](value):
                 logger.warning("The setting %s cannot be %.100r and stays %r", name, value, before)
                 value = before
             found[name] = value
@@ -209,7 +206,7 @@ def _built(kind: type[_Kind], values: object, known: _Kind | None = None) -> _Ki
 
 def _flat(settings: Settings | WindowSettings) -> dict[str, Any]:
     """Return the JSON object of settings, with `others` as members of it."""
-    values = {name: getattr(settings, name) for name in settings._fields if name != "others"}
+    values = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name != "others"}
     flat = {name: _flat(value) if isinstance(value, WindowSettings) else value for name, value in values.items()}
     return {**settings.others, **flat}
 

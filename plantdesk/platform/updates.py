@@ -10,11 +10,11 @@ import json
 import logging
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from typing_extensions import override
 
 from plantdesk import HOME_PAGE, __version__
-from plantdesk.domain.overrides import override
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     import ssl

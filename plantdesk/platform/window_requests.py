@@ -9,8 +9,7 @@ import sys
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-
-from plantdesk.domain.values import NamedTuple
+from typing import NamedTuple
 
 #: What the window answers.
 ANSWER = b"raised\n"

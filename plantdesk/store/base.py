@@ -9,9 +9,10 @@ from concurrent.futures import Future
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from typing_extensions import override
+
 from plantdesk.domain.errors import PlantDeskError, StoreClosedError, StoreError
 from plantdesk.domain.listeners import Listeners
-from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantStore
 
 if TYPE_CHECKING:

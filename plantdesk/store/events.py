@@ -13,7 +13,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from typing_extensions import override
 
 from plantdesk.domain.events import (
     EventKind,
@@ -23,9 +25,7 @@ from plantdesk.domain.events import (
     PlantEvent,
     UnknownPositionError,
 )
-from plantdesk.domain.overrides import override
 from plantdesk.domain.records import LARGEST_ID
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.history import last_seq_of
 from plantdesk.store.sql import VERSION
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
 from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, ChangeKind, texts_of
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import Source, SourceKind
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sql import NO_ROOM, VERSION
 
 if TYPE_CHECKING:

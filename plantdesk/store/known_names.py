@@ -9,13 +9,12 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from plantdesk.domain.errors import PlantDeskError, StoreError, Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.spelling import distance, max_distance
-from plantdesk.domain.values import NamedTuple
 from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.platform.paths import create_folder
 from plantdesk.store.sqlite.connections import configure, connect

@@ -9,12 +9,12 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import IsFolderError, StoreUnreachableError, Text
-from plantdesk.domain.values import Value
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -87,7 +87,8 @@ def remembered_location(location: StoreLocation, settings: Settings) -> StoreLoc
     return location
 
 
-class SqliteLocation(Value):
+@dataclass(frozen=True)
+class SqliteLocation:
     """A StoreLocation: a SQLite file, whose folder PlantDesk makes where it is the user's own."""
 
     path: Path

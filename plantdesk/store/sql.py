@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from plantdesk.domain.records import LARGEST_ID
-from plantdesk.domain.values import NamedTuple
 
 #: The version of a plant: the last change that touched it, or its negative sequence number.
 VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"

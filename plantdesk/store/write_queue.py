@@ -8,10 +8,9 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, StoreClosedError, Text
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,9 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
-from plantdesk.domain.values import NamedTuple
 
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")

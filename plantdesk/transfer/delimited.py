@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.strict_json import Unread
-from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.columns import SAMPLED, Layout, field_of, mapped, title_rows
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import LONGEST

@@ -10,10 +10,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
-from plantdesk.domain.values import NamedTuple
 from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE

@@ -11,12 +11,11 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.import_batches import OnConflict
 from plantdesk.domain.validation import plant_fields
-from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.columns import READ
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable
 from plantdesk.transfer.files import opened_target

@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of
 from plantdesk.transfer.delimited import DelimitedTable, Dialect
 from plantdesk.transfer.formats import Format, format_of

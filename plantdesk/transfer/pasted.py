@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from io import StringIO
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer import markdown
 from plantdesk.transfer.columns import Columns, field_of
 from plantdesk.transfer.delimited import DELIMITERS, ONE_COLUMN

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -17,7 +17,6 @@ from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, parse_id
 from plantdesk.domain.strict_json import Unread
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, new_plant, plant_fields, plant_note
-from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.columns import (
     READ,
     SAMPLED,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store import plants_of_file
 from plantdesk.transfer.columns import Layout
 

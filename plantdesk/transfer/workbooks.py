@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 from xml.parsers.expat import ExpatError
 
+from typing_extensions import override
+
 from plantdesk.domain.errors import Text
-from plantdesk.domain.overrides import override
-from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.sheet_rows import is_utf8, may_hide_tags, plain_row, resolved
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError

@@ -17,9 +17,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from shiboken6 import isValid
+from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias

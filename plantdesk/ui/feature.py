@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.records import FORM
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.held_keys import HeldKeys
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.texts import shown

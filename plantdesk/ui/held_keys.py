@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
-
-from plantdesk.domain.values import NamedTuple
-from plantdesk.ui.qt import override
+from typing_extensions import override
 
 #: Milliseconds after which the keys are dropped: what they were meant for may never come.
 _TIMEOUT = 5000

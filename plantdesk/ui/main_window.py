@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QSize, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QMainWindow
 from shiboken6 import isValid
+from typing_extensions import override
 
-from plantdesk.ui.qt import bring_to_front, fitted, override
+from plantdesk.ui.qt import bring_to_front, fitted
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QMoveEvent, QPaintEvent, QResizeEvent

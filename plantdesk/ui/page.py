@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
+from typing_extensions import override
 
-from plantdesk.ui.qt import fill, mirrored, override
+from plantdesk.ui.qt import fill, mirrored
 from plantdesk.ui.widgets.messages import BarStack, Toast
 from plantdesk.ui.widgets.plain_text import announce
 

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QSize
 
-from plantdesk.domain.overrides import override
-from plantdesk.domain.values import NamedTuple
 from plantdesk.platform.paths import home_folder, resources_folder
 
 if TYPE_CHECKING:
@@ -42,7 +40,6 @@ __all__ = [
     "fitted",
     "is_seen",
     "mirrored",
-    "override",
     "qt_diagnostics",
     "set_properties",
 ]

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QKeyCombination, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
@@ -25,7 +25,6 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
-from plantdesk.domain.values import NamedTuple
 from plantdesk.platform import paths
 from plantdesk.store import UnreachedStore, location_of
 from plantdesk.ui.api_access.server_control import ApiControl

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
+from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
-from plantdesk.domain.overrides import override
 from plantdesk.platform import languages
 
 if TYPE_CHECKING:

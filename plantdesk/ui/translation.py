@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from typing_extensions import override
 
-from plantdesk.domain.overrides import override
 from plantdesk.platform import languages
 
 if TYPE_CHECKING:

@@ -6,14 +6,13 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.errors import EditConflictError, StoreError, UndoConflictError
 from plantdesk.domain.history import Change, ChangeKind, title
 from plantdesk.domain.records import FORM
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Undone

@@ -18,12 +18,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QEvent, QEventLoop, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
+from typing_extensions import override
 
 from plantdesk.ui.card.plant_card import PlantCard
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import override
 from tests.benchmarks.sidebar import open_window
 
 if TYPE_CHECKING:

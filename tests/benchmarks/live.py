@@ -26,6 +26,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication
+from typing_extensions import override
 
 from plantdesk.desktop import Desktop
 from plantdesk.domain.records import COMMAND
@@ -36,7 +37,6 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import PENDING, Column
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import override
 from tests.support.adding import add_each
 
 #: Until the rows of the view are there.

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.records import COMMAND
@@ -18,7 +19,6 @@ from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.workspace import Workspace

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QLocale
+from typing_extensions import override
 
 from plantdesk.domain.errors import SelectionChangedError, StoreReadOnlyError, Text, UndoConflictError
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import ago, error_text, shown, tag_text
 
 NOW = 1_795_197_210_000

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from typing_extensions import override
 from uvicorn.protocols.http.flow_control import FlowControl
-
-from plantdesk.domain.overrides import override
 
 #: Bytes. asyncio's own buffer holds 256 KiB, and is filled up to 32 times in one turn of the loop.
 READ_SIZE = 4096

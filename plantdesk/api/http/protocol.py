@@ -11,17 +11,16 @@ import itertools
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from math import inf
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import httptools
+from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_response, parser_error
 from plantdesk.api.http.flow_control import READ_SIZE, Flow
 from plantdesk.api.http.requests import KnownRequest, RequestCycle, RequestQueue, RequestSize, set_target
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, Text
-from plantdesk.domain.overrides import override
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     import asyncio

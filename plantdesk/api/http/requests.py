@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import httptools
@@ -21,7 +21,6 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 
 from plantdesk.api.errors import BodyTooLargeError, MalformedHttpError
 from plantdesk.domain.errors import Text
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGIReceiveEvent, ASGISendEvent, HTTPScope

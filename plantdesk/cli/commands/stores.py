@@ -6,12 +6,11 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import NoStoreError, Text, UnknownSourceError
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, HasTag, Selection
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     import argparse

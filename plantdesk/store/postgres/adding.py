@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import PlantRow, SourceKind
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, TablesChangedError, execute, storable
 from plantdesk.store.postgres.rows import last_id, row_of
 from plantdesk.store.sql import VERSION

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import errors
 
@@ -42,7 +42,6 @@ from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.history import (
     COLUMNS,
     DESK,

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.folding import SEPARATOR, search_words, searched
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
-from plantdesk.domain.values import NamedTuple
 from plantdesk.domain.views import Order
 from plantdesk.store.postgres.connections import storable
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_KEY, NAME_START, TAG_KEY, TAG_START

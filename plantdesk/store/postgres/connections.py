@@ -17,7 +17,7 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
 from psycopg import errors
@@ -37,7 +37,6 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.postgres.address import ParameterError
 from plantdesk.store.postgres.encryption import encryption
 from plantdesk.store.postgres.schema import SCHEMA_VERSION

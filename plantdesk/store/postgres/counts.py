@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import AddedOn
-from plantdesk.domain.values import NamedTuple
 from plantdesk.domain.views import Counts
 from plantdesk.store.postgres.connections import execute
 

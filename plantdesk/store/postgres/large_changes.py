@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from typing_extensions import override
+
 from plantdesk.domain.edits import Applied, DeleteAll, MergePlants, MergeTags, RenameTag, SetTag, Undone
 from plantdesk.domain.errors import NothingToUndoError, StoreBusyError
-from plantdesk.domain.overrides import override
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.store.events import Position
 from plantdesk.store.history import undo_target

@@ -6,10 +6,9 @@ import re
 import time
 from enum import Enum, auto
 from getpass import getuser
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.postgres.connections import (
     CertificateRefusedError,
     ConnectionFileError,

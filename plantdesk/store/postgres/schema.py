@@ -10,7 +10,7 @@ Identical strings sort as in SQLite: by bytes (COLLATE "C").
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import (
     NoStoreError,
@@ -22,7 +22,6 @@ from plantdesk.domain.errors import (
     Text,
 )
 from plantdesk.domain.folding import CONFUSABLES
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
 import psycopg
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
 from plantdesk.domain.records import Changes, PlantRow
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.postgres.adding import Outcome, add_group, added_by, rounds, unstorable
 from plantdesk.store.postgres.connections import (
     LOCK,

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.edits import (
     Applied,
@@ -36,7 +36,6 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import PlantRow, Source, now_ms
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.history import (
     BACK,
     COLUMNS,

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from typing import NamedTuple
 
 from plantdesk.domain.records import Changes, now_ms
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.history import changed_since, last_number

@@ -21,6 +21,8 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from plantdesk.domain.errors import (
     StoreBusyError,
     StoreDamagedError,
@@ -30,7 +32,6 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
-from plantdesk.domain.overrides import override
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from plantdesk.domain.copies import (
     BEFORE_IMAGE,
     PLANT,
@@ -21,7 +23,6 @@ from plantdesk.domain.copies import (
     transfer,
 )
 from plantdesk.domain.errors import NoStoreError
-from plantdesk.domain.overrides import override
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.connections import connect, snapshot, transaction, translate_errors

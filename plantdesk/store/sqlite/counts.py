@@ -7,11 +7,10 @@ that is spent inside SQLite, where the thread does not hold the interpreter.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import Source, SourceKind, now_ms
 from plantdesk.domain.selections import AddedOn
-from plantdesk.domain.values import NamedTuple
 from plantdesk.domain.views import Counts
 from plantdesk.store.sqlite.connections import snapshot
 from plantdesk.store.sqlite.history import is_pruned_since, last_number

@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter, lt
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError
@@ -27,10 +29,8 @@ from plantdesk.domain.import_batches import (
     ImportRow,
     OnConflict,
 )
-from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes, SourceKind, now_ms
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors

@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_ms
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_id, last_seq, rows_by_id

@@ -16,9 +16,10 @@ from itertools import chain, groupby, repeat
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.folding import SEPARATOR, natural_key
-from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import FindsRows, LinePages, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.locations import ReadOnlyPlants
-from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import LinePages
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from typing_extensions import override
+
 from plantdesk.domain.errors import StoreDamagedError
-from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import LinePage
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
 from plantdesk.domain.views import Order

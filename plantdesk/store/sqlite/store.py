@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from plantdesk.domain.errors import StoreError
-from plantdesk.domain.overrides import override
 from plantdesk.domain.records import Changes
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files

@@ -6,9 +6,8 @@ from time to time for all tokens together. Nothing is kept in memory, so nothing
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sqlite.row_reads import LAST_SEQ
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from plantdesk.domain.edits import Applied, DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, Text, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.domain.history import parameter
-from plantdesk.domain.overrides import override
 from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
 from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.domain.errors import ErrorNumber, Text
@@ -23,7 +24,7 @@ from plantdesk.domain.server_state import Failed, On, Starting
 from plantdesk.ui.api_access.snippets import SnippetPanel, curl_of
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.background import next_free_id
-from plantdesk.ui.qt import STRETCH, fill, override
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, exact_time, one_line, quoted, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from shiboken6 import isValid
+from typing_extensions import override
 
 from plantdesk.domain.server_state import On
 from plantdesk.ui.api_access.status import ApiStatus, ServerNotice
@@ -14,7 +15,6 @@ from plantdesk.ui.background import next_free_id
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
-from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied

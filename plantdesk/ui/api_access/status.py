@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.records import now_ms
@@ -18,7 +19,7 @@ from plantdesk.domain.server_state import (
     PortTakenError,
     Starting,
 )
-from plantdesk.ui.qt import fill, override, set_properties
+from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.fields import CopyButton

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from concurrent.futures import wait
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
 from plantdesk.domain.records import FORM
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
-from plantdesk.ui.qt import override
 from plantdesk.ui.questions import ask_if_of_other_desk
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.undo_stack import AddedPlant

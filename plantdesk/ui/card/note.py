@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDate, QEvent, QKeyCombination, QLocale, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreUnreachableError, prevents_changes
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.validation import MAX_NOTE_BYTES
-from plantdesk.ui.qt import fill, override
+from plantdesk.ui.qt import fill
 from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, one_line, quoted
 from plantdesk.ui.theme.metrics import XS, L

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.card.note import NoteEdit, NoteLog
 from plantdesk.ui.card.sections import CardFrame, YieldingButton, empty, text_button
 from plantdesk.ui.qt import STRETCH, fill

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
+from typing_extensions import override
 
-from plantdesk.ui.qt import add_layout, fill, mirrored, override
+from plantdesk.ui.qt import add_layout, fill, mirrored
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.fields import CloseButton, OneClickButton

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QLocale, Signal
 from PySide6.QtGui import QKeySequence
@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QGridLayout
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import now_ms
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.card.plant_card import added_text
 from plantdesk.ui.card.sections import CardFrame, CommandButton, YieldingButton, empty, text_button
 from plantdesk.ui.menus import Key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -23,12 +23,11 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
-from plantdesk.domain.values import NamedTuple
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import clock_time, long_time, one_line, short_time, shown, source_text, tag_text, translate
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from shiboken6 import isValid
+from typing_extensions import override
 
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
 from plantdesk.ui.questions import ask_if_of_other_desk
 
 if TYPE_CHECKING:

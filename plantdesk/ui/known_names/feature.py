@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
+from typing_extensions import override
 
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext

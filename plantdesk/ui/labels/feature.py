@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
+from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import documents_folder, override
+from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.messages import Tone
 

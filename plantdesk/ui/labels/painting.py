@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import segno
 from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRect, QRectF, Qt
@@ -13,7 +13,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QPageLay
 
 from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.files import opened_target
 from plantdesk.ui.texts import one_line
 

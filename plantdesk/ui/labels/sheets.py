@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSizeF, Signal
 from PySide6.QtGui import QPageSize
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.fields import ComboBox, add_labelled, spin_box

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import partial
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError, StoreUnreachableError, Text
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.background import next_free_id
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Slot
 
@@ -11,7 +11,6 @@ from plantdesk.domain.errors import EditConflictError, InvalidPlantError, preven
 from plantdesk.domain.records import FORM
 from plantdesk.domain.tags import entered
 from plantdesk.domain.validation import check_name
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.questions import ConflictQuestion, added_again

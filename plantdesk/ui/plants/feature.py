@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal, Slot
+from typing_extensions import override
 
 from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
@@ -25,7 +26,6 @@ from plantdesk.ui.plants.selection_commands import SelectionCommands, add_filter
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.columns import TableContents, TableLayout, from_json
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, source_text
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QKeyCombination, QLocale, QStringListModel, Qt, Signal, Slot
 from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
 from plantdesk.domain.tags import entered
 from plantdesk.ui.plants.form_fields import NameField, TagField
-from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.qt import set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, TagCompleter

@@ -17,8 +17,9 @@ from PySide6.QtGui import (
     QKeySequence,
     QMouseEvent,
 )
+from typing_extensions import override
 
-from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.qt import set_properties
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import ButtonField, LineEdit
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen, QTextLayout, QTextOption
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.views import KnownName
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line, shown, tag_text, translate
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.widgets.painting import paint_pill, pill_size

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.plants.add_queue import EnteredPlant, numbered
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.qt import fill

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QDialogButtonBox, QHBoxLayout, QVBoxLayout
+from typing_extensions import override
 
 from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.platform.task_bar import skip_task_bar
@@ -17,7 +18,7 @@ from plantdesk.ui.plants.add_queue import State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
 from plantdesk.ui.plants.unsaved_plants import SETTLED, start_once
-from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill, override
+from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder

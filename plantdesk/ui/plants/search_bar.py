@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QMenu, QPushButton, QStyle, QToolButton, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
 from plantdesk.domain.errors import Text
@@ -17,7 +18,7 @@ from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, Contains, HasTag
 from plantdesk.ui.filters import filter_icon, filter_text, is_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
-from plantdesk.ui.qt import STRETCH, fill, mirrored, override
+from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.colors import dot_color
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, FontRole, M, S, tabular

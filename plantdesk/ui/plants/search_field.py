@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QCompleter, QListView, QStyle, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.search import PREFIXES, parse_terms
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.filters import UNTAGGED, filter_text
-from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, M, S
 from plantdesk.ui.widgets.fields import ButtonField, CompleterPopup
 from plantdesk.ui.widgets.painting import Spinner

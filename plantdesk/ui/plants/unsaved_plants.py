@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreUnreachableError, Text, id_taken
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission, UnansweredError
-from plantdesk.ui.qt import STRETCH, fill, override, set_properties
+from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.containers import MoreRow, ScrollArea

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.page import DROP_TARGET
-from plantdesk.ui.qt import STRETCH, fill, override
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XL, XS, L, M, S
 from plantdesk.ui.widgets.containers import ReservedScrollBar, ScrollArea
 from plantdesk.ui.widgets.painting import Icon

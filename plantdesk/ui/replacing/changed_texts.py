@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractListModel, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate
+from typing_extensions import override
 
-from plantdesk.ui.qt import override
 from plantdesk.ui.replacing.preview import MAX_BEFORE
 from plantdesk.ui.texts import one_line, translate
 from plantdesk.ui.theme.metrics import XS, L, M, S, tabular

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.errors import Text
 from plantdesk.domain.rewriting import FIELDS, Rule
-from plantdesk.ui.qt import STRETCH, fill, override, set_properties
+from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.replacing.changed_texts import ChangedTexts, ChangedTextView
 from plantdesk.ui.replacing.preview import Preview, read_preview
 from plantdesk.ui.texts import error_text, quoted, shown

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 from shiboken6 import isValid
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Contains, Selection
 from plantdesk.ui.feature import Feature, PlantChanges
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:

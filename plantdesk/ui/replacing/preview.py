@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.rewriting import FIELDS, replaced
 from plantdesk.domain.validation import is_blank
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore

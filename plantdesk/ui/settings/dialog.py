@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
-from plantdesk.ui.qt import STRETCH, fill, override
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.settings.rows import fit_rows
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
+from typing_extensions import override
 
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext

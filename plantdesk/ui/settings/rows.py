@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.folding import searched
 from plantdesk.platform import languages
-from plantdesk.ui.qt import STRETCH, fill, override, set_properties
+from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.theme.metrics import XL, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 

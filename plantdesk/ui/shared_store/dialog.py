@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QRegularExpression, QSize, Qt, QTime, Signal, Slot
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, StoreUnreachableError
 from plantdesk.store import (
@@ -24,7 +25,7 @@ from plantdesk.store import (
     system_name,
 )
 from plantdesk.transfer.files import opened_target
-from plantdesk.ui.qt import STRETCH, documents_folder, fill, override
+from plantdesk.ui.qt import STRETCH, documents_folder, fill
 from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, labelled, row
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S

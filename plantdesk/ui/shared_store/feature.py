@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.store import location_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import fill, override, set_properties
+from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.shared_store.computers import OtherComputers
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.messages import BarKind

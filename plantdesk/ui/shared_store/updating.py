@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout
+from typing_extensions import override
 
 from plantdesk.domain.locations import update_store
 from plantdesk.ui.feature import Feature
-from plantdesk.ui.qt import fill, override
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, short_time
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -15,15 +15,14 @@ from PySide6.QtCore import (
     QObject,
     Qt,
 )
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import AddedBy, HasTag
 from plantdesk.domain.tags import is_in_branch, levels
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text, is_filter, tag_of
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line, shown, tag_text
 from plantdesk.ui.widgets.plain_text import tool_tip
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QPoint, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMenu
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.folding import natural_key
@@ -20,7 +21,6 @@ from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
-from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar.entries import (
     Contents,
     Kind,

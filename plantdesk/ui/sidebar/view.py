@@ -45,11 +45,11 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
     QWidget,
 )
+from typing_extensions import override
 
 from plantdesk.domain.tags import is_in_branch, levels
 from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.plant_drag import drag_tag, dragged_tag, is_plants
-from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar.entries import (
     ACTIVE_ROLE,
     ENTRY_ROLE,

@@ -12,13 +12,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QPalette
-
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetrics, QGuiApplication
-
-from plantdesk.domain.values import NamedTuple
 
 XS, S, M, L, XL, XXL = 4, 8, 12, 16, 20, 24
 #: From the edge of a pane to its text.

@@ -37,9 +37,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from shiboken6 import isValid
+from typing_extensions import override
 
 from plantdesk.platform import paths
-from plantdesk.ui.qt import override
 from plantdesk.ui.theme.colors import (
     DARK,
     LIGHT,

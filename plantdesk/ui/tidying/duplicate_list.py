@@ -6,18 +6,17 @@ from array import array
 from collections.abc import Collection
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate
+from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups, differences_of
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.folding import SEPARATOR
-from plantdesk.domain.values import NamedTuple
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import long_date, one_line, shown, source_text, tag_text, translate
 from plantdesk.ui.theme.metrics import ICON, XL, FontRole, M, S, tabular
 from plantdesk.ui.widgets.containers import ReservedScrollBar

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from shiboken6 import isValid
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature, PlantChanges
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
 from plantdesk.domain.tags import renamed, tops
-from plantdesk.ui.qt import STRETCH, fill, override
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea

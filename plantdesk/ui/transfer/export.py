@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
 from plantdesk.transfer.writing import write_plants
-from plantdesk.ui.qt import STRETCH, documents_folder, fill, override
+from plantdesk.ui.qt import STRETCH, documents_folder, fill
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
 from plantdesk.ui.transfer.import_job import Reporter, progress_text

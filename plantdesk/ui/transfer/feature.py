@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtWidgets import QLineEdit
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
-from plantdesk.ui.qt import documents_folder, override, set_properties
+from plantdesk.ui.qt import documents_folder, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.widgets.messages import BarKind
 from plantdesk.ui.widgets.plain_text import PlainLabel

@@ -18,9 +18,10 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from plantdesk.transfer.delimited import ONE_COLUMN
-from plantdesk.ui.qt import fill, override
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import one_line, tag_text
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.fields import ComboBox, spin_box

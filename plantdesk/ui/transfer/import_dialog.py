@@ -19,12 +19,13 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.import_batches import OnConflict
 from plantdesk.transfer.importing import ImportOptions
 from plantdesk.transfer.inputs import read_sample
-from plantdesk.ui.qt import fill, override
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, XL, XXL, L, M, S, tabular
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions

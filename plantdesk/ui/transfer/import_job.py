@@ -5,14 +5,13 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QLocale, QObject, Signal
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.import_batches import OnConflict
-from plantdesk.domain.values import NamedTuple
 from plantdesk.transfer.importing import FileImport
 from plantdesk.ui.texts import shown, translate
 

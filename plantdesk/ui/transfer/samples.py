@@ -6,13 +6,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.views import View
 from plantdesk.ui.feature import Feature
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import SAMPLES, shown
 from plantdesk.ui.widgets.messages import BarKind
 

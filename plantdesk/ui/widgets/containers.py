@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
     QScrollBar,
     QWidget,
 )
+from typing_extensions import override
 
-from plantdesk.ui.qt import STRETCH, fill, override
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.plain_text import PlainLabel
 

@@ -19,8 +19,9 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
-from plantdesk.ui.qt import QWIDGETSIZE_MAX, STRETCH, fill, fitted, override
+from plantdesk.ui.qt import QWIDGETSIZE_MAX, STRETCH, fill, fitted
 from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel

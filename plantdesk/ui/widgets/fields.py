@@ -35,10 +35,11 @@ from PySide6.QtWidgets import (
     QToolButton,
     QWidget,
 )
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.tags import completions
-from plantdesk.ui.qt import mirrored, override
+from plantdesk.ui.qt import mirrored
 from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS

@@ -26,9 +26,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from shiboken6 import isValid
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.ui.qt import STRETCH, fill, mirrored, override, set_properties
+from plantdesk.ui.qt import STRETCH, fill, mirrored, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
 from plantdesk.ui.widgets.containers import MoreRow

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
+from typing_extensions import override
 
-from plantdesk.ui.qt import STRETCH, fill, override
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import is_visible, tag_text
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, XS, FontRole, L, M, S

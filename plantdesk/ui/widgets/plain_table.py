@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QPalette
@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QTableView,
     QVBoxLayout,
 )
+from typing_extensions import override
 
-from plantdesk.domain.values import NamedTuple
-from plantdesk.ui.qt import fill, override
+from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import ICON, XS
 from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_text import tool_tip

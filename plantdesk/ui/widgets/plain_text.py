@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QPlainTextEdit, QToolTip
+from typing_extensions import override
 
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line
 
 if TYPE_CHECKING:

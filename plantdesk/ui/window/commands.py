@@ -10,12 +10,12 @@ from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
 from shiboken6 import isValid
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE

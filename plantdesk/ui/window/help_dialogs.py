@@ -16,11 +16,12 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from plantdesk import __version__
 from plantdesk.platform.logs import system_facts
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import STRETCH, fill, fitted, override
+from plantdesk.ui.qt import STRETCH, fill, fitted
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XS, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog

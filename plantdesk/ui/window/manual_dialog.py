@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QRegularExpression, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.platform import languages, manual
-from plantdesk.ui.qt import fill, override
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, Dialog

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QTime, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
+from typing_extensions import override
 
 from plantdesk import __version__
 from plantdesk.domain.errors import (
@@ -24,7 +25,6 @@ from plantdesk.domain.errors import (
 from plantdesk.platform import paths, unsaved_file, updates
 from plantdesk.platform.logs import bug_report
 from plantdesk.ui.feature import Feature
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.widgets.messages import BarKind
 

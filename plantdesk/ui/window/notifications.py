@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
+from typing_extensions import override
 
 from plantdesk.domain.errors import (
     BackupFolderError,
@@ -17,7 +18,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, On
 from plantdesk.ui.feature import Feature
-from plantdesk.ui.qt import bring_to_front, is_seen, override
+from plantdesk.ui.qt import bring_to_front, is_seen
 from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:

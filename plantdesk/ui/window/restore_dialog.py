@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind, preview_text
-from plantdesk.ui.qt import fill, override
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, shown, size_text
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog

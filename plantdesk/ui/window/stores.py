@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
+from typing_extensions import override
 
 from plantdesk.domain.errors import ForeignFileError, PlantDeskError, shortened
 from plantdesk.platform.settings import is_port
 from plantdesk.store import DESK_FILE_SUFFIX, location_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section
-from plantdesk.ui.qt import documents_folder, override
+from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, one_line, quoted, store_name
 
 if TYPE_CHECKING:

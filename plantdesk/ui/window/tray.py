@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QRect, QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QIcon, QPainter, QWindow
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import Failed, Off
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import app_icon, override
+from plantdesk.ui.qt import app_icon
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text

@@ -11,6 +11,7 @@ from PySide6.QtCore import QDate, QEvent, QMimeData, QObject, QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import StoreUnreachableError
@@ -24,7 +25,6 @@ from plantdesk.ui.card.sections import YieldingButton
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import override
 from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.window.commands import EditCommands

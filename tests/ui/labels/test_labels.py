@@ -11,6 +11,7 @@ import segno
 from PySide6.QtCore import QLocale, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QDesktopServices, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
+from typing_extensions import override
 
 from plantdesk.domain.records import FORM, PlantRow, Source
 from plantdesk.domain.validation import new_plant
@@ -20,7 +21,7 @@ from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.labels.sheets import SHEETS, Sheet
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import fitted, override
+from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk, Table
 from tests.support.waiting import MILLISECONDS, SECONDS

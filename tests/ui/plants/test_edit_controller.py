@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from typing_extensions import override
 
 from plantdesk.domain.edits import KEEP, Delete, edited
 from plantdesk.domain.errors import StoreUnreachableError
@@ -19,7 +20,6 @@ from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import override
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk
 from tests.support.waiting import SECONDS

@@ -16,10 +16,9 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError, Text
-from plantdesk.domain.values import NamedTuple
 from plantdesk.platform.file_locks import try_lock
 
 if TYPE_CHECKING:

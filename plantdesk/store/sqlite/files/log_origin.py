@@ -13,10 +13,9 @@ import stat
 import struct
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreError, StoreMovedError
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sqlite.commit_key import cookie_of, follows, reduced
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.atomic_file import replaced_file

@@ -12,7 +12,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import (
     FolderMissingError,
@@ -27,7 +27,6 @@ from plantdesk.domain.errors import (
     UnsafeFileError,
 )
 from plantdesk.domain.records import COMMAND, FORM
-from plantdesk.domain.values import NamedTuple
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,

@@ -7,13 +7,12 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.plants.table.cells import Column, cell_text, column_title
 from plantdesk.ui.texts import error_text, shown
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QCursor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionHeader, QWidget
+from typing_extensions import override
 
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
-from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
 from plantdesk.ui.widgets.painting import Spinner
 

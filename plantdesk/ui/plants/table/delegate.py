@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont, QHoverEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+from typing_extensions import override
 
 from plantdesk.ui.plants.table.cells import Column, cell_text
 from plantdesk.ui.plants.table.model import PLANT_ROLE
-from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import is_visible
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import XS, M, S, tabular

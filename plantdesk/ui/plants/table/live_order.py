@@ -15,12 +15,11 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.queries import insertion_points_of, load_order, matching_ids, refresh_order, rows_of

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, Signal, Slot
+from typing_extensions import override
 
 from plantdesk.domain.search import parse_search
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
 from plantdesk.ui.plants.table.live_order import LiveOrder, Query, view_of
 from plantdesk.ui.plants.table.queries import PageCache, rows_of
-from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore

@@ -6,13 +6,12 @@ import logging
 from array import array
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.protocols import FindsRows
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.values import NamedTuple
 from plantdesk.ui.background import StoreQueries
 
 if TYPE_CHECKING:

@@ -6,12 +6,10 @@ Goes back to them also when the store is opened again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QObject, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView
-
-from plantdesk.domain.values import NamedTuple
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QTableView

@@ -29,6 +29,7 @@ from PySide6.QtGui import (
     QPen,
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
 from plantdesk.ui.plant_drag import drag_plants
@@ -44,7 +45,6 @@ from plantdesk.ui.plants.table.delegate import (
     UnseenRows,
 )
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
-from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position

@@ -14,6 +14,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QGuiApplication, QPaintEvent, QRegion
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from typing_extensions import override
 
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.import_batches import OnConflict
@@ -24,7 +25,6 @@ from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.model import PLANT_ROLE
-from plantdesk.ui.qt import override
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import XS, FontRole, M
 from tests.support.costs import cpu_seconds
