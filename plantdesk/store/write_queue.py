@@ -71,7 +71,6 @@ class WriteQueue:
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._taken: list[Job | None] = []  # the job behind a group, which comes next
-        self.wake: Callable[[], object] = bool  #: is called when something was put
         self._is_closed = False
         self._lock = threading.Lock()
 
@@ -80,7 +79,6 @@ class WriteQueue:
         with self._lock:
             if not self._is_closed:
                 self._jobs.put(job)
-                self.wake()
                 return
         job.fail(StoreClosedError())
 
@@ -90,7 +88,6 @@ class WriteQueue:
             first, self._is_closed = not self._is_closed, True
             if first:
                 self._jobs.put(None)
-                self.wake()
 
     def is_empty(self) -> bool:
         """Whether nothing waits."""

@@ -1,13 +1,12 @@
 """What the writer thread does while nothing is queued: polls for other processes, checkpoints, removes old history.
 
 A store that cannot be written to is tried again until it can; a file that was replaced is left as soon as what it held
-is saved. After some seconds without a commit the files are not polled but watched, where the system can.
+is saved.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import sqlite3
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -16,12 +15,9 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite.commit_tracker import is_locked
 from plantdesk.store.sqlite.connections import check_whole, translate_errors
-from plantdesk.store.sqlite.files.file_watch import FileWatch, LastWrite
 from plantdesk.store.sqlite.history import is_prunable, prune
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from plantdesk.store.sqlite.transactions import Health, Transactions
 
 
@@ -43,79 +39,40 @@ def release() -> None:
         library.malloc_trim(0)
 
 
-#: Polls without work of this process, about a second, after which the log is moved into the database file, and
-#: commits are looked for whatever the timestamps say.
+#: Polls without work of this process, about a second, after which the log is moved into the database file.
 _QUIET_POLLS = 12
+#: Polls between two releases of what searches, sorts and posts have freed: about ten seconds.
+_RELEASE_POLLS = 125
 #: Polls after which a store that cannot be written to is tried again: about two seconds.
 _RETRY_POLLS = 25
 #: Polls after which a damaged one is checked again, which takes its time: half a minute.
 _CHECK_POLLS = 375
-#: Seconds between two polls of watched files, for what inotify does not report, such as a disk mounted over them.
-_WATCHED_POLL_INTERVAL = 1.0
-#: Such polls between two releases of what searches, sorts and posts have freed.
-_RELEASE_POLLS = 10
 
 
 class IdleWork:
-    """Belongs to the writer thread, except for `wake`; `is_idle` returns whether nothing is queued."""
+    """Belongs to the writer thread; `is_idle` returns whether nothing is queued."""
 
-    def __init__(self, path: Path, transactions: Transactions, health: Health, is_idle: Callable[[], bool]) -> None:
+    def __init__(self, transactions: Transactions, health: Health, is_idle: Callable[[], bool]) -> None:
         self._transactions = transactions
         self._health = health
         self._is_idle = is_idle
-        self._last_write = LastWrite(path)
-        self._watch = FileWatch(path)
 
     def run(self, polls: int) -> None:
-        """Do what is due at the poll of this number since the last job; return to poll again."""
-        is_new, is_quiet = self._last_write.may_be_new(), polls % _QUIET_POLLS == 0
-        # A commit is visible only after its last write was flushed, which may take a slow disk longer than any limit.
-        if is_new or is_quiet or not self._health.is_well:
-            self._transactions.poll()
-        if is_quiet:
+        """Do what is due at the poll of this number since the last job."""
+        self._transactions.poll()
+        if polls % _QUIET_POLLS == 0:
             self._run_quiet()
-            if not is_new and self._is_done:
-                self._watch_files()
+        if polls % _RELEASE_POLLS == 0 and (known := self._transactions.known) is not None:
+            known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
+            release()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
-
-    def wake(self) -> None:
-        """Let `run` return, as a job is queued. Any thread may call it until `close`."""
-        self._watch.wake()
-
-    def close(self) -> None:
-        """Stop watching."""
-        self._watch.close()
 
     def _run_quiet(self) -> None:
         known = self._transactions.known
         if known is not None and known.checkpointer.pending and not is_locked(known.sqlite):
             self._transactions.checkpoint()
             self._prune()
-
-    @property
-    def _is_done(self) -> bool:
-        known = self._transactions.known
-        is_written = known is not None and not known.checkpointer.pending
-        return self._health.is_well and is_written
-
-    def _watch_files(self) -> None:
-        """Wait for a job or a change, which the next polls find: it may be the beginning of a long transaction."""
-        if not self._watch.arm():
-            return
-        if self._last_write.may_be_new():
-            self._transactions.poll()
-            return
-        for polls in itertools.count():
-            known = self._transactions.known
-            if known is None or not self._is_done:  # after a failed poll the connection may be closed
-                return
-            if polls % _RELEASE_POLLS == 0:
-                known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
-                release()
-            if not self._watch.wait(self._is_idle, _WATCHED_POLL_INTERVAL):
-                return
-            self._transactions.poll()
 
     def _prune(self) -> None:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""

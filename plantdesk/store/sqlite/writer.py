@@ -55,8 +55,7 @@ class Writer:
         self._queue = WriteQueue()
         self._disk = DiskSpace(file.path.parent)
         self._transactions = Transactions(file, publish, self._health)
-        self._idle_work = IdleWork(file.path, self._transactions, self._health, self._queue.is_empty)
-        self._queue.wake = self._idle_work.wake
+        self._idle_work = IdleWork(self._transactions, self._health, self._queue.is_empty)
         self._unsaved: StoreError | None = None
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
@@ -108,7 +107,6 @@ class Writer:
 
     def _end(self) -> None:
         self._queue.end()
-        self._idle_work.close()
         try:
             self._transactions.close()
         except StoreError as error:

@@ -1,0 +1,98 @@
+"""What an open store notices of other processes: commits, files that take its place, folders that are moved."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.domain.errors import StoreMovedError
+from plantdesk.store.sqlite.store import Store
+from tests.support.waiting import SECONDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.domain.errors import StoreError
+    from plantdesk.domain.records import Changes
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="an open file can neither be moved nor replaced there")
+
+_COMMIT = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("INSERT INTO plant (id, name, seq, added_at, source_id) VALUES (?, 'Fern', ?, 1, 1)", sys.argv[2:] * 2)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    folder = tmp_path / "parent" / "folder"
+    folder.mkdir(parents=True)
+    return folder / "plants.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with closing(Store(path)) as store:
+        yield store
+
+
+@pytest.fixture
+def changes(store: Store) -> SimpleQueue[Changes]:
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
+    return received
+
+
+@pytest.fixture
+def health(store: Store) -> SimpleQueue[StoreError | None]:
+    received: SimpleQueue[StoreError | None] = SimpleQueue()
+    store.subscribe_health(received.put)
+    return received
+
+
+def check_notices(path: Path, plant_id: int, changes: SimpleQueue[Changes]) -> None:
+    """Let another process add a plant, and wait until the store notices it."""
+    subprocess.run([sys.executable, "-c", _COMMIT, str(path), str(plant_id)], check=True)
+    while not (added := changes.get(timeout=SECONDS).added):
+        pass
+    assert [row.id for row in added] == [plant_id]
+
+
+def test_each_commit_of_another_process_is_noticed(path: Path, changes: SimpleQueue[Changes]) -> None:
+    for plant_id in (1, 2):
+        check_notices(path, plant_id, changes)
+
+
+def test_a_file_that_takes_the_place_is_noticed(path: Path, tmp_path: Path, changes: SimpleQueue[Changes]) -> None:
+    other = tmp_path / "other.db"
+    Store(other).close()
+    other.replace(path)
+    assert changes.get(timeout=SECONDS).needs_reload
+    check_notices(path, 1, changes)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_a_folder_is_moved_away_and_back(
+    path: Path, levels: int, changes: SimpleQueue[Changes], health: SimpleQueue[StoreError | None]
+) -> None:
+    folder = path.parents[levels - 1]
+    moved = folder.rename(folder.with_name("moved"))
+    assert isinstance(health.get(timeout=SECONDS), StoreMovedError)
+    moved.rename(folder)
+    assert health.get(timeout=SECONDS) is None
+    check_notices(path, 1, changes)
+
+
+def test_a_removed_folder_is_noticed(path: Path, store: Store, health: SimpleQueue[StoreError | None]) -> None:
+    shutil.rmtree(path.parent)
+    assert health.get(timeout=SECONDS) is not None
+    path.parent.mkdir()
+    store.close()  # it saves what the file held
