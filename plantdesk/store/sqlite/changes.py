@@ -50,7 +50,7 @@ from plantdesk.store.history import (
     redo_target,
     undo_target,
 )
-from plantdesk.store.sql import sql
+from plantdesk.store.sql import NO_ROOM, sql
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql, ids_of
 from plantdesk.store.sqlite.counts import store_counts
 from plantdesk.store.sqlite.history import last_number
@@ -90,7 +90,7 @@ IMAGE_SIZE = 50
 FULL_IMAGE_SIZE = f"{IMAGE_SIZE} + " + " + ".join(
     f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in ("name", "tag", "note", "folded")
 )
-_REMEMBER_IDS = f"UPDATE store SET last_id = max(last_id, coalesce(({LARGEST_OF_CHANGE}), 0))"
+_REMEMBER_IDS = f"UPDATE store SET last_id = min(max(last_id, coalesce(({LARGEST_OF_CHANGE}), 0)), {NO_ROOM} - 1)"
 _EXTENT = f"SELECT count(*), total({FULL_IMAGE_SIZE}), count(*) - count(after) FROM before_image WHERE change = ?"
 
 
