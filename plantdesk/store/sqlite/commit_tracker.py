@@ -5,7 +5,8 @@ Invariants, which tests/store/test_commit_tracker.py checks beside other writers
 1. `position` is what the last commit that this connection has read or made has left, also where that commit counts as
    failed because its file was moved. Nothing of an open or failed transaction is in it.
 2. A commit of another connection changes `PRAGMA data_version`, a commit of this one does not
-   (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit, and nothing else.
+   (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit, and nothing else, but
+   for one of a program that records nothing, such as sqlite3, where PlantDesk commits as well between two polls.
 3. Each plant takes the next `seq`, which is unique; each commit that does more than add plants changes the key, or
    `last_seq` where it deletes some. So a statement that adds plants from `position.seq` + 1 on, only `WHERE (COUNTERS)`
    is `position.counters`, either continues the known state or changes nothing.
