@@ -929,11 +929,12 @@ def test_what_is_typed_is_there_after_a_kill_and_is_not_after_one_once_it_is_add
         assert (adding.communicate(timeout=MILLISECONDS)[0], adding.returncode) == ("Dill\n", 9)
     unsaved = remembered("unsaved")
     assert isinstance(unsaved, list)
-    assert [(each["texts"], each["waits"]) for each in unsaved] == [(["", "Dill", ""], False)], "the user decides"
+    assert [(each["texts"], each["waits"]) for each in unsaved] == [(["", "Dill", ""], False)], "it is not sent again"
     assert remembered("draft") is None
     with start("x") as after, closing(sqlite3.connect(paths.database_file())) as connection:
         assert after.stdout is not None
         assert after.stdout.readline() == "\n"
+        qtbot.waitUntil(lambda: not remembered("unsaved"), timeout=MILLISECONDS)  # the store has it
         after.kill()
         assert connection.execute("SELECT name FROM plant").fetchall() == [("Dill",)]
 

@@ -17,20 +17,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError, StoreUnreachableError, Text
+from plantdesk.domain.records import now_ms
 from plantdesk.ui.background import next_free_id
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.validation import NewPlant
-    from plantdesk.ui.background import StoreQueries
+    from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.bridge import Bridge
 
 #: Scripts may take the free IDs meanwhile.
 _MAX_ATTEMPTS = 5
 #: Milliseconds until a plant is sent again that the store could not take for a moment.
 _RETRY_DELAY = 1000
+#: Plants among which those of an earlier window are looked for.
+_MAX_COMPARED = 10_000
 #: Seconds for which closing waits for the writer, which has a timeout of its own for each lock.
 _CLOSE_TIMEOUT = 60
 
@@ -66,8 +69,8 @@ class Submission:
 
     `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
     The `number` is the order of submission; one that `is_sent` is not answered by the store yet, several plants
-    under these `ids`. One of copies of other plants `is_copy`, one of the
-    small window `is_quick`.
+    under these `ids`. It was sent at `sent_at`, in milliseconds since 1970, UTC (0: never). One of copies of
+    other plants `is_copy`, one of the small window `is_quick`.
     """
 
     entries: Sequence[EnteredPlant]
@@ -76,6 +79,7 @@ class Submission:
     error: Exception | None = None
     saving: Future[Any] | None = field(default=None, repr=False)
     is_sent: bool = False
+    sent_at: int = 0
     ids: Sequence[int] = ()
     is_copy: bool = False
     is_quick: bool = False
@@ -153,7 +157,27 @@ class AddQueue(QObject):
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Save in this store, also what was submitted before it was open."""
         self._store, self._queries = store, queries
+        sent = [each.sent_at for each in self._sent_before()]
+        if sent and not store.desk:  # the clock of a server is another one
+            queries.ask(self, partial(_added_since, time=min(sent)), self._drop_added)
         self._send_pending()
+
+    def _sent_before(self) -> list[Submission]:
+        """Return what an earlier window had sent when it was ended, and the user has not sent again."""
+        return [each for each in self._submissions if each.state is State.REFUSED and each.sent_at]
+
+    def _drop_added(self, rows: list[PlantRow]) -> None:
+        """Forget what an earlier window has added, as the rows of the form show, oldest first."""
+        for submission in self._sent_before():
+            entry = submission.entries[0]  # all are added, or none
+            for row in rows:
+                is_same = (row.name, row.tag, row.note) == (entry.name, entry.tag, entry.note)
+                if is_same and entry.id in {None, row.id} and row.added_at >= submission.sent_at:
+                    rows.remove(row)
+                    self._submissions.remove(submission)
+                    break
+        self.remembered_changed.emit()
+        self.changed.emit()
 
     def show_no_store(self) -> None:
         """Let what is submitted wait for a store, which could not be opened."""
@@ -226,7 +250,7 @@ class AddQueue(QObject):
             if next_ones and isinstance(next_ones[0].error, StoreError):
                 next_ones = next_ones[:1]  # the others follow once the store takes it, so that none overtakes it
             for submission in next_ones:
-                submission.is_sent = True
+                submission.is_sent, submission.sent_at = True, now_ms()
             if any(each.is_remembered or each.is_draft for each in next_ones):
                 self.remembered_changed.emit()
             for submission in next_ones:
@@ -314,6 +338,15 @@ class AddQueue(QObject):
             self._send_pending()
         else:
             self.changed.emit()  # what is pending is in doubt now
+
+
+def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
+    """Return the plants that the form has added since a time, oldest first, of very many the last ones."""
+    from plantdesk.domain.records import SourceKind
+    from plantdesk.domain.selections import AddedBy, Selection
+
+    plants = Selection.of(AddedBy(SourceKind.FORM))._replace(since=time)
+    return [*reader.selected(plants, _MAX_COMPARED)][::-1]
 
 
 def _is_single(submission: Submission) -> bool:

@@ -115,12 +115,13 @@ class UnsavedPlants(QObject):
             "plants": [list(entry) for entry in submission.entries],
             "reason": error_text(UnansweredError()) if submission.is_sent else reason,
             "owner": _owner(submission.error),
+            "sent_at": submission.sent_at if submission.is_sent else 0,
         }
 
     def restore(self, remembered: Mapping[str, object]) -> None:
         """List again what an earlier window could not save, and put what was typed into the form, if it is empty.
 
-        What only waited is sent; the user adds the rest, as it may be saved by now.
+        What only waited is sent; the user adds the rest. What was sent is forgotten where the store has it.
         """
         unsaved, draft = remembered.get("unsaved"), remembered.get("draft")
         found = [_submission(each) for each in (unsaved if isinstance(unsaved, list) else [])]
@@ -239,7 +240,8 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
         error = PlantDeskError(Text("{reason}", reason=reason))
     else:
         error = PlantDeskError(Text("PlantDesk was closed before it could be saved."))
-    return Submission(entries, tuple(texts), State.REFUSED, error)
+    sent_at = value.get("sent_at")
+    return Submission(entries, tuple(texts), State.REFUSED, error, sent_at=sent_at if isinstance(sent_at, int) else 0)
 
 
 def _is_to_be_remembered(submission: Submission) -> bool:
