@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
+from plantdesk.domain.overrides import override
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
 from plantdesk.store.sqlite.backups.folder import Backups
@@ -289,6 +291,31 @@ def test_processes_that_come_after_the_log_index_was_removed_lose_nothing(
         add(store, plant_id + 1)
     store.close()
     assert ids_in(path) == [1, 2, 3, 4, 5]
+
+
+def test_a_log_that_is_removed_during_an_opening_leaves_the_store_usable(store: Store, path: Path) -> None:
+    """The opening noted that there was no log, so that the other process did not restore it and could not go on."""
+    add(store, 1)
+    path.parent.chmod(0o777)  # about which an opening warns when it has read the log
+
+    class Remover(logging.Handler):
+        @override
+        def emit(self, record: logging.LogRecord) -> None:
+            if "is writable for all" in record.getMessage():
+                path.parent.chmod(0o700)
+                path.with_name("plants.db-wal").unlink()
+
+    remover = Remover()
+    opening = logging.getLogger("plantdesk.store.sqlite.files.opening")
+    opening.addHandler(remover)
+    try:
+        with closing(Store(path)) as command:
+            add(command, 2)
+    finally:
+        opening.removeHandler(remover)
+    add(store, 3)
+    store.close()
+    assert ids_in(path) == [1, 2, 3]
 
 
 def test_what_is_committed_while_the_index_is_restored_is_not_lost(

@@ -117,9 +117,10 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
             renew_log(path)
         else:
             _quarantine_old_log(path, found, lock.used)
+        found = FileIdentity(found.database, file_id(f"{path}-wal"))
     connection = _checked(path, found.database, progress, first_time=lock.used == FileIdentity())
     opened = identity(path)
-    if opened.database != found.database or (_is_log_lost(lock, opened) and not is_own):
+    if opened.database != found.database or found.wal not in {None, opened.wal}:
         connection.close()
         return None
     (store,) = connection.execute("SELECT identity FROM store").fetchone() or (None,)
