@@ -14,10 +14,10 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
+from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
-from plantdesk.domain.overrides import override
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
 from plantdesk.store.sqlite.backups.folder import Backups
