@@ -69,8 +69,8 @@ class Submission:
 
     `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
     The `number` is the order of submission; one that `is_sent` is not answered by the store yet, several plants
-    under these `ids`. It was sent at `sent_at`, in milliseconds since 1970, UTC (0: never). One of copies of
-    other plants `is_copy`, one of the small window `is_quick`.
+    under these `ids`. Where it may be in the store, it was sent at `sent_at`, in milliseconds since
+    1970, UTC; else that is 0. One of copies of other plants `is_copy`, one of the small window `is_quick`.
     """
 
     entries: Sequence[EnteredPlant]
@@ -169,13 +169,12 @@ class AddQueue(QObject):
     def _drop_added(self, rows: list[PlantRow]) -> None:
         """Forget what an earlier window has added, as the rows of the form show, oldest first."""
         for submission in self._sent_before():
-            entry = submission.entries[0]  # all are added, or none
-            for row in rows:
-                is_same = (row.name, row.tag, row.note) == (entry.name, entry.tag, entry.note)
-                if is_same and entry.id in {None, row.id} and row.added_at >= submission.sent_at:
-                    rows.remove(row)
-                    self._submissions.remove(submission)
-                    break
+            others = _without(rows, submission)
+            if others is None:
+                submission.sent_at = 0
+            else:
+                rows = others
+                self._submissions.remove(submission)
         self.remembered_changed.emit()
         self.changed.emit()
 
@@ -322,6 +321,8 @@ class AddQueue(QObject):
             raise error
         submission.state = State.WAITING if isinstance(error, StoreError) else State.REFUSED
         submission.error, submission.saving, submission.is_sent = error, None, False
+        if not (isinstance(error, StoreError) and error.is_unknown):
+            submission.sent_at = 0
 
     def _wait(self, error: Exception) -> None:
         """Let what is behind a submission that the store could not take wait as well."""
@@ -347,6 +348,20 @@ def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
 
     plants = Selection.of(AddedBy(SourceKind.FORM))._replace(since=time)
     return [*reader.selected(plants, _MAX_COMPARED)][::-1]
+
+
+def _without(rows: list[PlantRow], submission: Submission) -> list[PlantRow] | None:
+    """Return the rows but those of a submission; None where they are not all there, as then none of them is."""
+    left = [*rows]
+    for entry in submission.entries:
+        for row in left:
+            is_same = (row.name, row.tag, row.note) == (entry.name, entry.tag, entry.note)
+            if is_same and entry.id in {None, row.id} and row.added_at >= submission.sent_at:
+                left.remove(row)
+                break
+        else:
+            return None
+    return left
 
 
 def _is_single(submission: Submission) -> bool:

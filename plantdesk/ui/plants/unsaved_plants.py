@@ -115,7 +115,7 @@ class UnsavedPlants(QObject):
             "plants": [list(entry) for entry in submission.entries],
             "reason": error_text(UnansweredError()) if submission.is_sent else reason,
             "owner": _owner(submission.error),
-            "sent_at": submission.sent_at if submission.is_sent else 0,
+            "sent_at": submission.sent_at,
         }
 
     def restore(self, remembered: Mapping[str, object]) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
 
-from plantdesk.domain.records import COMMAND, LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
@@ -588,6 +588,34 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     desk.lists(half="put aside")
     desk.has(["Ficus", "Salvia", "Thyme", "Aloe vera"])
     assert [row[:2] for row in desk.rows()[1:]] == [(42, "Ficus"), (43, "Salvia"), (44, "Thyme"), (45, "Aloe vera")]
+
+
+@pytest.mark.parametrize("kills", [0, 1])
+def test_what_was_sent_before_a_kill_is_listed_only_where_the_store_lacks_it(
+    desk: FormDesk, entry: AddPlantController, store: Store, queries: StoreQueries, kills: int
+) -> None:
+    desk.adds("Fern")
+    desk.adds("Fern")
+    desk.adds("2 x Salvia")
+    desk.has(["Fern", "Salvia", "Salvia"])
+    entry.queue.release_store()
+    fern, salvia = ["", "Fern", ""], ["", "Salvia", ""]
+    sent = {"waits": False, "reason": "?", "owner": None, "sent_at": 1}
+    ferns = [{"texts": fern, "plants": [["Fern", None, None, None]], **sent}] * 3
+    salvias = [{"texts": salvia, "plants": [["Salvia", None, None, None]] * 2, **sent}] * 2
+    kept = {"unsaved": [*ferns, *salvias]}
+    for _ in range(1 + kills):  # the window before this one was killed before it could look
+        entry.queue.discard(entry.queue.unsaved)
+        entry.unsaved.restore(kept)
+        kept = json.loads(json.dumps(entry.unsaved.as_json()))
+    entry.set_store(store, queries)
+    desk.lists(Fern="?", Salvia="?")
+    assert len(entry.queue.unsaved) == 2
+    entry.queue.release_store()
+    desk.store.add(new_plant({"id": 41, "name": "Fern"}), FORM).result(SECONDS)  # another one
+    entry.set_store(store, queries)
+    desk.answers()
+    desk.lists(Fern="?", Salvia="?")
 
 
 def test_one_enter_adds_once_however_long_it_is_held(desk: FormDesk) -> None:
