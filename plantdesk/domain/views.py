@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.domain.selections import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-
     from plantdesk.domain.records import Source
 
 
@@ -71,15 +69,13 @@ def find_insertion_points(
     new: Sequence[int],
     known: Sequence[int],
     in_order: Callable[[Sequence[int]], Sequence[int]],
-    moved: AbstractSet[int] = frozenset(),
-    first: int = 0,
 ) -> list[InsertionPoint] | None:
     """Return where `new` ids, sorted already, belong among `known` ones. None where `known` is too far out of date.
 
-    New ids that are known are left out, unless they have `moved`: the rows of those do not count. `in_order` sorts ids,
-    without those that do not exist any more. None belongs before the `first` row. Takes four rounds for a million rows.
+    New ids that are known are left out. `in_order` sorts ids, without those that do not exist any more. Takes four
+    rounds for a million rows.
     """
-    searches = [_Search(plant_id, first, len(known)) for plant_id in new]
+    searches = [_Search(plant_id, 0, len(known)) for plant_id in new]
     while unfinished := [search for search in searches if search.low < search.high]:
         probes = max(1, min(_MAX_PROBES, _ROUND // len(unfinished)))
         rows = [search.probes(probes) for search in unfinished]
@@ -87,12 +83,11 @@ def find_insertion_points(
         ids = set(probed.values()).union(search.id for search in unfinished)
         position = {plant_id: at for at, plant_id in enumerate(in_order(list(ids)))}
         for search, its_rows in zip(unfinished, rows, strict=True):
-            search.is_known = search.id not in moved and any(probed[row] == search.id for row in its_rows)
+            search.is_known = any(probed[row] == search.id for row in its_rows)
             if search.is_known:
                 search.high = search.low
             else:
-                still = ((row, probed[row]) for row in its_rows if probed[row] not in moved)
-                found = {row: position[plant_id] for row, plant_id in still if plant_id in position}
+                found = {row: position[probed[row]] for row in its_rows if probed[row] in position}
                 if not search.narrow(found, len(its_rows), position):
                     return None
     return [InsertionPoint(search.low, search.id) for search in searches if not search.is_known]

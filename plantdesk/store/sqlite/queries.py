@@ -98,7 +98,8 @@ class Reader(PlantReader, LinePages, FindsRows):
     def ids(self, view: View) -> Iterator[array[int]]:
         with self._query(), snapshot(self._connection):
             if view.plants.is_everything and has_pages(view.order):
-                yield from pages(self._connection, view.order, _sizes(), descending=view.descending)
+                sizes = chain((_FIRST_CHUNK,), repeat(_CHUNK))
+                yield from pages(self._connection, view.order, sizes, descending=view.descending)
                 return
             in_order = sql(ids_of(view.plants), _order_by(view))
             if view.order is Order.ADDED and view.descending:
@@ -108,7 +109,7 @@ class Reader(PlantReader, LinePages, FindsRows):
                 is_all = len(first) < _FIRST_CHUNK
             if first:
                 yield array("q", first)
-            for chunk in () if is_all else all_ids(self._connection, in_order, repeat(_CHUNK)):
+            for chunk in () if is_all else all_ids(self._connection, in_order, _CHUNK):
                 if rest := chunk[len(first) :]:
                     yield rest
                 first = []
@@ -370,11 +371,6 @@ class Reader(PlantReader, LinePages, FindsRows):
 def _sorted(connection: sqlite3.Connection, ids: Sequence[int], view: View) -> list[int]:
     """Return those of `ids` that exist, in the order of a view. Raises sqlite3.Error."""
     return first_column(connection, sql("SELECT id FROM plant", where([among("id", ids)]), _order_by(view)))
-
-
-def _sizes() -> Iterator[int]:
-    """Return an infinite iterator over the sizes of the chunks of a view."""
-    return chain((_FIRST_CHUNK,), repeat(_CHUNK))
 
 
 def _order_by(view: View) -> str:

@@ -245,14 +245,14 @@ def pages(
         bound = end - 1 if descending else end + 1
 
 
-def all_ids(connection: sqlite3.Connection, statement: Sql, sizes: Iterator[int]) -> Iterator[array[int]]:
-    """Yield the ids that a statement selects, in chunks of about these sizes. Raises sqlite3.Error."""
+def all_ids(connection: sqlite3.Connection, statement: Sql, size: int) -> Iterator[array[int]]:
+    """Yield the ids that a statement selects, in chunks of about this size. Raises sqlite3.Error."""
     (ids,) = connection.execute(  # a text would be copied once more to be decoded
         f"SELECT CAST(coalesce(group_concat(id), '') AS BLOB) FROM ({statement.text})", statement.values
     ).fetchone()
     start = 0
     while start < len(ids):
-        end = ids.find(b",", start + _CHARACTERS * next(sizes))
+        end = ids.find(b",", start + _CHARACTERS * size)
         end = len(ids) if end < 0 else end
         yield _array(ids[start:end].decode())
         start = end + 1
