@@ -62,8 +62,8 @@ class IdleWork:
         self._transactions.poll()
         if polls % _QUIET_POLLS == 0:
             self._run_quiet()
-        if polls % _RELEASE_POLLS == 0 and (known := self._transactions.known) is not None:
-            known.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
+        if polls % _RELEASE_POLLS == 0 and (usable := self._transactions.usable) is not None:
+            usable.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
             release()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
