@@ -98,7 +98,7 @@ class FirstFrame:
         return pixels if len(pixels) == row * height else None
 
     def _prune(self) -> None:
-        """Remove the pictures that were saved before the last ones, and the search indexes of PlantDesk 0.1.0."""
+        """Remove the pictures that were saved before the last ones, and the search indexes that windows kept."""
         shutil.rmtree(self._file.with_name("indexes"), ignore_errors=True)
         saved = sorted(self._file.parent.glob("window-*.pixels"), key=lambda file: file.stat().st_mtime, reverse=True)
         for outdated in saved[_MAX_PICTURES:]:

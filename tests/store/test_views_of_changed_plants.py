@@ -111,4 +111,5 @@ def test_a_view_has_each_plant_once_after_changes_of_neighbours(
             for view in _VIEWS:
                 found = _ids(reader, view)
                 assert sorted(found) == sorted(reader.matching(every, view)), (size, start, view)
-                assert found == [row.id for row in reader.selected(view.plants)] or view != View(view.plants)
+                if view == View(view.plants):
+                    assert found == [row.id for row in reader.selected(view.plants)]
