@@ -38,7 +38,7 @@ def test_chunks_hold_what_one_statement_selects(ids: list[int], size: int) -> No
                 statement = sql("SELECT id FROM plant", order_by(order, descending=descending))
                 expected = first_column(connection, statement)
                 paged = list(pages(connection, order, repeat(size), descending=descending))
-                joined = list(all_ids(connection, statement, repeat(size)))
+                joined = list(all_ids(connection, statement, size))
                 assert [*chain(*paged)] == [*chain(*joined)] == expected
                 assert all(paged)
                 assert all(joined)
