@@ -81,11 +81,22 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 class PatientBot(QtBot):
-    """Waits as long for what must happen as other tests, instead of five seconds."""
+    """Waits as long for what must happen as other tests, instead of five seconds, and says where keys went."""
 
     @override
     def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = MILLISECONDS) -> None:
-        super().waitUntil(callback, timeout=timeout)
+        from PySide6.QtWidgets import QApplication, QLabel
+
+        try:
+            super().waitUntil(callback, timeout=timeout)
+        except self.TimeoutError as error:
+            texts = [each.text() for each in QApplication.allWidgets() if isinstance(each, QLabel) and each.isVisible()]
+            error.add_note(
+                f"Active window: {QApplication.activeWindow()}; focus: {QApplication.focusWidget()};"
+                f" popup: {QApplication.activePopupWidget()}; modal dialog: {QApplication.activeModalWidget()};"
+                f" labels: {texts}"
+            )
+            raise
 
     @override
     def waitSignal(self, signal: Any, *, timeout: int = MILLISECONDS, **options: Any) -> Any:
@@ -122,6 +133,9 @@ def font(request: pytest.FixtureRequest) -> Iterator[None]:
 def collector(request: pytest.FixtureRequest) -> Iterator[None]:
     """Collect the garbage of a test with widgets on the main thread only, as the window does.
 
+    pytest-qt deletes its widgets later, when an event loop runs: a question that one of them asks when it is closed
+    would block the windows of the next test until then.
+
     A command that a test runs in this process sets the thresholds of its own.
     """
     thresholds = gc.get_threshold()
@@ -129,8 +143,11 @@ def collector(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         gc.set_threshold(*thresholds)
         return
+    from PySide6.QtCore import QCoreApplication, QEvent
+
     gc.disable()
     yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
     gc.freeze()  # what is left stays, and would make each collection slower
     gc.enable()

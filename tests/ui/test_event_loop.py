@@ -1,4 +1,4 @@
-"""The time zone is chosen so that midnight, when “today” means other plants, is three seconds away."""
+"""What the event loop does beside the window."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -24,41 +24,51 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Adder
 
 
-pytestmark = pytest.mark.skipif(not hasattr(time, "tzset"), reason="Windows has one time zone for all processes")
-_LEFT, _DAY, _TIMEOUT = 3, 86_400, 20_000
+_LEFT, _DAY = 3, 86_400
 
 
-@pytest.fixture(autouse=True)
-def _midnight_is_near() -> Iterator[None]:
-    east = (_DAY - _LEFT - int(time.time())) % _DAY
-    with pytest.MonkeyPatch.context() as patch:
+@pytest.fixture
+def bring_midnight_near() -> Iterator[Callable[[], None]]:
+    """A function that changes the time zone so that midnight is three seconds away."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("Windows has one time zone for all processes")
+
+    def change_zone() -> None:
+        east = (_DAY - _LEFT - int(time.time())) % _DAY
         patch.setenv("TZ", f"TST-{east // 3600}:{east // 60 % 60:02}:{east % 60:02}")
         time.tzset()
-        yield
+
+    with pytest.MonkeyPatch.context() as patch:
+        yield change_zone
     time.tzset()
 
 
-def test_a_new_day_is_noticed(qtbot: QtBot) -> None:
+def test_a_new_day_is_noticed(qtbot: QtBot, bring_midnight_near: Callable[[], None]) -> None:
+    bring_midnight_near()
     midnight = Midnight()
-    with qtbot.waitSignal(midnight.passed, timeout=_TIMEOUT):
+    with qtbot.waitSignal(midnight.passed):
         pass
     assert datetime.now().astimezone().hour == 0  # localtime() takes a clock that is some milliseconds late
 
 
-def test_the_table_shows_another_today(qtbot: QtBot, theme: Theme, store: Store, add: Adder) -> None:
+def test_the_table_shows_another_today(
+    qtbot: QtBot, theme: Theme, store: Store, add: Adder, bring_midnight_near: Callable[[], None]
+) -> None:
+    """When midnight is passed, “today” means other plants."""
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.browser import PlantBrowser
 
+    add("Aloe")
+    bring_midnight_near()
     bridge = Bridge()
     browser = PlantBrowser(theme, bridge)
     qtbot.addWidget(browser)
-    add("Aloe")
     browser.search_bar.set_search("added:today")
     browser.set_store(store)
     try:
         qtbot.waitUntil(lambda: browser.model.complete)
         assert browser.model.rowCount() == 1 or time.localtime().tm_hour == 0
-        qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 0, timeout=_TIMEOUT)
+        qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 0)
     finally:
         browser.close_store()
         bridge.close()

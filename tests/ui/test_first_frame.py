@@ -52,7 +52,7 @@ class Frame(Desk):
         self.theme = theme
         server = cast("ApiControl", NoServer())
         self.workspace = Workspace(theme, bridge, preferences, server, location_of(folder / "plants.db"), window)
-        with qtbot.waitExposed(window):
+        with qtbot.waitActive(window):  # shortcuts are those of the active window
             window.show()
 
     @property
