@@ -202,7 +202,8 @@ class Chaos:
         away.unlink()
 
     def remove_log(self) -> None:
-        self.database.with_name(self.random.choice(["plants.db-wal", "plants.db-shm"])).unlink(missing_ok=True)
+        """Remove the log; without its index (`-shm`) a SQLite database cannot be used by several processes."""
+        self.database.with_name("plants.db-wal").unlink(missing_ok=True)
         self.ended.wait(3)
 
     def fill_disk(self) -> None:
