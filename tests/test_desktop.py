@@ -56,7 +56,6 @@ from plantdesk.ui.window.restore_dialog import RestoreDialog
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
 from tests.support.desk import Desk
-from tests.support.memory_store import MemoryLocation
 from tests.support.programs import runtimes
 from tests.support.waiting import MILLISECONDS, SECONDS
 
@@ -179,30 +178,6 @@ def test_start_type_a_name_enter_and_it_is_there(desk: ProgramDesk) -> None:
     desk.add("Aloe vera")
     desk.sees("Aloe vera", "Echeveria elegans")
     assert desk.name.hasFocus()
-
-
-def test_the_window_runs_on_a_store_that_is_no_file(qtbot: QtBot, qapp: QApplication) -> None:
-    location = MemoryLocation()
-    with running(qtbot, qapp, location) as desk:
-        port = desk.until_on().port
-        desk.add("Aloe vera")
-        desk.sees("Aloe vera")
-        token = location.open().tokens.create("script").result().token
-        assert post(port, token, {"id": 7, "name": "Ivy", "tag": "hall"}) == 200
-        desk.sees("Ivy", "Aloe vera")
-        assert [each["database"] for each in runtimes(paths.runtime_folder())] == ["memory:plants"]
-        desk.table.setFocus()
-        desk.table.selectRow(0)
-        desk.press(Qt.Key.Key_Delete)
-        desk.sees("Aloe vera")
-        desk.press(Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-        desk.sees("Ivy", "Aloe vera")
-        assert not {"Back up now", "Restore…", "Open data folder"} & {*desk.enabled("File"), *desk.enabled("Help")}
-        assert desk.window.windowTitle() == "memory:plants — PlantDesk"
-        desk.add("Fern")
-        desk.sees("Fern", "Ivy", "Aloe vera")
-    with running(qtbot, qapp, location) as desk:
-        desk.sees("Fern", "Ivy", "Aloe vera")
 
 
 def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: ProgramDesk) -> None:

@@ -282,27 +282,3 @@ def test_it_serves_when_only_the_store_is_writable(tmp_path: Path, monkeypatch: 
     finally:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
     assert re.fullmatch("WARNING: Scripts may not find this server: .*\n", errors)
-
-
-_IN_MEMORY = """
-from plantdesk import headless
-from tests.support.memory_store import MemoryLocation
-
-location = MemoryLocation()
-print(location.open().tokens.create("tests").result().token, flush=True)
-headless.serve(location, location.open, 0)
-print([(row.id, row.name) for page in location.open_read_only().pages(Selection()) for row in page])
-"""
-
-
-def test_it_serves_a_store_that_is_no_file() -> None:
-    code = f"from plantdesk.domain.selections import Selection{_IN_MEMORY}"
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", code], stdout=pipe, text=True, creationflags=IN_A_GROUP) as process:
-        assert process.stdout is not None
-        token, line = (process.stdout.readline().strip() for _ in range(2))
-        with closing(http.client.HTTPConnection("127.0.0.1", int(line.removeprefix(PREFIX)))) as connection:
-            assert [post(connection, token, 7), post(connection, "plantdesk_other", 8)] == [200, 401]
-        process.send_signal(SIGNALS[0])
-        assert process.stdout.readline() == "[(7, 'Fern')]\n"
-    assert process.returncode == 0

@@ -10,7 +10,6 @@ import pytest
 
 from plantdesk.store import location_of
 from plantdesk.store.postgres.location import PostgresLocation
-from tests.support.memory_store import MemoryLocation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     #: Opens the same store once more, as another process does.
     Open = Callable[[], PlantStore]
 
-KINDS = ["sqlite", "memory", "postgres"]
+KINDS = ["sqlite", "postgres"]
 
 
 @pytest.fixture(params=KINDS)
@@ -40,7 +39,7 @@ def _location(request: pytest.FixtureRequest, folder: Path) -> StoreLocation:
     if request.param == "postgres":
         server: PostgresServer = request.getfixturevalue("postgres")
         return server.new_store()
-    return location_of(folder / "plants.db") if request.param == "sqlite" else MemoryLocation()
+    return location_of(folder / "plants.db")
 
 
 @pytest.fixture
