@@ -52,11 +52,6 @@ def keep_password(account: str, password: str) -> None:
     _answer("set_password", account, password)
 
 
-def forget_password(account: str) -> None:
-    """Remove the password of an account, if there is one. Raises KeyringUnusableError."""
-    _answer("delete_password", account)
-
-
 def _answer(method: str, *args: str) -> Any:  # noqa: ANN401  of any keyring
     """Return what the keyring answers. Raises KeyringUnusableError."""
     answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
