@@ -137,6 +137,11 @@ class AddQueue(QObject):
         return [each for each in self._submissions if each.state is not State.SAVING]
 
     @property
+    def has_store(self) -> bool:
+        """Whether a store is open, which takes a plant at once unless something is wrong."""
+        return self._store is not None
+
+    @property
     def is_away(self) -> bool:
         """Whether what is submitted waits: the store could not be opened, or its server does not answer."""
         if self._store is None:

@@ -81,7 +81,7 @@ class UnsavedPlants(QObject):
             self._box.show_lines([self._line(each) for each in self._listed], self._actions_for_all())
         if not any(map(_is_to_be_remembered, self._queue.submissions)):
             self._settle_soon()
-        elif self._listed or len(self._queue.submissions) > 1:
+        elif self._listed or len(self._queue.submissions) > 1 or not self._queue.has_store:
             self.settled.emit()  # the store does not take them at once: a kill must not lose what follows
         else:
             start_once(self._late)

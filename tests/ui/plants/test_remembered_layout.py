@@ -244,6 +244,16 @@ def test_a_plant_that_waits_is_remembered_while_the_next_one_is_typed(
     assert [(each["texts"][1], each["waits"]) for each in saved] == [("Dill", True), ("Mint", True)]
 
 
+def test_a_plant_that_is_entered_before_the_store_is_open_is_remembered_at_once(
+    desk: LayoutDesk, store: Store, tmp_path: Path
+) -> None:
+    desk.close()
+    desk.type(desk.the(NameField), "Dill")
+    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+    saved = Preferences(tmp_path / "settings.json").of_store(location_of(store.path).key)["unsaved"]
+    assert [each["texts"][1] for each in cast("list[Any]", saved)] == ["Dill"]
+
+
 def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_each(
     desk: LayoutDesk, store: Store, tmp_path: Path, other_program: sqlite3.Connection
 ) -> None:
