@@ -38,7 +38,7 @@ TESTING = {
     "PYTHONPATH": r"Z:\w\python\Lib\test-packages",
     "WINEQT_QPA_FONTDIR": r"Z:\usr\share\fonts\truetype\dejavu",
 }
-#: The tests of what differs on Windows, except fonts and Ctrl+Break, which wine lacks.
+#: The tests of what differs on Windows, except fonts, Ctrl+Break and symlinks, which wine lacks.
 TESTS = [
     *(
         "tests/platform/test_login.py",

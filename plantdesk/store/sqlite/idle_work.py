@@ -33,7 +33,7 @@ def release() -> None:
     """
     import ctypes  # takes 2 to 4 ms
 
-    with contextlib.suppress(AttributeError):
+    with contextlib.suppress(AttributeError, TypeError):  # Windows takes no None for a library
         library = ctypes.CDLL(None)
         library.mallopt(_MMAP_THRESHOLD, _LARGE)
         library.malloc_trim(0)
