@@ -24,8 +24,8 @@ import pytest
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import ErrorNumber, StoreFullError
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import FORM
-from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths, settings
 from plantdesk.platform.unsaved_file import UnsavedFile
 from plantdesk.store.sqlite.backups.folder import Backups

@@ -1,15 +1,15 @@
-"""The OpenAPI 3.1.0 document, built from the schema of a plant's fields and from the table of error numbers.
-
-Imports no web framework, so that `plantdesk openapi` starts fast.
-"""
+"""The OpenAPI 3.1.0 document, built from the pydantic models and from the table of error numbers."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plantdesk import DEFAULT_PORT, HOME_PAGE
 from plantdesk.domain.errors import ErrorNumber
-from plantdesk.domain.validation import MISSING, SCHEMA
+from plantdesk.domain.models import Error, NewPlant, Plant
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 #: The version of the API, not of the program.
 _VERSION = "1.0.0"
@@ -36,9 +36,6 @@ _FAILURES = {
 }
 
 
-_NUMBERS = "Numeric error value; a number keeps its meaning for ever.\n\n| error | meaning |\n|---|---|\n"
-
-
 def description(port: int = DEFAULT_PORT) -> dict[str, Any]:
     """Return the document of the server on this port.
 
@@ -58,7 +55,7 @@ def description(port: int = DEFAULT_PORT) -> dict[str, Any]:
         "paths": {"/plants": {"post": _create_plant()}},
         "security": [{"bearerAuth": []}],
         "components": {
-            "schemas": {"Plant": _schema("name", "tag"), "NewPlant": _schema(*SCHEMA), "Error": _error()},
+            "schemas": {model.__name__: _schema(model) for model in (Plant, NewPlant, Error)},
             "securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -96,22 +93,12 @@ def _json(schema: str, example: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}, "example": example}}
 
 
-def _schema(*fields: str) -> dict[str, Any]:
-    required = [name for name in fields if name in MISSING]
-    return {"type": "object", "required": required, "properties": {name: SCHEMA[name] for name in fields}}
-
-
-def _error() -> dict[str, Any]:
-    numbers = "\n".join(f"| {number} | {number.meaning} |" for number in ErrorNumber)
-    return {
-        "type": "object",
-        "required": ["error", "message"],
-        "properties": {
-            "error": {
-                "type": "integer",
-                "format": "int32",
-                "description": _NUMBERS + numbers + "\n",
-            },
-            "message": {"type": "string", "description": "Error message text: what was received, and what to do"},
-        },
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of a model without the titles that pydantic makes of its names."""
+    made = model.model_json_schema()
+    left_out = {"title", "default"}
+    fields = {
+        name: {key: value for key, value in schema.items() if key not in left_out}
+        for name, schema in made["properties"].items()
     }
+    return {"type": "object", "required": made["required"], "properties": fields}

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from plantdesk.api.http.protocol import HttpProtocol
     from plantdesk.api.http.requests import ConnectionLimits, WholeRequest
     from plantdesk.domain.activity import Activity
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import ServedStore
     from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.domain.validation import NewPlant
 
     Outcome = PlantRow | PlantDeskError
     OnOutcome = Callable[[Outcome], object]

@@ -11,7 +11,7 @@ from unicodedata import combining, normalize
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import folded, without_confusables
-from plantdesk.domain.validation import MAX_NOTE_BYTES
+from plantdesk.domain.records import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow

@@ -13,10 +13,10 @@ from plantdesk.domain.tags import is_in_branch, moved
 if TYPE_CHECKING:
     from plantdesk.domain.duplicates import Kept, PlantGroups
     from plantdesk.domain.history import Change
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.rewriting import Rule
     from plantdesk.domain.selections import Selection
-    from plantdesk.domain.validation import NewPlant
 
 
 class Keep(Enum):

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.import_batches import ImportBatch, ImportConflict, ImportCounts, OnConflict
+    from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
     from plantdesk.domain.selections import Selection
-    from plantdesk.domain.validation import NewPlant, PlantFields
     from plantdesk.domain.views import Counts, InsertionPoint, KnownName, View
 
 
@@ -350,7 +350,7 @@ class PlantStore(Protocol):
         way for many waiting requests: one commit and one wake-up for all, without the 10 µs of a Future.
         """
 
-    def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:
+    def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
         """Add a plant under the next free id, which is found and taken in one transaction.
 
         The Future's exceptions are StoreError.

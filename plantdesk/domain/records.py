@@ -17,6 +17,8 @@ from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
+#: Bytes of a note in UTF-8.
+MAX_NOTE_BYTES = 100_000
 
 #: Messages for ids that are invalid.
 ID_TYPE = Text("The ID must be a whole number.")

@@ -1,36 +1,27 @@
-"""The validator of input.
+"""The validator of input, with a message for each error of the pydantic models.
 
 `new_plant` and `plant_fields` are the only validators: form, API, import and command line use them, so that all have
-the same rules and messages. `SCHEMA` says them to other programs, in the OpenAPI document; a test compares both.
+the same rules and messages.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import TypeVar
+
+from pydantic import ValidationError
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, InvalidTokenNameError, Text, joined, shortened
-from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.models import NewPlant, Plant
+from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, MAX_NOTE_BYTES
+
+_Model = TypeVar("_Model", NewPlant, Plant)
 
 #: Characters of the name of a token.
 _MAX_TOKEN_NAME = 100
-#: Bytes of a note in UTF-8.
-MAX_NOTE_BYTES = 100_000
 NOTE_TOO_LONG = Text("The note is too long. It may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES)
 
-#: The JSON Schema of each field, in the order of the form.
-SCHEMA: dict[str, dict[str, Any]] = {
-    "id": {
-        "description": "Identification number of the plant",
-        "format": "int64",
-        "maximum": LARGEST_ID,
-        "minimum": SMALLEST_ID,
-        "type": "integer",
-    },
-    "name": {"description": "The name of the plant", "type": "string"},
-    "tag": {"description": "Tag that specifies the type of the plant", "type": "string"},
-}
 #: The messages for required fields that are missing.
 MISSING = {
     "id": Text("The ID is missing: give “id” as a whole number."),
@@ -52,34 +43,17 @@ _BLANK = re.compile(
 NO_NAME = Text("The name is missing.")
 
 
-class PlantFields(NamedTuple):
-    """A plant without its id: the API's schema `Plant`. Name and tag are any text that UTF-8 can encode."""
-
-    name: str
-    tag: str | None = None
-
-
-class NewPlant(NamedTuple):
-    """A plant to be added: an int64 id, a name and an optional tag."""
-
-    id: int
-    name: str
-    tag: str | None = None
-
-
 def new_plant(values: Mapping[str, object]) -> NewPlant:
     """Return the plant that `values` describe; keys other than id, name and tag are ignored.
 
     Raises InvalidPlantError, which names all invalid fields.
     """
-    _check(values, ("id", "name", "tag"))
-    return NewPlant(cast("int", values["id"]), *_texts(values))
+    return _validated(NewPlant, values)
 
 
-def plant_fields(values: Mapping[str, object]) -> PlantFields:
+def plant_fields(values: Mapping[str, object]) -> Plant:
     """Return the plant that `values` describe, for the store to choose the id. Raises InvalidPlantError."""
-    _check(values, ("name", "tag"))
-    return PlantFields(*_texts(values))
+    return _validated(Plant, values)
 
 
 def is_blank(text: str) -> bool:
@@ -120,48 +94,27 @@ class UnfitNumber:
         self.is_whole = is_whole
 
 
-def _texts(values: Mapping[str, object]) -> tuple[str, str | None]:
-    return cast("tuple[str, str | None]", (values["name"], values.get("tag")))
-
-
-def _check(values: Mapping[str, object], fields: tuple[str, ...]) -> None:
-    problems = [(field, _problem(field, values)) for field in fields]
-    invalid = [InvalidField(field, problem) for field, problem in problems if problem is not None]
-    if invalid:
-        raise InvalidPlantError(invalid)
-
-
-def _problem(field: str, values: Mapping[str, object]) -> Text | None:
-    """Return what is wrong with a field; None where it is valid."""
-    if field not in values:
-        return MISSING.get(field)
-    value = values[field]
-    if field == "id":
-        problem = _number_problem(value)
-        return problem and joined([problem, _received(value)])
-    if not isinstance(value, str):
-        is_null_tag = value is None and field == "tag"
-        return _NULL_TAG if is_null_tag else joined([_NOT_TEXT[field], _received(value)])
-    return None if value.isascii() or _is_unicode(value) else _SURROGATE[field]
-
-
-def _number_problem(value: object) -> Text | None:
-    if isinstance(value, UnfitNumber) and value.is_whole:
-        return ID_TOO_SMALL if value.text.startswith("-") else ID_TOO_LARGE
-    if not isinstance(value, int) or isinstance(value, bool):
-        return ID_TYPE
-    if value > LARGEST_ID:
-        return ID_TOO_LARGE
-    return ID_TOO_SMALL if value < SMALLEST_ID else None
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether a text can be encoded, which lone surrogates cannot."""
+def _validated(model: type[_Model], values: Mapping[str, object]) -> _Model:
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        return model.model_validate(values)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+    fields = ((str(each["loc"][0]), each["type"]) for each in problems)
+    raise InvalidPlantError([InvalidField(field, _problem(field, kind, values.get(field))) for field, kind in fields])
+
+
+def _problem(field: str, kind: str, value: object) -> Text:
+    """Return what is wrong with a field, from pydantic's type of the error."""
+    if kind == "missing":
+        return MISSING[field]
+    if kind == "value_error":
+        return _NULL_TAG if value is None else _SURROGATE[field]
+    if field != "id":
+        return joined([_NOT_TEXT[field], _received(value)])
+    if isinstance(value, UnfitNumber) and value.is_whole:
+        kind = "greater_than_equal" if value.text.startswith("-") else "less_than_equal"
+    number_problems = {"greater_than_equal": ID_TOO_SMALL, "less_than_equal": ID_TOO_LARGE}
+    return joined([number_problems.get(kind, ID_TYPE), _received(value)])
 
 
 def _received(value: object) -> Text:

@@ -16,8 +16,8 @@ from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.protocols import PlantStore
 
 if TYPE_CHECKING:
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.records import Changes, PlantRow, Source
-    from plantdesk.domain.validation import NewPlant
 
     Entries = Sequence[tuple[NewPlant, Source]]
     Done = Callable[[list[PlantRow | PlantDeskError]], None]

@@ -15,8 +15,8 @@ import pytest
 from plantdesk import __version__
 from plantdesk.api.openapi import description
 from plantdesk.cli.main import main
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from tests.support.terminals import Terminal

@@ -15,8 +15,8 @@ import pytest
 from plantdesk.cli.main import main
 from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM, now_ms
-from plantdesk.domain.validation import NewPlant
 from plantdesk.store import KnownNames, location_of
+from tests.support.adding import plant
 from tests.support.terminals import agree_at_terminal
 from tests.support.waiting import SECONDS
 
@@ -48,7 +48,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> StoreLocation:
         location = server.new_store()
     with closing(location.open()) as store:
         for plant_id, name, tag, note in PLANTS:
-            store.apply([Insert(NewPlant(plant_id, name, tag), note)], FORM).result(SECONDS)
+            store.apply([Insert(plant(plant_id, name, tag), note)], FORM).result(SECONDS)
             added = now_ms()
             while now_ms() == added:  # each plant is newer than the one before
                 pass

@@ -18,9 +18,9 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.domain.edits import Delete, SetTag, edited
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from tests.support.tcp_proxy import proxy_to
@@ -91,7 +91,7 @@ def store() -> Iterator[PlantStore]:
 
 
 def add(store: PlantStore, plant_id: int, name: str) -> None:
-    store.add(NewPlant(plant_id, name, None), COMMAND).result(SECONDS)
+    store.add(NewPlant(id=plant_id, name=name), COMMAND).result(SECONDS)
 
 
 def position(store: PlantStore) -> str:
@@ -179,11 +179,11 @@ _ADDS_UNTIL_KILLED = """
 import sys, threading
 from plantdesk.platform import paths
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import NewPlant
+from plantdesk.domain.models import NewPlant
 from plantdesk.store.sqlite.store import Store
 store, first = Store(paths.database_file()), int(sys.argv[1])
 for number in range(first, first + 100_000):
-    store.add(NewPlant(number, f"Plant {number}", None), COMMAND).result()
+    store.add(NewPlant(id=number, name=f"Plant {number}"), COMMAND).result()
     print(number, flush=True)
 """
 
@@ -216,7 +216,7 @@ def test_a_slow_reader_gets_every_line(store: PlantStore, watch: Callable[..., W
     watching = watch("--since", position(store))
     count = 3_000  # more than fits into the pipe
     done = threading.Event()
-    entries = [(NewPlant(plant_id, "Rose " * 20, None), COMMAND) for plant_id in range(2, 2 + count)]
+    entries = [(NewPlant(id=plant_id, name="Rose " * 20), COMMAND) for plant_id in range(2, 2 + count)]
     store.add_each(entries, lambda _outcomes: done.set())
     assert done.wait(SECONDS)
     store.apply([SetTag(Selection(), "hall")], COMMAND).result(SECONDS)

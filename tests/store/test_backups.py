@@ -23,8 +23,8 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     TokenRefusedError,
 )
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, now_ms
-from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths, settings
 from plantdesk.store.sqlite.backups.folder import Backups, copy_database, outdated
 from plantdesk.store.sqlite.backups.jobs import (

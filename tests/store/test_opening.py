@@ -23,8 +23,9 @@ from plantdesk.domain.errors import (
     StoreTooNewError,
     StoreUnreachableError,
 )
+from plantdesk.domain.models import Plant
 from plantdesk.domain.records import COMMAND, FORM
-from plantdesk.domain.validation import PlantFields, new_plant
+from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import idle_work
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
@@ -204,7 +205,8 @@ _OPEN_AND_ADD = """
 import sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import PlantFields, new_plant
+from plantdesk.domain.models import Plant
+from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.store import Store
@@ -355,7 +357,7 @@ def test_the_sources_that_a_foreign_store_lacks_are_added(path: Path) -> None:
         database.commit()
     with closing(Store(path)) as store:
         assert store.add(new_plant({"id": 50, "name": "Fern"}), FORM).result().source == FORM
-        assert store.add_as_next(PlantFields(name="Moss"), COMMAND).result().id == 51
+        assert store.add_as_next(Plant(name="Moss"), COMMAND).result().id == 51
 
 
 def test_an_error_of_sqlite_without_a_message_of_its_own_is_named(tmp_path: Path) -> None:

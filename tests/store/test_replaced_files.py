@@ -12,6 +12,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 import pytest
 from typing_extensions import override
@@ -19,7 +20,7 @@ from typing_extensions import override
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
-from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
+from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up, back_up_if_due
 from plantdesk.store.sqlite.backups.restoring import restore
@@ -28,6 +29,9 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.write_connection import UnsavedError
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
+
+if TYPE_CHECKING:
+    from plantdesk.domain.models import NewPlant
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
 

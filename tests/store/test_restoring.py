@@ -10,9 +10,10 @@ import pytest
 
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import BackupUnusableError, StoreBusyError, StoreError, StoreGoneError, TokenRefusedError
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import NewPlant, plant_fields
+from plantdesk.domain.validation import plant_fields
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore

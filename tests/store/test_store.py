@@ -22,7 +22,7 @@ from plantdesk.domain.errors import (
     TokenRefusedError,
 )
 from plantdesk.domain.records import COMMAND, FORM, Changes
-from plantdesk.domain.validation import NewPlant, new_plant
+from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
 from plantdesk.store.sqlite import connections, idle_work
 from plantdesk.store.sqlite.backups.folder import Backups
@@ -32,6 +32,8 @@ from tests.support.waiting import SECONDS
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
+
+    from plantdesk.domain.models import NewPlant
 
 
 def plant(plant_id: int, name: str = "Aloe vera", **tag: str) -> NewPlant:

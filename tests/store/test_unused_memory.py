@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from plantdesk.domain.edits import SetTag
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import NewPlant
 from plantdesk.store.sqlite import idle_work
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each

@@ -14,17 +14,18 @@ from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import NewPlant, new_plant
 from plantdesk.domain.views import Order, View
 from plantdesk.store.sqlite.queries import _FIRST_CHUNK, Reader
 from plantdesk.store.sqlite.store import Store
-from tests.support.adding import add_each
+from tests.support.adding import add_each, plant
 from tests.support.cases import number
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from plantdesk.domain.models import NewPlant
 
 _PLANTS = 2 * _FIRST_CHUNK
 _NAMES = ("Aloe", "basil", "Érable", "x", "Straße", "4×4")
@@ -36,10 +37,6 @@ _VIEWS = [
 ]
 _LIMITS = (0, _FIRST_CHUNK, _PLANTS)
 _SIZES = [limit + by for limit in _LIMITS for by in (-1, 0, 1) if 0 <= limit + by <= _PLANTS]
-
-
-def _plant(plant_id: int, name: str, tag: str | None = None) -> NewPlant:
-    return new_plant({"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag}))
 
 
 def _import(store: Store, plants: list[NewPlant]) -> None:
@@ -75,11 +72,11 @@ def _delete_and_undo(store: Store, ids: list[int]) -> None:
 
 def _delete_and_add(store: Store, ids: list[int]) -> None:
     _delete(store, ids)
-    add_each(store, [(_plant(each, f"Aloe {each}", "changed"), FORM) for each in ids])
+    add_each(store, [(plant(each, f"Aloe {each}", "changed"), FORM) for each in ids])
 
 
 def _replace(store: Store, ids: list[int]) -> None:
-    _import(store, [_plant(each, f"Changed {each}") for each in ids])
+    _import(store, [plant(each, f"Changed {each}") for each in ids])
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +88,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ids = chance.sample(range(-300, _PLANTS), _PLANTS)
         names = [f"{chance.choice(_NAMES)} {chance.randrange(99)}" for _ in ids]
         tags = [chance.choice([None, "changed", "aloe", "office"]) for _ in ids]
-        _import(store, [_plant(*each) for each in zip(ids, names, tags, strict=True)])
+        _import(store, [plant(*each) for each in zip(ids, names, tags, strict=True)])
     return path
 
 

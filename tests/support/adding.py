@@ -8,13 +8,19 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Self
 
+from plantdesk.domain.validation import new_plant
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.domain.validation import NewPlant
+
+
+def plant(plant_id: int, name: str, tag: str | None = None) -> NewPlant:
+    """Return a plant to be added."""
+    return new_plant({"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag}))
 
 
 def add_each(store: PlantStore, entries: Sequence[tuple[NewPlant, Source]]) -> list[PlantRow | PlantDeskError]:

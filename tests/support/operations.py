@@ -23,8 +23,8 @@ import psycopg
 from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.history import Change
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import FORM
-from plantdesk.domain.validation import NewPlant
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.support.waiting import SECONDS
 
@@ -104,7 +104,7 @@ class User:
     def _add(self, _reader: PlantReader) -> None:
         plant_id = next(self._ids)
         operation = Operation(Kind.ADD, plant_id, f"added {plant_id}")
-        self._do(operation, lambda: self._store.add(NewPlant(plant_id, operation.value), FORM).result(SECONDS))
+        self._do(operation, lambda: self._store.add(NewPlant(id=plant_id, name=operation.value), FORM).result(SECONDS))
 
     def _edit(self, reader: PlantReader) -> None:
         seen = reader.plant(self._random.choice(REGISTERS))
@@ -260,4 +260,4 @@ def _reads(done: list[Operation], log: _Log) -> Iterable[str]:
 def add_registers(store: PlantStore) -> None:
     """Add the plants that the desks edit."""
     for plant_id in REGISTERS:
-        store.add(NewPlant(plant_id, f"plant {plant_id}"), FORM).result(SECONDS)
+        store.add(NewPlant(id=plant_id, name=f"plant {plant_id}"), FORM).result(SECONDS)

@@ -30,7 +30,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.events import EventKind, OutdatedPositionError, PlantContent, PlantEvent
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source
 from plantdesk.domain.selections import Contains, HasTag, Selection
-from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
+from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.domain.views import Order, View
 from plantdesk.store.sql import NO_ROOM
 from tests.support.adding import add_each
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.domain.edits import Edit, Undone
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.selections import Term
     from plantdesk.domain.views import Counts

@@ -13,8 +13,7 @@ from plantdesk.cli.commands.stores import open_existing_store, open_read_only
 from plantdesk.cli.commands.terminal import confirm
 from plantdesk.domain.duplicates import Kept, PlantGroups, merged
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.records import COMMAND, parse_id
-from plantdesk.domain.validation import MAX_NOTE_BYTES
+from plantdesk.domain.records import COMMAND, MAX_NOTE_BYTES, parse_id
 from plantdesk.platform import output
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from plantdesk.store.sql import VERSION
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.records import Source
-    from plantdesk.domain.validation import NewPlant, PlantFields
     from plantdesk.store.postgres.connections import Connection, Transaction
 
     Entry = tuple[NewPlant, Source]
@@ -162,7 +162,7 @@ def _new_row(plant: NewPlant, source: Source, seq: int, added_at: int) -> PlantR
     return PlantRow(plant.id, plant.name, plant.tag, added_at, source, version=-seq)
 
 
-def add_as_next(transaction: Transaction, fields: PlantFields, source: Source) -> PlantRow:
+def add_as_next(transaction: Transaction, fields: Plant, source: Source) -> PlantRow:
     """Add a plant under the next free id, within a transaction. Raises NulRefusedError."""
     if not storable(fields.name, fields.tag):
         raise NulRefusedError

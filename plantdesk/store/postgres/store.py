@@ -33,9 +33,9 @@ from plantdesk.store.postgres.writer import Writer
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.history import Change
+    from plantdesk.domain.models import Plant
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.domain.selections import Selection
-    from plantdesk.domain.validation import PlantFields
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Transaction
 
@@ -93,7 +93,7 @@ class PostgresStore(WrittenStore):
         return self._tokens
 
     @override
-    def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:
+    def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
         return self._writer.submit(lambda transaction: add_as_next(transaction, fields, source))
 
     @override

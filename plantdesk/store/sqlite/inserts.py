@@ -21,7 +21,7 @@ from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_id, last_seq, rows_by_id
 
 if TYPE_CHECKING:
-    from plantdesk.domain.validation import NewPlant, PlantFields
+    from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.store.sqlite.commit_tracker import CommitTracker
 
 
@@ -140,14 +140,14 @@ def new_source(connection: sqlite3.Connection, kind: SourceKind, label: str) -> 
     return Source(cursor.lastrowid or 0, kind, label)
 
 
-def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Source) -> PlantRow:
+def add_as_next(connection: sqlite3.Connection, fields: Plant, source: Source) -> PlantRow:
     """Add a plant under the next free id, within the caller's write transaction."""
     row = _new_row(last_id(connection) + 1, fields, now_ms(), source, last_seq(connection) + 1)
     _insert(connection, [row])
     return row
 
 
-def _new_row(plant_id: int, fields: NewPlant | PlantFields, now: int, source: Source, seq: int) -> PlantRow:
+def _new_row(plant_id: int, fields: NewPlant | Plant, now: int, source: Source, seq: int) -> PlantRow:
     return PlantRow(plant_id, fields.name, fields.tag, now, source, version=-seq)
 
 

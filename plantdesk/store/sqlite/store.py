@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import StoreDamagedError
     from plantdesk.domain.history import Change
+    from plantdesk.domain.models import Plant
     from plantdesk.domain.protocols import PlantImport
     from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.domain.validation import PlantFields
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
     from plantdesk.store.sqlite.tokens import Tokens
@@ -71,7 +71,7 @@ class Store(WrittenStore):
         return Tokens(self.file, self._writer)
 
     @override
-    def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:
+    def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
         def action(connection: sqlite3.Connection) -> tuple[PlantRow, Changes]:
             row = add_as_next(connection, fields, source)
             return row, Changes((row,))

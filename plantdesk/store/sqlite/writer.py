@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.domain.validation import NewPlant
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.transactions import HealthListener
     from plantdesk.store.sqlite.write_connection import WriteConnection

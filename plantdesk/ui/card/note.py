@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreUnreachableError, prevents_changes
-from plantdesk.domain.records import FORM, PlantRow
-from plantdesk.domain.validation import MAX_NOTE_BYTES
+from plantdesk.domain.records import FORM, MAX_NOTE_BYTES, PlantRow
 from plantdesk.ui.qt import fill
 from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, one_line, quoted

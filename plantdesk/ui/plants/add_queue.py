@@ -22,9 +22,9 @@ from plantdesk.ui.background import next_free_id
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.validation import NewPlant
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.bridge import Bridge
 

@@ -13,12 +13,13 @@ from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import IdTakenError, SamePlantError
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
+from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.postgres.connections import NulRefusedError
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantStore
     from tests.store.contract.conftest import Open
 

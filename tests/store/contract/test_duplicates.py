@@ -10,9 +10,9 @@ import pytest
 from plantdesk.domain.duplicates import Kept, PlantGroups
 from plantdesk.domain.edits import Insert, MergePlants, SetTag, edited
 from plantdesk.domain.folding import alike_key
-from plantdesk.domain.records import COMMAND, FORM, now_ms
+from plantdesk.domain.records import COMMAND, FORM, MAX_NOTE_BYTES, now_ms
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import MAX_NOTE_BYTES, new_plant
+from plantdesk.domain.validation import new_plant
 from tests.store.contract.test_changes import add, apply, rows, titles, undo
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS

@@ -16,10 +16,10 @@ from plantdesk.domain.protocols import FindsRows
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import NewPlant, new_plant
+from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import Order, View
 from plantdesk.store.sql import NO_ROOM
-from tests.support.adding import add_each
+from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def test_a_sort_of_more_plants_than_a_first_page(
         return f"{chance.choice(words)} {number}", chance.choice(words) if number < tagged else None
 
     plants = [(number, *texts(number)) for number in range(1, 1501)]
-    add_each(store, [(NewPlant(number, name, tag), FORM) for number, name, tag in plants])
+    add_each(store, [(plant(*each), FORM) for each in plants])
     by_tag = order is Order.TAG
     expected = sorted(plants, key=lambda each: (fold(each[2] or "") if by_tag else "", fold(each[1])))
     if descending:
@@ -220,13 +220,13 @@ def test_a_sort_of_more_plants_than_a_first_page(
 def test_a_plant_that_is_added_again_while_a_view_is_read_is_listed_once(
     store: PlantStore, order: Order, *, descending: bool
 ) -> None:
-    add_each(store, [(NewPlant(number, "Aloe", "a"), FORM) for number in range(1, 701)])
+    add_each(store, [(plant(number, "Aloe", "a"), FORM) for number in range(1, 701)])
     with closing(store.reader()) as reader:
         chunks = reader.ids(View(order=order, descending=descending))
         found = next(chunks).tolist()
         again = found[:9]
         store.apply([DeleteAll(Selection(ids=again))], COMMAND).result(SECONDS)
-        add_each(store, [(NewPlant(number, "Zinnia" if number % 2 else "Aloe", "z"), FORM) for number in again])
+        add_each(store, [(plant(number, "Zinnia" if number % 2 else "Aloe", "z"), FORM) for number in again])
         found += [plant_id for chunk in chunks for plant_id in chunk]
     assert sorted(found) == [*range(1, 701)]
 

@@ -27,8 +27,8 @@ from tests.support.tcp_proxy import TcpProxy, proxy_to
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.domain.validation import NewPlant
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
 

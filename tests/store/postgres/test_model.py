@@ -19,9 +19,9 @@ from tests.support.samples import some
 from tests.support.store_model import StoreBesideDict
 
 if TYPE_CHECKING:
+    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Source
-    from plantdesk.domain.validation import NewPlant
     from tests.support.postgres_server import PostgresServer
 
 

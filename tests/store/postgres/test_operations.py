@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.import_batches import ImportBatch, OnConflict
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import FORM
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import NewPlant
 from plantdesk.store.postgres.connections import ServerUnreachableError
 from plantdesk.store.postgres.location import PostgresLocation
 from tests.support.operations import Kind, Outcome, User, add_registers, problems
@@ -91,7 +91,7 @@ def _add_in_the_end(store: PlantStore, plant_id: int) -> None:
     """Add a plant as soon as the server is reached again."""
     while True:
         try:
-            store.add(NewPlant(plant_id, "Rose"), FORM).result(SECONDS)
+            store.add(NewPlant(id=plant_id, name="Rose"), FORM).result(SECONDS)
         except ServerUnreachableError:
             time.sleep(0.05)
         else:

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QComboBox, QLineEdit
 
 from plantdesk.domain.edits import DeleteAll, Insert, SetTag, edited
 from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import NewPlant
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, detail_text
@@ -303,7 +303,7 @@ def test_what_cannot_be_undone_is_reported_in_the_window(desk: HistoryDesk) -> N
 
 def test_an_undo_says_under_which_ids_plants_are_back(desk: HistoryDesk) -> None:
     desk.change(DeleteAll(Selection(ids=[3])))
-    desk.change(Insert(NewPlant(3, "Another")))
+    desk.change(Insert(NewPlant(id=3, name="Another")))
     desk.open()
     desk.until(lambda: len(desk.rows()) == 3)
     desk.enter(2)

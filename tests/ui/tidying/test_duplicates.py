@@ -13,18 +13,17 @@ from PySide6.QtWidgets import QComboBox
 
 from plantdesk.domain.edits import Insert, edited
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
-from plantdesk.domain.validation import new_plant
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.tidying.duplicate_list import DuplicateList, DuplicateModel
 from plantdesk.ui.tidying.duplicates_dialog import DuplicatesDialog
 from plantdesk.ui.tidying.feature import Tidying
+from tests.support.adding import plant
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.domain.validation import NewPlant
     from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
@@ -46,7 +45,7 @@ class TidyingDesk(Desk):
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
         super().__init__(qtbot, context.page.window())
         self.context, self.store = context, store
-        store.apply([Insert(_plant(*values[:3]), values[3]) for values in PLANTS], FORM).result()
+        store.apply([Insert(plant(*values[:3]), values[3]) for values in PLANTS], FORM).result()
         context.undo_stack.set_store(store)
         self.feature = Tidying(context)
         self.feature.set_store(OpenStore(store, queries))
@@ -79,10 +78,6 @@ class TidyingDesk(Desk):
     def rows(self) -> dict[int, PlantRow]:
         with closing(self.store.reader()) as reader:
             return reader.rows(range(100))
-
-
-def _plant(plant_id: int, name: str, tag: str | None) -> NewPlant:
-    return new_plant({"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag}))
 
 
 @pytest.fixture
@@ -118,8 +113,8 @@ def test_a_merge_keeps_one_of_each_group_and_ctrl_z_brings_the_others_back(desk:
 
 
 def test_plants_that_were_added_together_or_agree_in_everything_are_left(desk: TidyingDesk) -> None:
-    salvias = [Insert(_plant(plant_id, "Salvia", None), note) for plant_id, note in ((10, None), (11, "cut back"))]
-    ferns = [[Insert(_plant(plant_id, "Fern", None))] for plant_id in (12, 13)]
+    salvias = [Insert(plant(plant_id, "Salvia", None), note) for plant_id, note in ((10, None), (11, "cut back"))]
+    ferns = [[Insert(plant(plant_id, "Fern", None))] for plant_id in (12, 13)]
     for inserts in (salvias, *ferns):
         desk.store.apply(inserts, FORM).result()
     desk.find()
@@ -192,7 +187,7 @@ def test_without_duplicates_there_is_nothing_to_merge(desk: TidyingDesk) -> None
 
 
 def test_a_long_list_is_read_as_one_scrolls(desk: TidyingDesk) -> None:
-    plants = [Insert(_plant(1000 + n, f"{('Hosta', 'hosta')[n % 2]} {n // 2}", None), None) for n in range(600)]
+    plants = [Insert(plant(1000 + n, f"{('Hosta', 'hosta')[n % 2]} {n // 2}", None), None) for n in range(600)]
     desk.store.apply(plants, FORM).result()
     desk.find()
     first = desk.view.model().rowCount()

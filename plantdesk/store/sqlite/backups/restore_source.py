@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
-from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, SMALLEST_ID, SourceKind
-from plantdesk.domain.validation import MAX_NOTE_BYTES
+from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.conditions import IS_ASCII, add_functions, folded_sql
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
