@@ -105,28 +105,3 @@ class StoreTable(SQLModel, table=True):
     other_commits: int = Field(description="The key of the last commit that has one: `sqlite/commit_key`")
     counted_seq: int = Field(description="The tokens' `plants_added` counts the plants up to this seq")
     last_id: int = Field(description="At least the id of every deleted plant below 2^62, so that none is given twice")
-
-
-class CountedAtTable(SQLModel, table=True):
-    """At most one row: the state of the store in which the plants of `plant_count` were counted."""
-
-    __tablename__ = "counted_at"
-    __table_args__ = (CheckConstraint("id = 1"),)
-
-    id: int | None = Field(default=None, primary_key=True)
-    seq: int = Field(description="The largest one of a plant")
-    change: int = Field(description="The last one, of so many plants that counting what it changed would be slow")
-    day_start: int = Field(description="The local day, in milliseconds since 1970, UTC")
-    day_stop: int
-    today: int = Field(description="Plants added on that day")
-
-
-class PlantCountTable(SQLModel, table=True):
-    """The number of plants of a tag, of those without one, or of a source."""
-
-    __tablename__ = "plant_count"
-
-    id: int | None = Field(default=None, primary_key=True)
-    tag: str | None = Field(default=None, description="NULL: no tag, or a number of a source")
-    source_id: int | None = Field(default=None, description="NULL: the number of a tag")
-    plants: int

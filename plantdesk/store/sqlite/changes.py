@@ -52,7 +52,6 @@ from plantdesk.store.history import (
 )
 from plantdesk.store.sql import NO_ROOM, sql
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql, ids_of
-from plantdesk.store.sqlite.counts import store_counts
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.row_reads import last_id, last_seq, rows_by_id
 
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change, ChangeKind
     from plantdesk.domain.rewriting import Rewritten
     from plantdesk.domain.selections import Selection
-    from plantdesk.domain.views import Counts
 
 _PLANT = f"SELECT :number, plant.id, :after, {COLUMNS}, change FROM plant"
 
@@ -95,12 +93,11 @@ _EXTENT = f"SELECT count(*), total({FULL_IMAGE_SIZE}), count(*) - count(after) F
 
 
 class Extent(NamedTuple):
-    """The plants of a change, the bytes of their before-images, how many it deletes, and `next_counts` if known."""
+    """The plants of a change, the bytes of their before-images, and how many it deletes."""
 
     plants: int
     size: float
     deleted: int = 0
-    counts: Counts | None = None
 
 
 class ChangeEntry(NamedTuple):
@@ -174,14 +171,13 @@ def extent_of(connection: sqlite3.Connection, number: int) -> Extent:
 def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
     """Add the entry of a change that is complete; without an extent its before-images are counted. Return it."""
     number, source, kind, parameters, undoes, extent = entry
-    plants, size, _, counts = extent or extent_of(connection, number)
+    plants, size, _ = extent or extent_of(connection, number)
     sql = """INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, size)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
     stored = json.dumps(parameters | {LAST_SEQ: last_seq(connection)})
     values = (number, now_ms(), source.id, kind, stored, plants, undoes, round(size))
     connection.execute(sql, values)
     connection.execute(_REMEMBER_IDS, {"number": number})
-    store_counts(connection, plants, counts)
     return read_change(connection.execute, number)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 import threading
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter, lt
@@ -34,7 +33,6 @@ from plantdesk.domain.records import Changes, SourceKind, now_ms
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.counts import MAX_TAGS, counts_after, next_counts
 from plantdesk.store.sqlite.files.table_file import connect_with_table_file
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.inserts import new_source
@@ -126,8 +124,6 @@ class _Compared(NamedTuple):
     replaced_size: int | None
     #: The columns in which a row has a value.
     given: set[str]
-    #: The numbers of rows by tag; None with very many tags, or where not all rows are added.
-    tags: Counter[str | None] | None
 
 
 class SqliteImport(PlantImport):
@@ -143,8 +139,6 @@ class SqliteImport(PlantImport):
         self._rows = 0
         #: The columns in which a row has a value.
         self._given: set[str] = set()
-        #: The numbers of rows by tag, as long as there are not very many tags.
-        self._tags: Counter[str | None] | None = Counter()
         self._ascending, self._lacks_ids = True, False
         self._last = -(2**63) - 1
         with ExitStack() as stack, translate_errors():
@@ -166,9 +160,6 @@ class SqliteImport(PlantImport):
         self._lacks_ids = self._lacks_ids or len(known) < len(ids)
         self._ascending = self._ascending and all(map(lt, [self._last, *known], known))
         self._last = known[-1] if known else self._last
-        if self._tags is not None:
-            self._tags.update(tags)
-            self._tags = self._tags if len(self._tags) <= MAX_TAGS else None
         texts = "".join(names) + "".join(filter(None, tags))
         is_plain = texts.isascii() and "\0" not in texts
         folds = () if is_plain else [*map(folded, names, tags)]
@@ -212,9 +203,7 @@ class SqliteImport(PlantImport):
             replaced_size = self._replaced_size() if self._ascending else None
             (has_fresh,) = self._connection.execute("SELECT EXISTS (SELECT 1 FROM other.fresh)").fetchone()
         is_plain = self._ascending and not has_fresh and counts.new == self._rows
-        added = counts.new + (counts.clashing if on_conflict is OnConflict.NEW_ID else 0)
-        tags = self._tags if added == self._rows else None
-        self._compared = _Compared(*state, counts, is_plain, replaced_size, self._given, tags)
+        self._compared = _Compared(*state, counts, is_plain, replaced_size, self._given)
         return self._compared.counts
 
     def _replaced_size(self) -> int:
@@ -352,16 +341,12 @@ class _Write:
             "source": source.id,
         }
         counts, replaced_size = self._compared.counts, self._compared.replaced_size
-        known, tags = None, self._compared.tags
-        before = None if tags is None else next_counts(connection, tags.total())
         plants = self._insert(connection, values) if counts.new or self._on_conflict is OnConflict.NEW_ID else 0
         size = None if replaced_size is None else IMAGE_SIZE * plants + replaced_size
         if self._on_conflict is OnConflict.REPLACE:
             plants += self._replace(connection, number)
-        if before is not None and tags is not None:
-            known = counts_after(before, tags, source, last_seq(connection))
         file = {"file": parameter(self._label)}
-        extent = None if size is None else Extent(plants, size, counts=known)
+        extent = None if size is None else Extent(plants, size)
         return Applied(record(connection, ChangeEntry(number, source, ChangeKind.IMPORT, file, extent=extent)))
 
     def _insert(self, connection: sqlite3.Connection, values: dict[str, int]) -> int:

@@ -189,6 +189,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
            FROM old_store""",
         "DROP TABLE old_store",
     ),
+    (
+        # The plants are counted when the counts are asked for.
+        "DROP TABLE counted_at",
+        "DROP TABLE plant_count",
+    ),
 )
 
 #: Instructions of SQLite's machine that all steps take for a plant, measured.

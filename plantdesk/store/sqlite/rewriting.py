@@ -15,7 +15,6 @@ from plantdesk.domain.records import Changes
 from plantdesk.store.events import Position
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, Extent, apply, begin, compute, finish, write_computed
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.counts import next_counts
 from plantdesk.store.sqlite.files.table_file import connect_with_table_file
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.row_reads import last_seq
@@ -73,8 +72,6 @@ class Rewriting:
         if self._since is not None and self._find_touched(connection, _numbers(self._since)):
             connection.execute("DELETE FROM other.rewritten WHERE id IN (SELECT id FROM temp.touched)")
         self._extent = Extent(*connection.execute(_EXTENT).fetchone())
-        if isinstance(self._edit, Rewrite) and not self._edit.rule.sets_tag:
-            self._extent = self._extent._replace(counts=next_counts(connection, self._extent.plants))
 
     @property
     def _since(self) -> str | None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 #: What only SQLite has: counters by which processes notice commits, and stored counts.
-_OF_SQLITE = {"store", "counted_at", "plant_count"}
+_OF_SQLITE = {"store"}
 _TYPES = {BigInteger: "bigint", Integer: "bigint", Text: "text", LargeBinary: "bytea"}
 
 
