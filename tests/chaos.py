@@ -3,9 +3,9 @@
     python -m tests.chaos [--seconds 600]
 
 Posts and adds go on all the time; meanwhile processes are stopped and continued, killed and started again, backups are
-made and restored, the file and its log are replaced, removed or made read-only, the disk fills up, and the clock jumps
-(with libfaketime, where it is installed). Every acknowledged plant must be in the store at the end, or have been in a
-listed backup, the store must pass SQLite's integrity check, and every process must answer or have reported why not.
+made and restored, the file and its log are replaced, removed or made read-only, and the disk fills up. Every
+acknowledged plant must be in the store at the end, or have been in a listed backup, the store must pass SQLite's
+integrity check, and every process must answer or have reported why not.
 Needs root on Linux, for a small disk in memory; PlantDesk runs without root's right to write to read-only files. Not
 part of the test suite: it runs as long as the caller asks.
 """
@@ -39,7 +39,6 @@ _DISK_SIZE = "1g"
 #: Restores and replaced files in one run, each of which makes a backup in every process.
 _MAX_OF_A_KIND = 30
 _WITHOUT_OVERRIDE = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
-_FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
 
 
 class Chaos:
@@ -52,8 +51,6 @@ class Chaos:
         self.undone = 0
         self.home = disk / "home"
         self.database = self.home / "data" / "plants.db"
-        self.clock = disk / "clock"
-        self.clock.write_text("+0\n")
         self.disk = disk
         self.acknowledged: set[int] = set()
         self.saved: set[int] = set()
@@ -71,9 +68,6 @@ class Chaos:
     @property
     def environment(self) -> dict[str, str]:
         own = {"PLANTDESK_HOME": str(self.home), "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(_ROOT)}
-        if _FAKETIME is not None:
-            own |= {"LD_PRELOAD": str(_FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.clock)}
-            own |= {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_NO_CACHE": "1"}
         return {**os.environ, **own}
 
     def next_id(self) -> int:
@@ -214,9 +208,6 @@ class Chaos:
         self.ended.wait(self.random.uniform(0.5, 3))
         ballast.unlink()
 
-    def jump(self) -> None:
-        self.clock.write_text(f"{self.random.choice(['+0', '+3d', '-2y', '+4y', '-1h'])}\n")
-
     def trace(self, what: str) -> None:
         if self.verbose:
             print(f"{time.strftime('%H:%M:%S')} {len(self.acknowledged):6} {what}", flush=True)
@@ -230,7 +221,7 @@ class Chaos:
     def run(self, seconds: float) -> None:
         rare = {self.restore, self.replace, self.remove_log}
         events = [self.stop_and_continue, self.kill_and_start, self.back_up, self.move_away_and_back, self.fill_disk]
-        events += [self.make_read_only, self.replace, *rare, *([self.jump] if _FAKETIME is not None else [])]
+        events += [self.make_read_only, self.replace, *rare]
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             event = self.random.choice(events)
@@ -247,7 +238,7 @@ class Chaos:
     # --- the end ---
 
     def finish(self) -> None:
-        self.jump_back()
+        time.sleep(5)
         for name, process in self.servers.items():
             if process.poll() is not None:
                 self.problems.append(f"{name} ended by itself with {process.returncode}")
@@ -266,10 +257,6 @@ class Chaos:
         missing = self.acknowledged - self.saved - _ids_in(self.database)
         if missing:
             self.problems.append(f"{len(missing)} acknowledged plants are missing: {sorted(missing)[:5]}")
-
-    def jump_back(self) -> None:
-        self.clock.write_text("+0\n")
-        time.sleep(5)
 
     def _answer(self, name: str) -> int:
         status = 0
@@ -316,7 +303,7 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="print each event")
     parser.add_argument("--keep", type=Path, help="a new folder for the files of a run with problems")
     options = parser.parse_args()
-    print(f"seed {options.seed}, clock {'jumps' if _FAKETIME else 'stays'}", flush=True)
+    print(f"seed {options.seed}", flush=True)
     with small_disk() as disk:
         chaos = Chaos(disk, options.seed, verbose=options.verbose)
         for name in ("serve", "window"):
