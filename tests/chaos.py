@@ -108,7 +108,9 @@ class Chaos:
             self.answers[f"{name}: {status}"] += 1
             if status == 200:
                 self.acknowledged.add(plant_id)
-            elif status not in {401, 503}:
+            elif status == 401:  # a restored state, or a copy, has no token, or others
+                self.token = self.command("token", "create", f"{name} {plant_id}").stdout.strip()
+            elif status != 503:
                 self.problems.append(f"{name} answered {status}")
 
     def _post(self, port: int, plant_id: int) -> int:
