@@ -10,12 +10,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import accumulate, chain
 from json.scanner import make_scanner
 from typing import NamedTuple, NoReturn
-
-from typing_extensions import override
 
 from plantdesk.domain.errors import LISTED, ErrorNumber, PlantDeskError, Text, joined, shortened
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
@@ -25,12 +22,6 @@ from plantdesk.domain.validation import UnfitNumber
 _MAX_DIGITS = 19
 #: A larger exponent exceeds the number of digits that a body of 1 MiB can have.
 _MAX_EXPONENT_DIGITS = 8
-#: Characters that are parsed at once, in up to 10 ms, during which no other thread runs; more are parsed in steps.
-_LARGE = 150_000
-#: Characters of such a step, how deep the values are that it takes at once, and how deep values may be.
-_STEP, _STEP_DEPTH, _MAX_DEPTH = 65_536, 4, 1000
-_CLOSING = {"[": "]", "{": "}"}
-_BLANK_OR_COMMA = " \t\r\n,"
 #: Repeated members that the message names.
 _MAX_NAMED = 5
 #: Characters before and after an error that a message shows.
@@ -66,10 +57,7 @@ class RepeatedMemberError(PlantDeskError):
 
 
 def parse_object(data: bytes | bytearray) -> dict[str, object]:
-    """Return the members of the JSON object in `data`. Raises NotJsonError, NotAnObjectError, RepeatedMemberError.
-
-    Nested values are checked for syntax only; those of a large body are empty.
-    """
+    """Return the members of the JSON object in `data`. Raises NotJsonError, NotAnObjectError, RepeatedMemberError."""
     text = _text(data)
     members = _plain_object(text) or _members(_value(text))
     for name, value in members.items():
@@ -132,8 +120,6 @@ def plain_items(text: str) -> list[dict[str, object]] | None:
 
     None where they are not, where a member may be repeated, or where there is an error. Integers have any size.
     """
-    if len(text) > _LARGE:
-        return None
     try:
         items, end = _scan_plain(f"[{text}]", 0)
     except (ValueError, RecursionError, StopIteration, NotJsonError):
@@ -149,7 +135,7 @@ def plain_items(text: str) -> list[dict[str, object]] | None:
 def _plain_object(text: str) -> dict[str, object] | None:
     """Return the members of an object that is all of a text; None where more is to be done, or said of it."""
     try:
-        top, end = _scan(text, 0) if len(text) <= _LARGE else (None, 0)
+        top, end = _scan(text, 0)
     except (ValueError, RecursionError, StopIteration, NotJsonError):
         return None  # it is parsed again for the message
     if end < len(text) or not isinstance(top, _Object):
@@ -207,24 +193,12 @@ def array_items(pieces: Iterator[str], longest: int) -> Iterator[Items]:
         raise buffer.error(Text("Something follows the end of the array."))
 
 
-class _Text:
-    """A text to be parsed, which may go on: `longer` adds to it."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def longer(self) -> bool:
-        """Add to the text without a change of positions; False where there is no more."""
-        return False
-
-
-class _Buffer(_Text):
+class _Buffer:
     """The part of a file that is being parsed."""
 
     def __init__(self, pieces: Iterator[str], longest: int) -> None:
         self._pieces, self._longest = pieces, longest
-        super().__init__("")
-        self.at = 0
+        self.text, self.at = "", 0
         self._line, self._counted = 1, 0
         #: Whether the text is not yet read by `plain_items`.
         self._is_fresh = False
@@ -281,7 +255,7 @@ class _Buffer(_Text):
         self.next_character()
         while True:
             try:
-                value, end = _decoded(self, self.at)
+                value, end = _DECODER.raw_decode(self.text, self.at)
             except NotJsonError as error:
                 raise self._item_error(error.text) from None
             except RecursionError:
@@ -300,11 +274,6 @@ class _Buffer(_Text):
                 if self.text[end - 1] == "}" or end < len(self.text) or not self._more():  # a number may go on
                     line, text, self.at = self.line(), self.text[self.at : end], end
                     return [line], [_members_or_unread(value, text)]
-
-    @override
-    def longer(self) -> bool:
-        # `_more` leaves out what is before an item: positions stay as they are where there is nothing.
-        return self.at == 0 and len(self.text) <= self._longest and self._more()
 
     def _item_error(self, reason: Text) -> FileSyntaxError:
         return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))
@@ -357,140 +326,11 @@ def _value(text: str) -> object:
 
 def _whole(text: str) -> object:
     """Return the value that is all of a text. Raises json.JSONDecodeError, NotJsonError, RecursionError."""
-    value, end = _decoded(_Text(text), _after_blanks(text, 0))
+    value, end = _DECODER.raw_decode(text, _after_blanks(text, 0))
     end = _after_blanks(text, end)
     if end < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
     return value
-
-
-def _decoded(source: _Text, at: int) -> tuple[object, int]:
-    """Return the value at a position and its end; what is nested in a large object is only checked, and left out.
-
-    Of a large object that goes on only the last step is repeated. Raises json.JSONDecodeError, NotJsonError,
-    RecursionError.
-    """
-    if len(source.text) - at <= _LARGE or source.text[at] != "{":
-        return _without_nested(source, at)
-    members: list[tuple[str, object]] = []
-    at = _after_blanks(source.text, at + 1)
-    while not source.text.startswith("}", at):
-        end = _after_items(source.text, at, "}")
-        if end > at:
-            members += _DECODER.decode(f"{{{source.text[at:end].rstrip(_BLANK_OR_COMMA)}}}")
-            at = end
-            continue
-        try:
-            member, at = _member(source, at)
-        except json.JSONDecodeError:
-            if not source.longer():
-                raise
-            at = _after_blanks(source.text, at)  # the text may have ended in blanks
-        else:
-            members.append(member)
-    return _Object(members), at + 1
-
-
-def _member(source: _Text, at: int) -> tuple[tuple[str, object], int]:
-    """Return the member at a position of an object, and the position of the next one or of the closing bracket."""
-    name, at = _name(source.text, at)
-    value, at = _without_nested(source, at)
-    at = _after_blanks(source.text, at)
-    return (name, value), at if source.text.startswith("}", at) else _after_comma(source.text, at)
-
-
-def _without_nested(source: _Text, at: int) -> tuple[object, int]:
-    text = source.text
-    if len(text) - at <= _LARGE or text[at] not in _CLOSING:
-        return _DECODER.raw_decode(text, at)
-    return [] if text[at] == "[" else _Object(), _end(source, at)
-
-
-def _end(source: _Text, at: int) -> int:
-    """Return the end of the array or object at a position."""
-    unclosed: list[str] = []  # the brackets that close them, the innermost last
-    at = _opened(source.text, at, unclosed)
-    while unclosed:
-        try:
-            at = _after_step(source.text, at, unclosed)
-        except json.JSONDecodeError:
-            if not source.longer():
-                raise
-            at = _after_blanks(source.text, at)  # the text may have ended in blanks
-    return at
-
-
-def _after_step(text: str, at: int, unclosed: list[str]) -> int:
-    """Return the position behind the item or the closing bracket at a position, and behind others after it."""
-    closing = unclosed[-1]
-    if text.startswith(closing, at):
-        after = _after_item(text, at + 1, unclosed[-2]) if len(unclosed) > 1 else at + 1
-        unclosed.pop()
-        return after
-    if closing == "}":
-        _, at = _name(text, at)
-    if text[at : at + 1] in _CLOSING:
-        return _opened(text, at, unclosed)
-    _, at = _DECODER.raw_decode(text, at)
-    return _after_item(text, at, closing)
-
-
-def _opened(text: str, at: int, unclosed: list[str]) -> int:
-    """Return the position behind an opening bracket, and behind the items that a step takes at once."""
-    if len(unclosed) == _MAX_DEPTH:
-        raise RecursionError
-    unclosed.append(_CLOSING[text[at]])
-    return _after_items(text, _after_blanks(text, at + 1), unclosed[-1])
-
-
-def _after_item(text: str, at: int, closing: str) -> int:
-    """Return the position of the next item that is no part of a step, or of the closing bracket."""
-    at = _after_blanks(text, at)
-    return at if text.startswith(closing, at) else _after_items(text, _after_comma(text, at), closing)
-
-
-def _after_items(text: str, at: int, closing: str) -> int:
-    """Return the position behind the items that a step takes at once; a comma behind them is taken as well."""
-    found = _items_of_step(closing).match(text, at, at + _STEP)
-    return at if found is None else found.end()
-
-
-@cache
-def _items_of_step(closing: str) -> re.Pattern[str]:
-    """Return the pattern of items before a closing bracket. Only large texts need it: compiling it takes 20 ms."""
-    blanks = r"[ \t\r\n]*+"
-    text = r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
-    value = scalar = rf"(?:{text}|-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?+[0-9]++)?|true|false|null)"
-
-    def items(closing: str) -> str:
-        item = value if closing == "]" else f"{text}{blanks}:{blanks}{value}"
-        return rf"(?:{item}{blanks}(?:,{blanks}(?=[^]}}])|(?=\{closing})))*"
-
-    for _ in range(_STEP_DEPTH):
-        value = rf"(?:{scalar}|\[{blanks}{items(']')}\]|\{{{blanks}{items('}')}\}})"
-    return re.compile(items(closing))
-
-
-def _name(text: str, at: int) -> tuple[str, int]:
-    """Return the name at a position, and where its value begins."""
-    if not text.startswith('"', at):
-        raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
-    name, at = _DECODER.raw_decode(text, at)
-    at = _after_blanks(text, at)
-    if not text.startswith(":", at):
-        raise json.JSONDecodeError("Expecting ':' delimiter", text, at)
-    return name, _after_blanks(text, at + 1)
-
-
-def _after_comma(text: str, at: int) -> int:
-    if not text.startswith(",", at):
-        raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
-    after = _after_blanks(text, at + 1)
-    if after == len(text):  # what follows may close the array, which the next step could not refuse
-        raise json.JSONDecodeError("Expecting value", text, after)
-    if text[after : after + 1] in {"]", "}"}:
-        raise json.JSONDecodeError("Illegal trailing comma", text, at)
-    return after
 
 
 def _after_blanks(text: str, at: int) -> int:
