@@ -251,7 +251,9 @@ class EditCommands(Feature):
     def _on_undone(self, undone: Undone) -> None:
         toast, stack, step = self.context.page.toast, self.context.undo_stack, undone.change
         text = self.tr("Redone: {title}") if step.kind is ChangeKind.REDO else self.tr("Undone: {title}")
-        title = text.format(title=one_line(shown(step.plain_title)))
+        title = one_line(shown(step.title))
+        if step.subject[0] is not ChangeKind.INSERT:
+            title = text.format(title=one_line(shown(step.plain_title)))
         moved = "" if undone.moved_text is None else f" {shown(undone.moved_text)}"
         if not undone.skipped:
             if step == stack.next_redo:
