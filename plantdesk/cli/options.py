@@ -48,7 +48,7 @@ examples:
                                     a token for a program
   plantdesk serve --port 8722       only the API, on another port
   plantdesk help files              a page of the manual: window, commands, api,
-                                    files, data, desks, measurements
+                                    files, data, desks, measurements, news
 
 PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;

@@ -102,10 +102,8 @@ class HelpCommands(Feature):
 
     @Slot()
     def show_news(self) -> None:
-        """Show the changes of this version."""
-        from plantdesk.ui.window.manual_dialog import NEWS
-
-        self._open_manual().show_page(NEWS)
+        """Show what users can do since this version."""
+        self._open_manual().show_page("news")
 
     def show_page(self, name: str, heading: str) -> None:
         """Show a page of the manual, from a heading on."""
