@@ -45,6 +45,7 @@ from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.quick_entry import QuickWindow
+from plantdesk.ui.plants.search_bar import FilterChip
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
@@ -950,6 +951,26 @@ def test_size_place_search_and_what_is_typed_are_there_after_a_kill(
         assert desk.window.geometry() == QRect(60, 50, 700, 500)
         qtbot.waitUntil(lambda: desk.the(SearchField).text() == "fern", timeout=MILLISECONDS)
         assert desk.name.text() == "Dill"
+
+
+def test_typed_terms_stay_text_and_chips_stay_chips_over_a_restart(qtbot: QtBot, qapp: QApplication) -> None:
+    def search(desk: ProgramDesk) -> tuple[str, list[str]]:
+        chips = [each.text() for each in desk.window.findChildren(FilterChip) if each.isVisible()]
+        return desk.the(SearchField).text(), chips
+
+    with running(qtbot, qapp, paths.database_file()) as desk:
+        desk.until_on()
+        desk.the(SearchField).setFocus()
+        QTest.keyClicks(desk.the(SearchField), "added:today")
+        desk.press(Qt.Key.Key_Return)
+        QTest.keyClicks(desk.the(SearchField), "fern tag:kitchen")
+        assert search(desk) == ("fern tag:kitchen", ["Today"])
+    with running(qtbot, qapp, paths.database_file()) as desk:
+        desk.until_on()
+        assert search(desk) == ("fern tag:kitchen", ["Today"])
+        desk.the(SearchField).selectAll()
+        QTest.keyClicks(desk.the(SearchField), "rose")
+        assert search(desk) == ("rose", ["Today"])
 
 
 def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qtbot: QtBot, qapp: QApplication) -> None:

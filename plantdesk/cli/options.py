@@ -48,7 +48,7 @@ examples:
                                     a token for a program
   plantdesk serve --port 8722       only the API, on another port
   plantdesk help files              a page of the manual: window, commands, api,
-                                    files, data, desks, measurements
+                                    files, data, desks, measurements, news
 
 PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
@@ -360,6 +360,8 @@ def _add_duplicates(commands: Commands) -> None:
     command.add_argument("--json", action="store_true", help=_JSON)
     command.add_argument("--merge", action="store_true", help="make one plant of each group, with the notes of all")
     command.add_argument("--keep", choices=_KEPT, help="with --merge: the plant that stays (default: lowest, by ID)")
+    together = "with --merge: also plants that were added together, such as 20 x Salvia, or that agree in everything"
+    command.add_argument("--all", action="store_true", help=together)
     _add_merge_options(command)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import combining, normalize
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _PAGE = 5_000
 #: Characters of a text that are compared: it is about what a user sees.
 _MAX_COMPARED = 1000
+#: Milliseconds between the plants of one change at most: each is a statement, also on a server that is far away.
+_MAX_PAUSE = 1000
 
 
 class Kept(StrEnum):
@@ -75,12 +77,24 @@ def intended(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, P
     rows = _present(groups, read)
     found = set()
     for group, size in enumerate(groups.sizes):
-        plants = {row and (row.name, row.added_at, (row.tag, row.note)) for row in islice(rows, size)}
+        plants = {row and (row.name, added_of(row), (row.tag, row.note)) for row in islice(rows, size)}
         if None not in plants:
-            names, times, others = map(set, zip(*filter(None, plants), strict=True))
-            if len(names) == 1 and (len(times) == 1 or len(others) == 1):
+            names, added, others = map(set, zip(*filter(None, plants), strict=True))
+            if len(names) == 1 and (are_together(added) or len(others) == 1):
                 found.add(group)
     return found
+
+
+def added_of(row: PlantRow) -> tuple[int, bool]:
+    """Return when a plant was added, and whether by a change or changed since, for `are_together`."""
+    return row.added_at, row.version > 0
+
+
+def are_together(added: Collection[tuple[int, bool]]) -> bool:
+    """Whether plants were added at one time, or one after the other by what may be one change."""
+    times = sorted({time for time, _ in added})
+    pauses = (later - earlier for earlier, later in pairwise(times))
+    return len(times) == 1 or (all(is_changed for _, is_changed in added) and max(pauses) <= _MAX_PAUSE)
 
 
 class MergedPage(NamedTuple):

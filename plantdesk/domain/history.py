@@ -80,6 +80,9 @@ class Change(NamedTuple):
     @property
     def title(self) -> Text:
         """What the change did."""
+        kind, parameters, plants = self.subject
+        if kind is ChangeKind.INSERT:
+            return title(self.kind, parameters, plants)
         undo, redo = Text("Undo: {change}"), Text("Redo: {change}")
         found = {ChangeKind.UNDO: undo, ChangeKind.REDO: redo}.get(self.kind)
         return self.plain_title if found is None else found.filled(change=self.plain_title)
@@ -159,6 +162,8 @@ _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
     ({ChangeKind.IMPORT}, {"file"}, Text("Import {plants} from {file}")),
     ({ChangeKind.RESTORE}, {"backup"}, Text("Restore {backup}")),
     ({ChangeKind.INSERT}, set(), Text("Add {plants}")),
+    ({ChangeKind.UNDO}, set(), Text("Took back {plants}")),  # of an addition, as its redo
+    ({ChangeKind.REDO}, set(), Text("Added {plants} again")),
     ({ChangeKind.NOTE}, set(), Text("Change the note of {plants}")),
 )
 

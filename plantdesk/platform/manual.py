@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from plantdesk import __version__
 from plantdesk.platform import paths
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 #: The pages, in the order of `index.md`.
-PAGES = ("window", "commands", "api", "files", "data", "desks", "measurements")
+PAGES = ("window", "commands", "api", "files", "data", "desks", "measurements", "news")
 
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -26,16 +25,6 @@ def folder() -> Path:
 def page(name: str) -> str:
     """Return a page in Markdown, without pictures, which packages leave out. Raises OSError."""
     return _PICTURE.sub("", (folder() / f"{name}.md").read_text(encoding="utf-8"))
-
-
-def news() -> str:
-    """Return what is new in this version, of the changelog, as a page in Markdown. Raises OSError."""
-    resources = paths.resources_folder()
-    packaged = resources / "CHANGELOG.md"
-    text = (packaged if packaged.is_file() else resources.parent / "CHANGELOG.md").read_text(encoding="utf-8")
-    sections = re.findall(r"^## \[([^\]]+)\][^\n]*\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
-    found = next((changes for version, changes in sections if version == __version__), "")
-    return f"# What is new\n\n**PlantDesk {__version__}**\n\n{found.strip()}\n"
 
 
 def about(command: str) -> str:

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.cli.main import main
+from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
+from tests.support.adding import plant
 from tests.support.terminals import Terminal, agree_at_terminal
 from tests.support.waiting import SECONDS
 
@@ -329,6 +331,15 @@ def test_an_undo_reports_what_it_left(run: Run) -> None:
     assert report.rstrip().endswith("3")
     assert json.loads(run("get", "3", "--json")[1])["note"] == "mine"
     assert json.loads(run("get", "-1", "--json")[1])["tag"] == "kitchen"
+
+
+def test_the_history_names_the_undo_of_an_addition(run: Run) -> None:
+    with closing(Store(paths.database_file())) as store:
+        store.apply([Insert(plant(number, "Salvia")) for number in range(10, 30)], FORM).result(SECONDS)
+    assert run("undo")[2].startswith("Took back 20 plants (20 plants), made")
+    assert run("redo")[2] == "Added 20 plants again (20 plants).\n"
+    titles = [each["title"] for each in json.loads(run("history", "--json")[1])]
+    assert titles == ["Added 20 plants again", "Took back 20 plants", "Add 20 plants"]
 
 
 def test_an_undo_says_that_added_plants_stay(run: Run) -> None:

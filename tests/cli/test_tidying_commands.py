@@ -116,6 +116,22 @@ def test_all_duplicates_are_merged_as_one_change(run: Run, keep: list[str], left
     assert plants(run) == before
 
 
+def test_plants_that_were_added_together_are_merged_only_when_asked(run: Run, location: StoreLocation) -> None:
+    with closing(location.open()) as store:
+        for ids, name in ((range(20, 25), "Salvia"), ([40], "Dill"), ([50], "Dill")):
+            store.apply([Insert(plant(each, name)) for each in ids], FORM).result(SECONDS)
+    run("edit", "21", "--note", "cut back")
+    left = "7 plants in 2 groups stay: they were added together, or have the same name, tag and note. "
+    left += "--all merges them as well.\n"
+    assert run("duplicates", "--merge", "--dry-run")[2] == "2 plants would be merged into others.\n" + left
+    assert run("duplicates", "--merge", "--dry-run", "--all")[2] == "7 plants would be merged into others.\n"
+    assert run("duplicates", "--merge", "--yes")[2].endswith(left)
+    assert [each[0] for each in plants(run)] == [1, 6, 9, *range(20, 25), 40, 50]
+    assert run("duplicates", "--merge") == (0, "", left)
+    assert run("duplicates", "--merge", "--all", "--yes")[0] == 0
+    assert [each[0] for each in plants(run)] == [1, 6, 9, 20, 40]
+
+
 def test_named_plants_are_merged_into_another_one(run: Run) -> None:
     before = plants(run)
     code, printed, said = run("merge", "7", "4", "--into", "6", "--dry-run")

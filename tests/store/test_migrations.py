@@ -189,5 +189,7 @@ def test_the_titles_of_an_older_store_become_kinds_and_parameters(
     with closing(Store(path)) as store, closing(store.reader()) as reader:
         redone, undone, change = reader.history()
         assert (str(change.kind), change.parameters) == (kind, parameters)
+        if kind == "insert":
+            undo, redo = "Took back 20 plants", "Added 20 plants again"
         assert [str(each.title) for each in (change, undone, redone)] == [title, undo, redo]
         assert undone.subject[1:] == redone.subject[1:] == change.subject[1:]

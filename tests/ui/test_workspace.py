@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -12,11 +13,12 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.server_state import Failed, On, PortInUseError, PortOfPlantDeskError, ServerState
-from plantdesk.platform import unsaved_file
+from plantdesk.platform import manual, unsaved_file
 from plantdesk.ui.card.sections import CommandButton
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import BarKind
 from tests.support.desk import Desk, menus_of, plain
@@ -456,6 +458,22 @@ def test_the_menus_have_their_commands_in_order(desk: WindowDesk) -> None:
         for menu in menus_of(desk.menu_bar)
     }
     assert found == MENUS
+
+
+def test_what_is_new_names_only_commands_and_settings_that_are_there(desk: WindowDesk) -> None:
+    paths = {
+        f"{plain(menu.title())} > {plain(each.text())}": each.shortcut().toString()
+        for menu in menus_of(desk.menu_bar)
+        for each in menu.actions()
+    }
+    desk.choose("Edit", "Settings…")
+    titles = {section.title for section in desk.window.findChildren(SettingsSection)}
+    titles |= {each.text() for row in desk.window.findChildren(SettingRow) for each in row.findChildren(QLabel)}
+    paths |= {f"Settings > {title}": "" for title in titles}
+    text = manual.page("news")
+    named = re.findall(r"\*\*([^*]+)\*\*(?: \(([^)]+)\))?", text)
+    assert len(named) == text.count(" > ") > 20
+    assert [(path, keys) for path, keys in named if path not in paths or keys not in {"", paths[path]}] == []
 
 
 def test_no_two_commands_share_a_key_or_a_letter_of_their_menu(desk: WindowDesk) -> None:

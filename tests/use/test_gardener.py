@@ -86,7 +86,7 @@ def make_mistakes(user: User, garden: Garden) -> None:
     garden.append(("Salvia officinalis", None))
     user.sees("Added “A mistake”.")
     user.press("ctrl+z")
-    user.sees("Undone: Add “A mistake”.")
+    user.sees("Took back “A mistake”.")
     user.has(garden)
     user.press("shift+Tab")
     user.types("7", "Hosta sieboldiana", "Hosta lancifolia")  # Enter goes from the ID on to the name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report
 from plantdesk.cli.commands.stores import open_existing_store, open_read_only
 from plantdesk.cli.commands.terminal import confirm
-from plantdesk.domain.duplicates import Kept, PlantGroups, merged
+from plantdesk.domain.duplicates import Kept, PlantGroups, intended, merged
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.records import COMMAND, MAX_NOTE_BYTES, parse_id
 from plantdesk.platform import output
@@ -55,8 +55,8 @@ def duplicates(options: argparse.Namespace) -> int:
 
     Raises NotConfirmedError, NothingMergedError, StoreError.
     """
-    if not options.merge and (options.keep or options.yes or options.dry_run):
-        options.parser.error(Text("--keep, --yes and --dry-run have no effect without --merge"))
+    if not options.merge and (options.keep or options.all or options.yes or options.dry_run):
+        options.parser.error(Text("--keep, --all, --yes and --dry-run have no effect without --merge"))
     if options.merge and options.json:
         options.parser.error(Text("--json has no effect with --merge"))
     with closing(open_read_only(options.database)) as store, closing(store.reader()) as reader:
@@ -64,10 +64,13 @@ def duplicates(options: argparse.Namespace) -> int:
         if not options.merge:
             for batch in batches((_as_json if options.json else _as_text)(_members(reader, groups))):
                 output.write("\n".join(batch))
+        left = intended(groups, reader.rows) if options.merge and not options.all else set()
     if options.merge and groups.sizes:
         from plantdesk.domain.edits import MergePlants
 
-        _merge(MergePlants(groups, Kept(options.keep or Kept.LOWEST_ID)), options)
+        if len(left) < len(groups.sizes):
+            _merge(MergePlants(groups.without(left), Kept(options.keep or Kept.LOWEST_ID)), options)
+        _report_intended(sum(groups.sizes[each] for each in left), len(left))
     elif not options.json:
         count = len(groups.sizes)
         found = f"{len(groups.ids):,} plants in {count:,} group{'s' if count > 1 else ''}."
@@ -111,6 +114,12 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
         raise NothingMergedError(going)
     report(applied, options.database)
     _report_left(going - applied.change.parameters["merged"])
+
+
+def _report_intended(plants: int, groups: int) -> None:
+    if groups:
+        why = "they were added together, or have the same name, tag and note. --all merges them as well."
+        output.report(f"{plants:,} plants in {groups:,} group{'s' if groups > 1 else ''} stay: {why}")
 
 
 def _report_left(count: int) -> None:

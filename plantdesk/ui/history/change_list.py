@@ -179,7 +179,8 @@ class HistoryModel(QAbstractListModel):
 
 def title_text(entry: HistoryEntry) -> str:
     """Return what a change did, and whether it is undone."""
-    if entry.change.kind is ChangeKind.UNDO:  # of an addition, or its redo
+    is_insert = entry.change.kind is ChangeKind.INSERT and entry.change.is_undone
+    if is_insert or entry.change.kind is ChangeKind.UNDO:  # of an addition, or its redo
         return _title(entry.last)
     title = _title(entry.change)
     return translate("History", "Undone: {title}").format(title=title) if entry.change.is_undone else title

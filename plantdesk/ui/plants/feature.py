@@ -100,8 +100,8 @@ class RememberedView:
             browser.table.set_opening(opening=bool(widest_id))
         if isinstance(source := values.get("widest_source"), str) and source:
             browser.table.columns.set_sources([source[:_LONGEST_SOURCE]])
-        self._last_search = search if isinstance(search := values.get("search"), str) else ""
-        browser.search_bar.set_search(self._last_search)
+        browser.search_bar.restore(values)
+        self._last_search = browser.search_bar.text
         return layout
 
     def restore(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
@@ -111,9 +111,8 @@ class RememberedView:
         layout = from_json(values)
         browser.table.set_table_layout(layout)
         if browser.search_bar.text == self._last_search:
-            search = text if isinstance(text := values.get("search"), str) else ""
-            if search != self._last_search:  # else the text that Ctrl+F has selected would no longer be
-                browser.search_bar.set_search(search)
+            if values.get("search", "") != self._last_search:  # else what Ctrl+F has selected would no longer be
+                browser.search_bar.restore(values)
             browser.table.keeper.return_to(values.get("position"))
         if values.get("pinned") is True:
             self._form.tag_field.set_pinned(pinned=True)
@@ -127,7 +126,7 @@ class RememberedView:
             self._preferences.change_store(
                 self._restored,
                 **browser.table.table_layout().as_json(),
-                search=self._last_search,
+                **browser.search_bar.as_json(),
                 widest_id=browser.table.columns.widest_id,
                 sources=browser.table.columns.has_sources,
                 widest_source=browser.table.columns.widest_source,

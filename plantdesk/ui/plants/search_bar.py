@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -232,6 +232,7 @@ class SearchBar(QWidget):
         self.filters: tuple[Term, ...] = ()
         #: The whole search: the filters, then what is typed, without a term that is only begun.
         self.text = ""
+        self._typed = ""
         self._is_setting = False
         self._count: tuple[int | None, int | None] | None = None, None
         #: Of which time of the day the count is, where it is not of now.
@@ -260,6 +261,19 @@ class SearchBar(QWidget):
         terms = parse_terms(text)
         self.filters = tuple(dict.fromkeys(filter(is_filter, terms)))
         self._set_text(search_text(term for term in terms if not is_filter(term)))
+
+    def as_json(self) -> dict[str, str]:
+        """Return the search, and its end that is in the field, as members of a JSON object."""
+        return {"search": self.text, "typed": self._typed}
+
+    def restore(self, values: Mapping[str, object]) -> None:
+        """Show the search that `as_json` has described; anything else is ignored."""
+        search, typed = (str(values.get(name) or "") for name in self.as_json())
+        if not typed or not search.endswith(typed):
+            self.set_search(search)
+            return
+        self.filters = tuple(filter(is_filter, parse_terms(search.removesuffix(typed))))
+        self._set_text(typed)
 
     def choose(self, term: Term | None, *, add: bool) -> None:
         """Search for `term` alone, or `add` it to the filters; it is removed if it is there. None: show all plants."""
@@ -364,8 +378,8 @@ class SearchBar(QWidget):
 
     def _update(self) -> None:
         self._chips.set_filters(self.filters)
-        typed = _UNFINISHED.sub("", self.field.text()).strip()
-        before, self.text = self.text, " ".join(filter(None, (search_text(self.filters), typed)))
+        self._typed = _UNFINISHED.sub("", self.field.text()).strip()
+        before, self.text = self.text, " ".join(filter(None, (search_text(self.filters), self._typed)))
         self._save_button.setVisible(bool(self.text))
         self._fit()
         if self.text != before:

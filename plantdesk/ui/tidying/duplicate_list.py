@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import Kept, PlantGroups, differences_of
+from plantdesk.domain.duplicates import Kept, PlantGroups, added_of, are_together, differences_of
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.folding import SEPARATOR
@@ -149,7 +149,7 @@ class DuplicateModel(QAbstractListModel):
                 "{count:,} alike but for {what}", count=size, what=joined(differences, Text("{first}, {second}"))
             )
         parts = [shown(text)]
-        if not differences and len({row.added_at for row in rows}) == 1:
+        if not differences and are_together({*map(added_of, rows)}):
             parts.append(translate("Duplicates", "added together"))
         if size > len(rows):
             parts.append(shown(Text("the first {count:,} are shown", count=len(rows))))

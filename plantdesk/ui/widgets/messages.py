@@ -412,7 +412,7 @@ class Toast(Message):
         self._close_button = CloseButton(theme, self.tr("Close this message"), "on_toast")
         self._close_button.clicked.connect(self.clear)
         self._expiry.setInterval(shown_ms)
-        self._progress = QTimer(self, singleShot=True, interval=_PROGRESS_MS)
+        self._progress = QTimer(self, singleShot=True)
         self._progress.timeout.connect(self._on_progress_due)
         self._make_fade()
         self._button_row.setSpacing(M)
@@ -456,10 +456,11 @@ class Toast(Message):
         """Show the reason of a failure, as a problem."""
         self.show_problem(error_text(error))
 
-    def show_progress(self, text: str) -> None:
-        """Show that something is being done, if it is not done soon: the next message replaces it."""
+    def show_progress(self, text: str, *, is_long: bool = False) -> None:
+        """Show that something is being done, if it `is_long` or not done soon: the next message replaces it."""
+        self._expiry.stop()  # of the message before, which would take this one along
         self._progress_text = text
-        self._progress.start()
+        self._progress.start(0 if is_long else _PROGRESS_MS)
 
     @Slot()
     @override

@@ -102,10 +102,8 @@ class HelpCommands(Feature):
 
     @Slot()
     def show_news(self) -> None:
-        """Show the changes of this version."""
-        from plantdesk.ui.window.manual_dialog import NEWS
-
-        self._open_manual().show_page(NEWS)
+        """Show what users can do since this version."""
+        self._open_manual().show_page("news")
 
     def show_page(self, name: str, heading: str) -> None:
         """Show a page of the manual, from a heading on."""
@@ -251,7 +249,9 @@ class EditCommands(Feature):
     def _on_undone(self, undone: Undone) -> None:
         toast, stack, step = self.context.page.toast, self.context.undo_stack, undone.change
         text = self.tr("Redone: {title}") if step.kind is ChangeKind.REDO else self.tr("Undone: {title}")
-        title = text.format(title=one_line(shown(step.plain_title)))
+        title = one_line(shown(step.title))
+        if step.subject[0] is not ChangeKind.INSERT:
+            title = text.format(title=one_line(shown(step.plain_title)))
         moved = "" if undone.moved_text is None else f" {shown(undone.moved_text)}"
         if not undone.skipped:
             if step == stack.next_redo:

@@ -29,14 +29,10 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _PAGES_WIDTH, _ROW = 860, 600, 170, 32
 _SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 _FORWARD = QTextDocument.FindFlag(0)
-#: The page of the changes of this version.
-NEWS = "news"
-#: After the summary.
-_NAMES = (*manual.PAGES, NEWS)
 
 
 class ManualDialog(Dialog):
-    """Shows a summary in the language of the window, the pages of `resources/manual`, and what is new, in English.
+    """Shows a summary in the language of the window, and the pages of `resources/manual`, in English.
 
     All are PlantDesk's own: no name of a plant is in them. A search finds the pages with all its words and marks these,
     side by side as one hit. Enter goes to the next hit, also on another page, and Shift+Enter back. The keys
@@ -49,7 +45,7 @@ class ManualDialog(Dialog):
         self._theme = theme
         self._search = SearchEdit(theme, self.tr("Search the manual"))
         self._remark = PlainLabel(tone="muted")
-        self._sources = [self._summary(), *map(_source, _NAMES)]
+        self._sources = [self._summary(), *map(manual.page, manual.PAGES)]
         self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
         self._texts: list[str] = []
         #: What is searched, as a regular expression, and its hits on each page.
@@ -77,7 +73,7 @@ class ManualDialog(Dialog):
 
     def show_page(self, name: str, heading: str = "") -> None:
         """Show a page by its name, from a heading in lower case on."""
-        self._pages.setCurrentRow(1 + _NAMES.index(name))
+        self._pages.setCurrentRow(1 + manual.PAGES.index(name))
         if heading:
             self._go_to(heading)
 
@@ -209,11 +205,6 @@ class ManualDialog(Dialog):
             self._text.verticalScrollBar().setValue(
                 round(self._text.document().documentLayout().blockBoundingRect(block).top())
             )
-
-
-def _source(name: str) -> str:
-    """Return a page in Markdown; its first line is its title."""
-    return manual.news() if name == NEWS else manual.page(name)
 
 
 def _pattern(words: Sequence[str]) -> str:

@@ -680,9 +680,9 @@ def test_a_change_has_a_kind_and_parameters_and_so_has_its_undo(store: PlantStor
 def test_the_undo_of_an_addition_is_called_so(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, edited(plants[1], name="Old aloe"))
     undone = apply(store, Delete(3, plants[0].version, "Fern", undoes_addition=True))
-    assert str(store.redo(COMMAND).result(SECONDS).change.title) == "Redo: Add “Fern”"
+    assert str(store.redo(COMMAND).result(SECONDS).change.title) == "Added “Fern” again"
     assert [row.id for row in rows(store)] == [3, 1, 2]
-    assert str(undo(store, undone + 1).change.title) == "Undo: Add “Fern”"
+    assert str(undo(store, undone + 1).change.title) == "Took back “Fern”"
     assert [row.id for row in rows(store)] == [1, 2]
     assert str(undo(store).change.title) == "Undo: Rename “Aloe” to “Old aloe”", "not the redo of the addition"
     with closing(store.reader()) as reader:

@@ -490,7 +490,7 @@ def test_the_undo_of_its_adding_deletes_the_plant_and_the_toast_brings_it_back(d
     desk.open_card()
     undo_button(desk, "Added in the form")
     desk.until(lambda: desk.table.model().rowCount() == 2)
-    desk.until(lambda: desk.toast.text == "Undone: Add “Aloe”.")
+    desk.until(lambda: desk.toast.text == "Took back “Aloe”.")
     desk.toast.focus_first()
     desk.press(Qt.Key.Key_Space)
     desk.until(lambda: desk.table.model().rowCount() == 3)

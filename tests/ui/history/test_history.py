@@ -185,14 +185,26 @@ def test_the_undo_of_an_addition_is_called_so(desk: HistoryDesk) -> None:
     desk.context.undo_stack.push(AddedPlant(row))
     desk.context.undo_stack.undo()
     desk.open()
-    desk.shows("Today", "Undo: Add “Aloe”")
+    desk.shows("Today", "Took back “Aloe”")
     desk.enter(1)
-    desk.shows("Today", "Redo: Add “Aloe”")
-    desk.until(lambda: desk.toast.text == "Redone: Add “Aloe”.")
+    desk.shows("Today", "Added “Aloe” again")
+    desk.until(lambda: desk.toast.text == "Added “Aloe” again.")
     assert desk.row(1) is not None
     desk.enter(1)
-    desk.shows("Today", "Undo: Add “Aloe”")
-    desk.until(lambda: desk.toast.text == "Undone: Add “Aloe”.")
+    desk.shows("Today", "Took back “Aloe”")
+    desk.until(lambda: desk.toast.text == "Took back “Aloe”.")
+
+
+def test_several_plants_that_were_added_together_are_taken_back(desk: HistoryDesk) -> None:
+    desk.change(*(Insert(NewPlant(id=number, name="Salvia")) for number in range(10, 30)))
+    desk.open()
+    desk.shows("Today", "Add 20 plants")
+    desk.enter(1)
+    desk.shows("Today", "Took back 20 plants")
+    desk.until(lambda: desk.toast.text == "Took back 20 plants.")
+    desk.enter(1)
+    desk.shows("Today", "Add 20 plants")
+    desk.until(lambda: desk.toast.text == "Added 20 plants again.")
 
 
 def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:

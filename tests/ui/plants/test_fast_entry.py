@@ -283,12 +283,12 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.has(("Monstera deliciosa", "living room"))
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Undone: Add “Fern”.")
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
     assert key_text(Key.Redo) in Desk(desk.qtbot, desk.toast).texts()
     assert "Undo" not in Desk(desk.qtbot, desk.message).buttons(), "it would do nothing"
     desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     desk.has(("Fern", None))
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Redone: Add “Fern”.")
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Added “Fern” again.")
     assert key_text(Key.Undo) in Desk(desk.qtbot, desk.toast).texts()
     assert "Undo Add “Fern”" in desk.enabled("Edit")
     desk.types("Ivy")
@@ -311,10 +311,10 @@ def test_undo_right_after_enter_takes_back_what_was_entered(desk: EntryDesk, oth
     desk.press(Qt.Key.Key_Return)
     desk.press(Qt.Key.Key_Z, CONTROL)
     other_program.rollback()
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Undone: Add “Fern”.")
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
     desk.has(("Ivy", None), ("Monstera deliciosa", "living room"))
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Undone: Add “Ivy”.")
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Ivy”.")
 
 
 def test_what_escape_empties_comes_back_by_undo(desk: EntryDesk) -> None:
@@ -339,7 +339,7 @@ def test_a_refusal_names_what_was_requested(desk: EntryDesk) -> None:
     desk.press(Qt.Key.Key_Return)
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Undone: Add “Fern”.")
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
     desk.store.add(new_plant({"id": 5, "name": "Fern"}), FORM).result(SECONDS)
     desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     because = "as the plant has been changed or deleted since, or is there again"

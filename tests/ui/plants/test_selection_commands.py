@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -199,7 +200,7 @@ def test_after_the_deletion_of_all_plants_none_is_selected(desk: UndoDesk) -> No
 
 
 def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
-    desk: UndoDesk, monkeypatch: pytest.MonkeyPatch
+    desk: UndoDesk, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selection_commands, "_MAX_UNASKED", 9)
     desk.table.setFocus()
@@ -214,8 +215,13 @@ def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
     desk.window.activateWindow()
     desk.until(desk.table.hasFocus)
     desk.press(Qt.Key.Key_Delete)
-    Desk(desk.qtbot, desk.the(MessageBox)).button("Delete").click()
+    with closing(sqlite3.connect(store.path)) as other_program:
+        other_program.execute("BEGIN IMMEDIATE")
+        Desk(desk.qtbot, desk.the(MessageBox)).button("Delete").click()
+        QApplication.processEvents()
+        assert (desk.toast.isVisible(), desk.toast.text) == (True, "Deleting 10 plants…"), "at once"
     desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=MILLISECONDS)
+    desk.until(lambda: desk.toast.text == "Deleted 10 plants.")
 
 
 # --- keys right after Ctrl+D, while the copies are made ------------------------------------------------------------

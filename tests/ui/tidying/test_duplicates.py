@@ -114,9 +114,9 @@ def test_a_merge_keeps_one_of_each_group_and_ctrl_z_brings_the_others_back(desk:
 
 def test_plants_that_were_added_together_or_agree_in_everything_are_left(desk: TidyingDesk) -> None:
     salvias = [Insert(plant(plant_id, "Salvia", None), note) for plant_id, note in ((10, None), (11, "cut back"))]
-    ferns = [[Insert(plant(plant_id, "Fern", None))] for plant_id in (12, 13)]
-    for inserts in (salvias, *ferns):
-        desk.store.apply(inserts, FORM).result()
+    desk.store.apply(salvias, FORM).result()
+    for plant_id in (12, 13):
+        desk.store.add(plant(plant_id, "Fern", None), FORM).result()
     desk.find()
     left = {text for text in desk.spoken() if text.endswith("left as they are")}
     assert {text.split(", left")[0] for text in left} == {"Salvia, 2 alike, added together", "Fern, 3 alike"}

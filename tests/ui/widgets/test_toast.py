@@ -126,6 +126,16 @@ def test_progress_is_shown_only_where_it_takes_time(desk: ToastDesk, theme: Them
     assert desk.toast.text == "Nothing was undone."
 
 
+def test_progress_stays_where_the_message_before_would_have_disappeared(desk: ToastDesk, theme: Theme) -> None:
+    desk.toast.show_message("Imported 2 plants.")
+    desk.toast.show_progress("Deleting…")
+    desk.until(lambda: desk.toast.isVisible() and desk.toast.text == "Deleting…")
+    later = ToastDesk(desk.qtbot, theme)
+    later.toast.show_message("Copied 2 plants.")
+    desk.until(later.toast.isHidden)
+    assert desk.toast.isVisible()
+
+
 def test_screen_readers_hear_the_message_and_its_buttons(desk: ToastDesk, spoken: list[str]) -> None:
     desk.toast.show_problem("Deleted 2 plants.", ("Undo", desk.undo))
     assert spoken == ["Deleted 2 plants. Button: “Undo”."]

@@ -1,0 +1,27 @@
+"""Which groups of plants that are alike are no mistake."""
+
+from __future__ import annotations
+
+import pytest
+
+from plantdesk.domain.duplicates import PlantGroups, intended
+from plantdesk.domain.records import FORM, PlantRow
+
+
+@pytest.mark.parametrize(
+    ("times", "versions", "is_intended"),
+    [
+        ((0, 0, 0), (-1, -2, -3), True),  # at the same time
+        ((0, 3, 7), (5, 5, 5), True),  # by one change, which took some milliseconds
+        ((0, 3, 7), (5, 8, 5), True),  # of which one was edited
+        ((0, 3, 7), (-1, -2, -3), False),  # by a script that has sent them three times
+        ((0, 3, 60_000), (5, 5, 5), False),  # one of them later; all were edited together
+    ],
+)
+def test_plants_of_one_change_are_no_mistake(
+    times: tuple[int, ...], versions: tuple[int, ...], *, is_intended: bool
+) -> None:
+    facts = enumerate(zip(times, versions, strict=True))
+    rows = {number: PlantRow(number, "Salvia", None, at, FORM, str(number), version) for number, (at, version) in facts}
+    groups = PlantGroups.of([list(rows.values())])
+    assert intended(groups, lambda ids: {each: rows[each] for each in ids}) == ({0} if is_intended else set())
