@@ -35,7 +35,7 @@ from plantdesk.store.sqlite.backups.folder import Backups
 from tests.support.ports import free_port
 
 _ROOT = Path(__file__).parents[1]
-_DISK_SIZE = "1g"
+_DISK_SIZE = "4g"  # of which backups fill most in twenty minutes
 #: Restores and replaced files in one run, each of which makes a backup in every process.
 _MAX_OF_A_KIND = 30
 _WITHOUT_OVERRIDE = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.tags import entered
-from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, tag_text
 from plantdesk.ui.theme.metrics import XL, XXL, L, S
@@ -87,6 +86,8 @@ class TagDialog(Dialog):
 
     @Slot()
     def _on_accepted(self) -> None:
+        from plantdesk.domain.validation import plant_fields
+
         tag = self._tag()
         try:
             plant_fields({"name": "", "tag": tag})

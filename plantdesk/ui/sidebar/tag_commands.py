@@ -14,7 +14,6 @@ from plantdesk.domain.edits import MergeTags, RenameTag
 from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.tags import is_in_branch, moved, tops
-from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.colors import HUES, dot_color
@@ -49,6 +48,8 @@ class TagCommands(QObject):
         """Give the plants of a branch of tags another one; if other plants have that already, ask first."""
         if new == tag:
             return
+        from plantdesk.domain.validation import plant_fields
+
         try:
             plant_fields({"name": "", "tag": new})
         except InvalidPlantError as error:
