@@ -32,7 +32,7 @@ class FileBesideDict(StoreBesideDict):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "plants.db"
-        self.small_store = mock.patch.object(counts, "_SMALL_STORE", 0)  # so that large changes store their counts
+        self.small_store = mock.patch.object(counts, "_SMALL_STORE", 0)  # so that some changes are counted whole
         self.small_store.start()
         self.backups: list[tuple[Path, dict[int, Entry]]] = []
 
