@@ -205,7 +205,6 @@ def test_a_password_in_the_keyring_is_used_where_the_server_asks_for_one(
 def test_a_keyring_that_is_locked_missing_or_silent_holds_nothing_up(
     guarded: PostgresServer, keyring: SecretService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passwords, "_TIMEOUT", 0.2)
     account = anna(guarded).address.account
     passwords.keep_password(account, "s3cret")
 
@@ -218,6 +217,7 @@ def test_a_keyring_that_is_locked_missing_or_silent_holds_nothing_up(
     keyring.is_locked = True
     check()
     keyring.is_silent = True
+    monkeypatch.setattr(passwords, "_TIMEOUT", 0.2)
     check()
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS")
     check()
