@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -316,6 +317,19 @@ def test_it_is_shown_although_the_table_was_scrolled(qtbot: QtBot, filled: Plant
     filled.reveal_added(row)
     qtbot.waitUntil(lambda: filled.model.rowCount() == 104)
     qtbot.waitUntil(lambda: filled.table.rowAt(0) == 0)
+
+
+def test_it_is_shown_at_the_end_of_the_list(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
+    filled.sort_by(Column.ADDED, descending=False)
+    add(*(f"Fern {number}" for number in range(60)))
+    qtbot.waitUntil(lambda: filled.model.rowCount() > 60 and filled.model.complete)
+    filled.table.scrollToBottom()
+    for count in range(filled.model.rowCount() + 1, filled.model.rowCount() + 4):
+        (row,) = add("Moss")
+        filled.reveal_added(row)
+        qtbot.waitUntil(partial(lambda count: filled.model.rowCount() == count, count))
+        last = filled.table.visualRect(filled.model.index(filled.model.rowCount() - 1, 0))
+        assert filled.table.viewport().rect().contains(last)
 
 
 def test_search_and_order_stay_when_a_plant_is_added_that_the_search_finds(

@@ -315,6 +315,7 @@ class PlantTableView(RingTable):
 
     @override
     def scrollTo(self, index: Index, hint: QAbstractItemView.ScrollHint = _ENSURE_VISIBLE) -> None:
+        self.updateGeometries()  # or the scroll bar would not yet reach a row that was just inserted
         super().scrollTo(index, hint)
         below = self.visualRect(index).bottom() - (self.viewport().height() - self._covered)
         if self._covered and index.isValid() and below > 0:
@@ -394,6 +395,7 @@ class PlantTableView(RingTable):
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
         """Notify assistive technology once; Qt's table lists every cell first, 50 s for a million rows."""
         QAbstractItemView.selectionChanged(self, selected, deselected)
+        self.viewport().update()  # the line above a row is part of the row before, which has not changed
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.SelectionWithin))
 

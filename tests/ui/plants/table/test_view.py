@@ -497,6 +497,15 @@ def test_a_selected_row_has_round_corners(table: PlantTableView, theme: Theme) -
     assert image.pixelColor(left + 1, top + table.rowHeight(2) // 2) == theme.colors.color("selection")
 
 
+def test_the_line_above_a_row_comes_back_when_it_is_not_selected_any_more(qtbot: QtBot, table: PlantTableView) -> None:
+    table.selectRow(5)
+    QApplication.processEvents()
+    painted = _PaintedRegion(table.viewport())
+    table.selectRow(0)
+    line = table.rowViewportPosition(5) - 1
+    qtbot.waitUntil(lambda: painted.region.contains(QPoint(table.columnViewportPosition(Column.NAME) + M, line)))
+
+
 def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTableView, theme: Theme) -> None:
     colors_of = theme.colors
     hovered = mixed(colors_of.color("selection"), colors_of.color("surface"), 0.45).name().upper()
