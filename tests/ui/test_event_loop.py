@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gc
 import signal
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from plantdesk.ui.event_loop import GarbageCollector, Midnight, quit_on_signals
 
@@ -24,50 +26,64 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Adder
 
 
-_LEFT, _DAY = 3, 86_400
+_HOUR, _DAY = 3600, 86_400
 
 
 @pytest.fixture
-def bring_midnight_near() -> Iterator[Callable[[], None]]:
-    """A function that changes the time zone so that midnight is three seconds away."""
+def pass_midnight() -> Iterator[Callable[[], None]]:
+    """A function that changes the time zone from one in which it is eleven at night to one in which it is 0:30."""
     if not hasattr(time, "tzset"):
         pytest.skip("Windows has one time zone for all processes")
 
-    def change_zone() -> None:
-        east = (_DAY - _LEFT - int(time.time())) % _DAY
-        patch.setenv("TZ", f"TST-{east // 3600}:{east // 60 % 60:02}:{east % 60:02}")
+    def set_zone(east: int) -> None:
+        minutes, seconds = divmod(abs(east), 60)
+        patch.setenv("TZ", f"TST{'-' if east > 0 else '+'}{minutes // 60}:{minutes % 60:02}:{seconds:02}")
         time.tzset()
 
     with pytest.MonkeyPatch.context() as patch:
-        yield change_zone
+        late = (23 * _HOUR - int(time.time()) + _DAY // 2) % _DAY - _DAY // 2
+        set_zone(late)
+        yield partial(set_zone, late + 3 * _HOUR // 2)
     time.tzset()
 
 
-def test_a_new_day_is_noticed(qtbot: QtBot, bring_midnight_near: Callable[[], None]) -> None:
-    bring_midnight_near()
+def let_time_out(midnight: Midnight) -> None:
+    timer = midnight.findChild(QTimer)
+    assert isinstance(timer, QTimer)
+    assert timer.isActive()
+    assert 0 < timer.interval() <= 60_000
+    timer.timeout.emit()
+
+
+def test_a_new_day_is_noticed(qtbot: QtBot, pass_midnight: Callable[[], None]) -> None:
     midnight = Midnight()
+    with qtbot.assertNotEmitted(midnight.passed):
+        let_time_out(midnight)
+    pass_midnight()
     with qtbot.waitSignal(midnight.passed):
-        pass
-    assert datetime.now().astimezone().hour == 0  # localtime() takes a clock that is some milliseconds late
+        let_time_out(midnight)
 
 
 def test_the_table_shows_another_today(
-    qtbot: QtBot, theme: Theme, store: Store, add: Adder, bring_midnight_near: Callable[[], None]
+    qtbot: QtBot, theme: Theme, store: Store, add: Adder, pass_midnight: Callable[[], None]
 ) -> None:
     """When midnight is passed, “today” means other plants."""
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.browser import PlantBrowser
 
     add("Aloe")
-    bring_midnight_near()
+    with closing(sqlite3.connect(store.path)) as database, database:
+        database.execute("UPDATE plant SET added_at = added_at - ?", (1000 * _HOUR,))
     bridge = Bridge()
     browser = PlantBrowser(theme, bridge)
     qtbot.addWidget(browser)
     browser.search_bar.set_search("added:today")
     browser.set_store(store)
     try:
-        qtbot.waitUntil(lambda: browser.model.complete)
-        assert browser.model.rowCount() == 1 or time.localtime().tm_hour == 0
+        qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 1)
+        pass_midnight()
+        for midnight in browser.findChildren(Midnight):
+            let_time_out(midnight)
         qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 0)
     finally:
         browser.close_store()
