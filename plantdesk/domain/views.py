@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,6 +52,15 @@ class Counts(NamedTuple):
     def total(self) -> int:
         """The number of all plants."""
         return sum(self.tags.values())
+
+    def plus(self, steps: Iterable[tuple[str | None, Source, int, int]], position: object) -> Counts:
+        """Return the counts at a position, after numbers of a tag and source were added: in all, and of today."""
+        tags, sources, today = Counter(self.tags), Counter(self.sources), self.today
+        for tag, source, step, step_today in steps:
+            tags[tag] += step
+            sources[source] += step
+            today += step_today
+        return Counts(dict(+tags), dict(+sources), today, position)
 
 
 #: Ids compared in one round, and the most rows that one id is compared with in it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import Source, SourceKind
@@ -66,14 +65,10 @@ def count_plants(connection: Connection, before: Counts | None) -> Counts:
         and (then.day == now.day and then.seq <= seq and then.change <= change and not is_pruned)
         and max(changed, seq - then.seq) * _DIFFERENCE_COST <= max(before.total, _SMALL_STORE)
     )
-    start = before if is_quick and before is not None else Counts({}, {}, 0)
-    tags, sources, today = Counter(start.tags), Counter(start.sources), start.today
     named = {
         each[0]: Source(each[0], SourceKind(each[1]), each[2])
         for each in execute(connection, "SELECT id, kind, label FROM source")
     }
-    for tag, source_id, step, step_today in execute(connection, _DIFFERENCE if is_quick else _ALL, values):
-        tags[tag] += int(step)
-        sources[named[source_id]] += int(step)
-        today += int(step_today or 0)
-    return Counts(dict(+tags), dict(+sources), today, now)
+    rows = execute(connection, _DIFFERENCE if is_quick else _ALL, values)
+    steps = ((tag, named[source_id], int(step), int(step_today or 0)) for tag, source_id, step, step_today in rows)
+    return (before if is_quick and before is not None else Counts({}, {}, 0)).plus(steps, now)

@@ -6,7 +6,6 @@ that is spent inside SQLite, where the thread does not hold the interpreter.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import Source, SourceKind
@@ -18,7 +17,6 @@ from plantdesk.store.sqlite.row_reads import last_seq
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
 
 #: Each plant that was there before and is changed or gone, with -1, and each that is new or changed, with 1. Beside
 #: min() SQLite takes the other columns from the same row (https://sqlite.org/lang_select.html#bareagg).
@@ -43,7 +41,6 @@ _DIFFERENCE_COST = 8
 _SMALL_STORE = 10_000
 _ALL = """SELECT tag, source_id, count(*), sum(added_at >= :start AND added_at < :stop) FROM plant
           GROUP BY tag, source_id"""
-_TODAY = "SELECT count(*) FROM plant WHERE added_at >= :start AND added_at < :stop"
 
 
 class CountedAt(NamedTuple):
@@ -65,9 +62,17 @@ def count_plants(connection: sqlite3.Connection, before: Counts | None, epoch: i
         known = before if before is not None and _at(before).epoch == epoch else None
         if known is not None and any(sources.get(each.id, _unknown(each.id)) != each for each in known.sources):
             known = None  # another program has changed them, which no change shows
+        days = {"start": now.day.start, "stop": now.day.stop}
         if known is not None and _is_quick(connection, known, now):
-            return _changed(connection, sources, known, now)
-        return _all(connection, sources, now)
+            then = _at(known)
+            rows = connection.execute(_DIFFERENCE, {"seq": then.seq, "change": then.change} | days)
+        else:
+            known, rows = Counts({}, {}, 0), connection.execute(_ALL, days)
+        steps = (
+            (tag, sources.get(source_id, _unknown(source_id)), step, step_today)
+            for tag, source_id, step, step_today in rows
+        )
+        return known.plus(steps, now)
 
 
 def _at(counts: Counts) -> CountedAt:
@@ -81,37 +86,17 @@ def _now(connection: sqlite3.Connection) -> CountedAt:
 
 
 def _is_quick(connection: sqlite3.Connection, before: Counts, now: CountedAt) -> bool:
-    """Whether everything that changed since `before` is still known, and quicker to count than all plants."""
+    """Whether it is the same day, and all changes since `before` are known, and quicker to count than all plants."""
     then = _at(before)
-    if then.seq > now.seq or then.change > now.change or is_pruned_since(connection, then.change):
+    if (
+        then.day != now.day
+        or then.seq > now.seq
+        or then.change > now.change
+        or is_pruned_since(connection, then.change)
+    ):
         return False
     (changed,) = connection.execute(_CHANGED_PLANTS, (then.change,)).fetchone()
     return bool(max(changed, now.seq - then.seq) * _DIFFERENCE_COST <= max(before.total, _SMALL_STORE))
-
-
-def _all(connection: sqlite3.Connection, sources: dict[int, Source], now: CountedAt) -> Counts:
-    rows = connection.execute(_ALL, {"start": now.day.start, "stop": now.day.stop})
-    return _sum(rows, sources, Counts({}, {}, 0, now))
-
-
-def _changed(connection: sqlite3.Connection, sources: dict[int, Source], before: Counts, now: CountedAt) -> Counts:
-    then, days = _at(before), {"start": now.day.start, "stop": now.day.stop}
-    rows = connection.execute(_DIFFERENCE, {"seq": then.seq, "change": then.change} | days)
-    counts = _sum(rows, sources, before._replace(position=now))
-    if then.day != now.day:
-        (today,) = connection.execute(_TODAY, days).fetchone()
-        counts = counts._replace(today=today)
-    return counts
-
-
-def _sum(rows: Iterable[tuple[str | None, int, int, int]], sources: dict[int, Source], before: Counts) -> Counts:
-    """Add the numbers of rows, in all and of today, to counts of before."""
-    tags, found, today = Counter(before.tags), Counter(before.sources), before.today
-    for tag, source_id, step, step_today in rows:
-        tags[tag] += step
-        found[sources.get(source_id, _unknown(source_id))] += step
-        today += step_today
-    return Counts(dict(+tags), dict(+found), today, before.position)
 
 
 def _sources(connection: sqlite3.Connection) -> dict[int, Source]:
