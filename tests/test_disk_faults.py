@@ -218,7 +218,7 @@ def test_the_window_reports_a_full_disk_until_there_is_space(
 def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:
     database = small_disk / "plants.db"
     with closing(Store(database)) as store:
-        add_each(store, [(NewPlant(id=number, name="x" * 5000), FORM) for number in range(100)])
+        add_each(store, [(NewPlant(id=number, name="x" * 2500), FORM) for number in range(100)])
         backups = Backups(database)
         good = back_up(database, BackupKind.AUTOMATIC)
         ballast = fill(small_disk)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _PAGE = 5_000
 #: Plants and changes that a message names.
 _MAX_NAMED = 20
-_TEXTS = {"kind", "label", "name", "tag", "folded", "note", "parameters"}
+#: Columns of a plant with its texts as they are searched.
+SEARCHED = ("searched_name", "searched_tag", "searched_note")
+_TEXTS = {"kind", "label", "searched_label", "name", "tag", "note", *SEARCHED, "parameters"}
 
 
 class Table(NamedTuple):
@@ -43,8 +45,8 @@ class Table(NamedTuple):
         return ["text" if each in _TEXTS else "bytea" if each == "digest" else "int8" for each in self.columns]
 
 
-SOURCE = Table("source", ("id", "kind", "label"))
-PLANT = Table("plant", ("id", "name", "tag", "seq", "added_at", "source_id", "folded", "note", "change"))
+SOURCE = Table("source", ("id", "kind", "label", "searched_label"))
+PLANT = Table("plant", ("id", "name", "tag", "seq", "added_at", "source_id", "note", "change", *SEARCHED))
 CHANGE = Table(
     "change",
     ("number", "made_at", "source_id", "kind", "parameters", "plants", "undoes", "undone", "size"),
@@ -61,8 +63,8 @@ BEFORE_IMAGE = Table(
         "seq",
         "added_at",
         "source_id",
-        "folded",
         "plant_change",
+        *SEARCHED,
     ),
     keys=2,
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import combining, normalize
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.folding import folded, without_confusables
+from plantdesk.domain.folding import without_confusables
 from plantdesk.domain.records import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def merged(
             kept, note = outcome
             deleted.extend(each for each in groups.ids[start : start + size] if each != kept.id)
             if note != kept.note:
-                changed.append((kept.id, kept.name, kept.tag, note, folded(kept.name, kept.tag)))
+                changed.append((kept.id, kept.name, kept.tag, note))
         start += size
         if len(deleted) + len(changed) >= _PAGE:
             yield MergedPage(deleted, changed)

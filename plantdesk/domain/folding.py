@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 
-#: Separates name and tag in the column `folded`; sorts before every printable character.
+#: Separates name and tag in the key of plants that are alike; sorts before every printable character.
 SEPARATOR = "\x1f"
-#: Characters that would end a text for LIKE, or the name in the column `folded`.
+#: Characters that would end a text for LIKE, or the name in a key.
 _BLANKS = "\0" + SEPARATOR
 #: Characters whose folding is cached; ordinary texts use some hundreds.
 _MAX_CACHED = 4096
 #: Characters per call: `str.translate` copies its whole result each time it grows, which long texts pay for repeatedly.
 _PIECE = 4096
-
-
-#: Characters that a search does not distinguish: the one that stands for all, and the others. Stored texts keep them,
-#: so that this table can grow without a migration.
-CONFUSABLES = {"x": "×", "'": '"`‘’“”'}
+#: Characters that a search does not distinguish, and the one that stands for them. Stored with each plant, so a change
+#: of this table needs a migration.
+_CONFUSABLES = str.maketrans({"×": "x"} | dict.fromkeys('"`‘’“”', "'"))
 
 
 class _Folding(dict[int, str]):
@@ -30,7 +28,8 @@ class _Folding(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         decomposed = unicodedata.normalize("NFKD", chr(code)) if chr(code) not in _BLANKS else " "
-        kept = "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
+        kept = "".join(character for character in decomposed if not unicodedata.combining(character))
+        kept = without_confusables(kept.casefold())
         if len(self) < _MAX_CACHED:
             self[code] = kept
         return kept
@@ -42,45 +41,37 @@ _NUMBERS = re.compile("([0-9]+)")
 _MAX_SORTED = 65_536
 
 
-def fold(text: str) -> str:
-    """Return `text` decomposed, without combining marks, case-folded, and with NUL and SEPARATOR as spaces."""
+def searched(text: str) -> str:
+    """Return `text` as it is compared and sorted: decomposed, without combining marks, case-folded.
+
+    One character stands for all its confusables, and a space for NUL and SEPARATOR.
+    """
     pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     return "".join([piece.translate(_FOLDING) for piece in pieces])
 
 
+def searched_texts(name: str, tag: str | None, note: str | None = None) -> tuple[str, str | None, str | None]:
+    """Return the columns `searched_name`, `searched_tag` and `searched_note` of a plant."""
+    return searched(name), None if tag is None else searched(tag), None if note is None else searched(note)
+
+
 def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
     """Return the key that sorts folded texts with their numbers by value: “room 2” before “room 10”."""
-    parts: list[str | tuple[int, str]] = [*_NUMBERS.split(fold(text[:_MAX_SORTED]))]
+    parts: list[str | tuple[int, str]] = [*_NUMBERS.split(searched(text[:_MAX_SORTED]))]
     for at in range(1, len(parts), 2):  # compared by length first: int() refuses 5,000 digits
         digits = str(parts[at]).lstrip("0")
         parts[at] = len(digits), digits
     return parts, text
 
 
-def searched(text: str) -> str:
-    """Return `text` as it is compared: folded, and with one character for all its confusables."""
-    return without_confusables(fold(text))
-
-
 def without_confusables(text: str) -> str:
-    """Return `text` with one character for all its confusables. Not by `translate`, which is slow for long texts."""
-    for one, others in CONFUSABLES.items():
-        for other in others:
-            text = text.replace(other, one)
-    return text
+    """Return `text` with one character for all its confusables."""
+    return text.translate(_CONFUSABLES)
 
 
 def search_words(text: str) -> list[str]:
     """Return the words to search in folded texts for `text`; empty for accents alone."""
     return searched(text).split()
-
-
-def folded(name: str, tag: str | None) -> str | None:
-    """Return the value of column `folded` for a plant: None where SQLite's own ASCII rules are enough."""
-    both = name + (tag or "")
-    if both.isascii() and "\0" not in both:
-        return None
-    return fold(name) + SEPARATOR + fold(tag or "")
 
 
 def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it

@@ -9,14 +9,13 @@ from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
-from plantdesk.domain.folding import folded
 from plantdesk.domain.validation import NOTE_TOO_LONG, is_blank, plant_fields, plant_note
 
 if TYPE_CHECKING:
     Step: TypeAlias = Callable[[str], Iterable["Place"]]
 
-#: Id, name, tag, note and column `folded` of a plant with other texts.
-Rewritten: TypeAlias = tuple[int, str, str | None, str | None, str | None]
+#: Id, name, tag and note of a plant with other texts.
+Rewritten: TypeAlias = tuple[int, str, str | None, str | None]
 
 #: Characters of a text in which something was replaced: more than the API takes of a plant.
 _LONGEST = 1_000_000
@@ -124,7 +123,7 @@ def replaced(field: str, text: str, places: Iterable[Place]) -> str:
 def rewritten(
     rule: Rule, rows: Iterable[tuple[int, str, str | None, str | None]], leave: Collection[tuple[int, str]] = ()
 ) -> Iterator[Rewritten]:
-    """Yield id, name, tag, note and column `folded` of the plants that a rule changes, of id, name, tag and note.
+    """Yield id, name, tag and note of the plants that a rule changes, of those of `rows`.
 
     `leave` are ids and fields that stay as they are.
     """
@@ -135,7 +134,7 @@ def rewritten(
             stay = {field: getattr(before, field) for field in FIELDS if (plant_id, field) in leave}
             after = after._replace(**stay)
         if after != before:
-            yield plant_id, *after, folded(after.name, after.tag)
+            yield plant_id, *after
 
 
 @lru_cache(maxsize=64)

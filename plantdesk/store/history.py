@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from plantdesk.domain.copies import SEARCHED
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import searched, searched_texts
 from plantdesk.domain.history import Change, ChangeKind, texts_of
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import Source, SourceKind
@@ -36,7 +37,8 @@ SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coales
 #: The version of a plant that a before-image has.
 VERSION_BEFORE = "CASE WHEN x.plant_change > 0 THEN x.plant_change ELSE -x.seq END"
 #: The columns that a plant and its before-images have in common.
-EACH = ("name", "tag", "note", "seq", "added_at", "source_id", "folded")
+TEXTS = ("name", "tag", "note", *SEARCHED)
+EACH = (*TEXTS, "seq", "added_at", "source_id")
 COLUMNS = ", ".join(EACH)
 PLANT = ", ".join(f"plant.{each}" for each in EACH)
 IMAGE = f"INSERT INTO before_image (change, plant_id, after, {COLUMNS}, plant_change)"
@@ -47,7 +49,7 @@ _UNDO_IMAGES = f"""{IMAGE}
     FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
     WHERE x.change = :undone AND coalesce({VERSION} = x.after, {VERSION} IS NULL AND x.after IS NULL)"""
 #: Most plants are there, with the same `seq`: to give them their texts takes half as long as to exchange the rows.
-_GIVE_BACK = f"""UPDATE plant SET name = x.name, tag = x.tag, note = x.note, folded = x.folded, change = x.plant_change
+_GIVE_BACK = f"""UPDATE plant SET {", ".join(f"{each} = x.{each}" for each in TEXTS)}, change = x.plant_change
     FROM before_image AS x WHERE x.change = :undone AND plant.id = x.plant_id AND {VERSION} = x.after
     AND plant.seq = x.seq AND plant.added_at = x.added_at AND plant.source_id = x.source_id"""
 _PRESENT = "SELECT count(seq) FROM before_image WHERE change = :number"
@@ -68,14 +70,25 @@ _DISPLACED = """FROM before_image AS x JOIN plant AS other ON other.id = x.plant
     AND NOT (other.name = x.name AND coalesce(other.tag, '') = coalesce(x.tag, '')
              AND coalesce(other.note, '') = coalesce(x.note, ''))"""
 _MOVE = f"""INSERT INTO plant (id, {COLUMNS}, change)
-    SELECT :last_id + row_number() OVER (ORDER BY x.plant_id), x.name, x.tag, x.note,
-           :last_seq + row_number() OVER (ORDER BY x.plant_id), x.added_at, x.source_id, x.folded, :number
+    SELECT :last_id + row_number() OVER (ORDER BY x.plant_id), {", ".join(f"x.{each}" for each in TEXTS)},
+           :last_seq + row_number() OVER (ORDER BY x.plant_id), x.added_at, x.source_id, :number
     {_DISPLACED}"""
 _MOVED_IMAGES = """INSERT INTO before_image (change, plant_id, after)
     SELECT :number, id, :number FROM plant WHERE id BETWEEN :last_id + 1 AND :last_id + :count"""
 _NO_CHANGE = Text("There is no change to undo. A plant that was added is removed by `plantdesk delete ID`.")
 #: The largest id of a change, which the store remembers: a plant that it deletes has it, and no other one gets it.
 LARGEST_OF_CHANGE = f"SELECT max(plant_id) FROM before_image WHERE change = :number AND plant_id < {NO_ROOM}"
+
+
+def text_columns(name: str, tag: str | None, note: str | None) -> tuple[str | None, ...]:
+    """Return the columns `TEXTS` of a plant."""
+    return name, tag, note, *searched_texts(name, tag, note)
+
+
+def replaced(fields: Collection[str]) -> str:
+    """Return the columns that an import of these fields gives a plant, of a row `r`: its name, and tag and note."""
+    given = [each for each in ("name", "tag", "note") if each in {"name", *fields}]
+    return ", ".join(f"{each} = r.{each}, searched_{each} = r.searched_{each}" for each in given)
 
 
 # --- entries ---

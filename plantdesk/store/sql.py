@@ -1,9 +1,9 @@
-"""Composes SQL: parts of a statement with the values of their placeholders. Knows no kind of store."""
+"""Parts of statements of every kind of store."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from plantdesk.domain.records import LARGEST_ID
 
@@ -12,34 +12,6 @@ VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"
 
 #: Ids from here on, which only users give, do not count as the largest one: they leave no room for others.
 NO_ROOM = 2**62
-
-
-class Sql(NamedTuple):
-    """A part of a statement and the values of its placeholders, in their order: the arguments of `execute`."""
-
-    text: str
-    values: tuple[object, ...] = ()
-
-
-def sql(*parts: Sql | str) -> Sql:
-    """Return parts of a statement as one."""
-    return _joined(" ", parts)
-
-
-def all_of(conditions: Iterable[Sql | str]) -> Sql:
-    """Return the condition that all of these hold, in parentheses."""
-    return sql("(", _joined(" AND ", conditions), ")")
-
-
-def any_of(conditions: Iterable[Sql | str]) -> Sql:
-    """Return the condition that one of these holds, in parentheses."""
-    return sql("(", _joined(" OR ", conditions), ")")
-
-
-def where(conditions: Iterable[Sql | str]) -> Sql:
-    """Return the clause for rows of which all conditions hold: none where there is no condition."""
-    conditions = list(conditions)
-    return sql("WHERE", _joined(" AND ", conditions)) if conditions else Sql("")
 
 
 def id_before_new(execute: Callable[[str], Any], last_id: str, count: int, others: Iterable[str] = ()) -> int:
@@ -61,11 +33,6 @@ def id_before_new(execute: Callable[[str], Any], last_id: str, count: int, other
     return int(found)
 
 
-def quoted(text: str) -> str:
-    """Return a text without NUL as a literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _joined(separator: str, parts: Iterable[Sql | str]) -> Sql:
-    each = [Sql(part) if isinstance(part, str) else part for part in parts]
-    return Sql(separator.join(part.text for part in each), tuple(value for part in each for value in part.values))
+def placeholders(count: int) -> str:
+    """Return so many placeholders of values that are bound by their place."""
+    return ", ".join("?" * count)

@@ -20,6 +20,7 @@ class SourceTable(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     kind: str = Field(description=f"One of {', '.join(SourceKind)}")
     label: str = Field(description="Name of the import or token; empty for form and command line")
+    searched_label: str = Field(default="", description="The label as it is searched")
 
 
 class PlantTable(SQLModel, table=True):
@@ -33,12 +34,11 @@ class PlantTable(SQLModel, table=True):
     seq: int = Field(unique=True, description="Order of arrival, growing; newest first is seq DESC")
     added_at: int = Field(description="Milliseconds since 1970, UTC")
     source_id: int = Field(sa_column_args=[ForeignKey("source.id")])
-    folded: str | None = Field(
-        default=None,
-        description="Name, U+001F, tag without case and accents; NULL where ASCII rules are enough (most plants)",
-    )
     note: str | None = None
     change: int = Field(default=0, description="Number of the last change that touched it; 0: none since it was added")
+    searched_name: str = Field(description="The name as it is searched and sorted: `plantdesk.domain.folding.searched`")
+    searched_tag: str | None = None
+    searched_note: str | None = None
 
 
 class ChangeTable(SQLModel, table=True):
@@ -71,8 +71,10 @@ class BeforeImageTable(SQLModel, table=True):
     seq: int | None = None
     added_at: int | None = None
     source_id: int | None = None
-    folded: str | None = None
     plant_change: int | None = None
+    searched_name: str | None = None
+    searched_tag: str | None = None
+    searched_note: str | None = None
 
 
 class TokenTable(SQLModel, table=True):

@@ -28,8 +28,8 @@ from plantdesk.store.sqlite.store import Store
 from tests.benchmarks.changes import MeasuredAdding
 
 _SCHEMA = """CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, seq INTEGER NOT NULL UNIQUE,
-             added_at INTEGER NOT NULL, source_id INTEGER NOT NULL, folded TEXT, note TEXT,
-             change INTEGER NOT NULL) STRICT;"""
+             added_at INTEGER NOT NULL, source_id INTEGER NOT NULL, note TEXT, change INTEGER NOT NULL,
+             searched_name TEXT NOT NULL, searched_tag TEXT, searched_note TEXT) STRICT;"""
 
 
 def _timed(command: list[str], text: str = "", output: Path = Path(os.devnull)) -> float:
@@ -44,7 +44,8 @@ def _write(file: Path, plants: int, *, is_full: bool) -> None:
         stream.write("" if is_full else "id,name,tag,note\n")
         for number in range(1, plants + 1):
             row = f"{number},Monstera deliciosa {number},room {number % 10}"
-            stream.write(f"{row},{number},1,1,,,0\n" if is_full else f"{row},\n")
+            rest = f"{number},1,1,,0,monstera deliciosa {number},room {number % 10}," if is_full else ""
+            stream.write(f"{row},{rest}\n")
 
 
 def _round(folder: Path, number: int) -> dict[str, float]:

@@ -39,8 +39,8 @@ _SECONDS = 60
 #: Rows that are imported at once.
 _BATCH = 10_000
 _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-    INSERT INTO plant (id, name, tag, seq, added_at, source_id)
-    SELECT i, 'Plant ' || i, CASE WHEN i % 5 THEN 'room ' || (i % 200) END, i, i, 1 + i % 2 FROM n"""
+    INSERT INTO plant (id, name, searched_name, tag, seq, added_at, source_id)
+    SELECT i, 'Plant ' || i, 'plant ' || i, CASE WHEN i % 5 THEN 'room ' || (i % 200) END, i, i, 1 + i % 2 FROM n"""
 
 
 class Bench:

@@ -146,7 +146,8 @@ def _fill(path: Path, plants: int) -> None:
         for seq in range(1, plants + 1)
     )
     with closing(sqlite3.connect(path)) as connection, connection:
-        sql = "INSERT INTO plant (id, seq, name, tag, added_at, source_id) VALUES (?, ?, ?, ?, ?, 1)"
+        sql = """INSERT INTO plant (id, seq, name, tag, added_at, source_id, searched_name, searched_tag)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 1, lower(?3), lower(?4))"""
         connection.executemany(sql, rows)
 
 

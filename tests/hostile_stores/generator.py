@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 _MAGIC = bytes.fromhex("d9d505f920a163d7")
 _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
 
+_PLANT = "INSERT INTO plant (id, name, tag, seq, added_at, source_id) VALUES (1, 'Fern', 'office', 1, 10000, 1)"
+_SEARCHED_PLANT = """INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)
+                     VALUES (1, 'Fern', 'office', 1, 10000, 1, 'fern', 'office')"""
+#: The version from which on each row has its texts as they are searched.
+_SEARCHED = 8
+
 
 def store(path: Path, *statements: str, version: int = SCHEMA_VERSION) -> None:
     """Make a store of `version` with one plant, and change it as any program can."""
@@ -32,9 +38,7 @@ def store(path: Path, *statements: str, version: int = SCHEMA_VERSION) -> None:
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         database.execute(f"PRAGMA user_version = {version}")
         database.execute("PRAGMA ignore_check_constraints = ON")
-        database.execute(
-            "INSERT INTO plant (id, name, tag, seq, added_at, source_id) VALUES (1, 'Fern', 'office', 1, 10000, 1)"
-        )
+        database.execute(_PLANT if version < _SEARCHED else _SEARCHED_PLANT)
         for statement in statements:
             database.execute(statement)
 
@@ -199,7 +203,7 @@ REFUSED: dict[str, Callable[[Path, Path], None]] = {
     "view for plants": changed(
         "ALTER TABLE plant RENAME TO hidden",
         f"""CREATE VIEW plant AS {_ENDLESS} i AS id, 'x' AS name, NULL AS tag, i AS seq, 0 AS added_at,
-            1 AS source_id, NULL AS folded FROM n""",
+            1 AS source_id, 'x' AS searched_name FROM n""",
     ),
     "view for sources": changed(
         "ALTER TABLE source RENAME TO hidden",
@@ -210,7 +214,7 @@ REFUSED: dict[str, Callable[[Path, Path], None]] = {
     "extra table": changed("CREATE TABLE evil (x)"),
     "generated column": changed("ALTER TABLE plant ADD COLUMN evil TEXT AS (upper(name))"),
     "extra column": changed("ALTER TABLE plant ADD COLUMN evil TEXT"),
-    "missing column": changed("ALTER TABLE plant DROP COLUMN folded"),
+    "missing column": changed("ALTER TABLE plant DROP COLUMN searched_note"),
     "missing table": changed("DROP TABLE token"),
     "missing index": changed("DROP INDEX token_name"),
     "unique index": changed("CREATE UNIQUE INDEX evil ON plant (name)"),
@@ -218,7 +222,7 @@ REFUSED: dict[str, Callable[[Path, Path], None]] = {
     "partial index": changed("CREATE INDEX evil ON plant (name) WHERE length(name) > 3"),
     "check that never ends": changed(
         "PRAGMA writable_schema = ON",
-        "UPDATE sqlite_schema SET sql = replace(sql, 'folded TEXT', 'folded TEXT CHECK (1)') WHERE name = 'plant'",
+        "UPDATE sqlite_schema SET sql = replace(sql, 'tag TEXT,', 'tag TEXT CHECK (1),') WHERE name = 'plant'",
     ),
     "no STRICT": changed(
         "PRAGMA writable_schema = ON",
@@ -231,7 +235,7 @@ REFUSED: dict[str, Callable[[Path, Path], None]] = {
 BAD_ROWS: dict[str, Callable[[Path, Path], None]] = {
     "kind of source": changed("INSERT INTO source VALUES (7, 'evil', '')", version=2),
     "source is no text": changed("INSERT INTO source VALUES (7, x'00', '')", version=2),
-    "source not Unicode": changed("INSERT INTO source VALUES (7, 'form', CAST(x'ff' AS TEXT))"),
+    "source not Unicode": changed("INSERT INTO source VALUES (7, 'form', CAST(x'ff' AS TEXT), '')"),
     "name is a blob": changed("UPDATE plant SET name = x'0102'", version=2),
     "name is a number": changed("UPDATE plant SET name = x'31', tag = 7.5", version=1),
     "name not Unicode": changed("UPDATE plant SET name = CAST(x'41ff42' AS TEXT)"),
@@ -254,7 +258,7 @@ HARMLESS: dict[str, Callable[[Path, Path], None]] = {
     "analyzed": changed("ANALYZE"),
     "order at the end": changed("UPDATE plant SET seq = 9223372036854775807", version=2),
     "order below zero": changed("UPDATE plant SET seq = -5", version=2),
-    "folded text that lies": changed("UPDATE plant SET folded = 'cactus'"),
+    "searched text that lies": changed("UPDATE plant SET searched_name = 'cactus'"),
     "random log": random_log,
     "first version": changed(version=1),
     "all rights": open_to_all,
@@ -263,8 +267,8 @@ HARMLESS: dict[str, Callable[[Path, Path], None]] = {
         "INSERT INTO token VALUES (1, x'41', zeroblob(32), 'x', 'then', 'never', NULL, x'00', 'many')", version=2
     ),
     "tokens of one name": changed(
-        "INSERT INTO token VALUES (1, 'A', zeroblob(32), 1, 0, NULL, NULL, NULL, 0)",
-        "INSERT INTO token VALUES (2, x'41', randomblob(32), 1, 0, NULL, NULL, NULL, 0)",
+        "INSERT INTO token VALUES (1, 'A', zeroblob(32), 1, 0, NULL, NULL, 0, 'old', NULL, NULL)",
+        "INSERT INTO token VALUES (2, x'41', randomblob(32), 1, 0, NULL, NULL, 0, 'old', NULL, NULL)",
         version=2,
     ),
     "token of the far future": changed(
@@ -290,7 +294,7 @@ def edited(image: str, *others: str) -> Callable[[Path, Path], None]:
     return changed(_EDIT, _TOUCHED, f"{_IMAGE} (1, 1, 1, {image})", *others)
 
 
-_FINE = "'Old', NULL, NULL, 1, 10000, 1, NULL, 0"
+_FINE = "'Old', NULL, NULL, 1, 10000, 1, 0, 'old', NULL, NULL"
 
 #: Stores whose history no PlantDesk has written; the plant itself is right.
 BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
@@ -345,24 +349,24 @@ BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
         "UPDATE change SET size = 9223372036854775807",
         f"{_CHANGE} (2, 0, 1, 'edit', 'Edit', 0, NULL, 0, {_FAR})",
     ),
-    "image without a name": edited("NULL, NULL, NULL, 1, 10000, 1, NULL, 0"),
-    "image without an order": edited("'Old', NULL, NULL, NULL, 10000, 1, NULL, 0"),
-    "image without a time": edited("'Old', NULL, NULL, 1, NULL, 1, NULL, 0"),
-    "image without a source": edited("'Old', NULL, NULL, 1, 10000, NULL, NULL, 0"),
-    "image without a version": edited("'Old', NULL, NULL, 1, 10000, 1, NULL, NULL"),
-    "image of an unknown source": edited("'Old', NULL, NULL, 1, 10000, 99, NULL, 0"),
-    "image of year 300,000": edited(f"'Old', NULL, NULL, 1, {_FAR}, 1, NULL, 0"),
-    "image at the end of the order": edited(f"'Old', NULL, NULL, {_FAR}, 10000, 1, NULL, 0"),
-    "image before the order": edited("'Old', NULL, NULL, -3, 10000, 1, NULL, 0"),
-    "image of a later change": edited(f"'Old', NULL, NULL, 1, 10000, 1, NULL, {_FAR}"),
-    "image below all changes": edited("'Old', NULL, NULL, 1, 10000, 1, NULL, -3"),
-    "image not Unicode": edited("CAST(x'ff' AS TEXT), NULL, CAST(x'ff' AS TEXT), 1, 10000, 1, NULL, 0"),
-    "huge image": edited("CAST(zeroblob(3000000) AS TEXT), NULL, NULL, 1, 10000, 1, NULL, 0"),
+    "image without a name": edited("NULL, NULL, NULL, 1, 10000, 1, 0, 'old', NULL, NULL"),
+    "image without an order": edited("'Old', NULL, NULL, NULL, 10000, 1, 0, 'old', NULL, NULL"),
+    "image without a time": edited("'Old', NULL, NULL, 1, NULL, 1, 0, 'old', NULL, NULL"),
+    "image without a source": edited("'Old', NULL, NULL, 1, 10000, NULL, 0, 'old', NULL, NULL"),
+    "image without a version": edited("'Old', NULL, NULL, 1, 10000, 1, NULL, 'old', NULL, NULL"),
+    "image of an unknown source": edited("'Old', NULL, NULL, 1, 10000, 99, 0, 'old', NULL, NULL"),
+    "image of year 300,000": edited(f"'Old', NULL, NULL, 1, {_FAR}, 1, 0, 'old', NULL, NULL"),
+    "image at the end of the order": edited(f"'Old', NULL, NULL, {_FAR}, 10000, 1, 0, 'old', NULL, NULL"),
+    "image before the order": edited("'Old', NULL, NULL, -3, 10000, 1, 0, 'old', NULL, NULL"),
+    "image of a later change": edited(f"'Old', NULL, NULL, 1, 10000, 1, {_FAR}, 'old', NULL, NULL"),
+    "image below all changes": edited("'Old', NULL, NULL, 1, 10000, 1, -3, 'old', NULL, NULL"),
+    "image not Unicode": edited("CAST(x'ff' AS TEXT), NULL, CAST(x'ff' AS TEXT), 1, 10000, 1, 0, 'old', NULL, NULL"),
+    "huge image": edited("CAST(zeroblob(3000000) AS TEXT), NULL, NULL, 1, 10000, 1, 0, 'old', NULL, NULL"),
     "images with one place": edited(
-        "'Old', NULL, NULL, 5, 10000, 1, NULL, 0",
-        "INSERT INTO plant (id, name, seq, added_at, source_id, change) VALUES (2, '', 2, 0, 1, 1)",
-        "INSERT INTO plant (id, name, seq, added_at, source_id, change) VALUES (3, '', 5, 0, 1, 0)",
-        f"{_IMAGE} (1, 2, 1, 'Old', NULL, NULL, 5, 10000, 1, NULL, 0)",
+        "'Old', NULL, NULL, 5, 10000, 1, 0, 'old', NULL, NULL",
+        "INSERT INTO plant (id, name, searched_name, seq, added_at, source_id, change) VALUES (2, '', '', 2, 0, 1, 1)",
+        "INSERT INTO plant (id, name, searched_name, seq, added_at, source_id, change) VALUES (3, '', '', 5, 0, 1, 0)",
+        f"{_IMAGE} (1, 2, 1, 'Old', NULL, NULL, 5, 10000, 1, 0, 'old', NULL, NULL)",
     ),
     "change of nothing": changed("UPDATE plant SET change = 4000"),
     "change at the end": changed("UPDATE plant SET change = 9223372036854775807"),

@@ -44,7 +44,8 @@ store.close()
 """
 
 _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-    INSERT INTO plant (id, name, tag, seq, added_at, source_id) SELECT i, 'Fern', 'hall', i, i, 1 FROM n"""
+    INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)
+    SELECT i, 'Fern', 'hall', i, i, 1, 'fern', 'hall' FROM n"""
 
 
 def test_what_others_write_reaches_the_file_while_nobody_listens(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,9 +111,10 @@ def test_a_row_that_no_plantdesk_wrote_stops_no_write(store: Store, path: Path) 
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("INSERT INTO source VALUES (50, 'sync', 'a later version')")
+        other.execute("INSERT INTO source (id, kind, label) VALUES (50, 'sync', 'a later version')")
         other.execute(
-            "INSERT INTO plant (id, name, seq, added_at, source_id) VALUES (1, CAST(x'41ff' AS TEXT), 1, 0, 50)"
+            "INSERT INTO plant (id, name, searched_name, seq, added_at, source_id) "
+            "VALUES (1, CAST(x'41ff' AS TEXT), 'a', 1, 0, 50)"
         )
     store.add(new_plant({"id": 2, "name": "Moss"}), COMMAND).result(SECONDS)
     seen: list[str] = []

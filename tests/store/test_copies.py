@@ -230,8 +230,8 @@ def test_a_failure_of_the_target_ends_the_reading_of_a_server(new: New, postgres
     source = new("postgres")
     source.open(create=True).close()
     postgres.execute(
-        "INSERT INTO plantdesk.plant (id, name, seq, added_at, source_id) "
-        "SELECT n, repeat('Fern', 200), n, 0, 1 FROM generate_series(1, 20000) AS n",
+        "INSERT INTO plantdesk.plant (id, name, searched_name, seq, added_at, source_id) "
+        "SELECT n, repeat('Fern', 200), repeat('fern', 200), n, 0, 1 FROM generate_series(1, 20000) AS n",
         source.name,
     )
     with pytest.raises(StopIteration), source.all_rows() as rows:  # noqa: PT012

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _PLANTS = 3000
 _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :plants)
-    INSERT INTO plant (id, name, tag, seq, added_at, source_id)
-    SELECT i, 'Plant', CASE WHEN i % 5 THEN 'room ' || (i % 7) END, i, i, 1 + i % :sources FROM n"""
+    INSERT INTO plant (id, name, searched_name, tag, seq, added_at, source_id)
+    SELECT i, 'Plant', 'plant', CASE WHEN i % 5 THEN 'room ' || (i % 7) END, i, i, 1 + i % :sources FROM n"""
 
 
 @pytest.fixture
@@ -37,7 +37,8 @@ def database(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def fill(database: sqlite3.Connection, sources: int = 2) -> None:
-    database.executemany("INSERT OR IGNORE INTO source VALUES (?, 'token', ?)", ((i, f"s{i}") for i in range(1, 40)))
+    rows = ((i, f"s{i}") for i in range(1, 40))
+    database.executemany("INSERT OR IGNORE INTO source (id, kind, label) VALUES (?, 'token', ?)", rows)
     database.execute(_FILL, {"plants": _PLANTS, "sources": sources})
 
 

@@ -122,5 +122,6 @@ def test_the_size_of_an_import_is_that_of_its_before_images(store: Store, on_con
     with closing(sqlite3.connect(store.path)) as connection:
         entry = connection.execute("SELECT plants, size FROM change WHERE kind = 'import'").fetchone()
         counted = """SELECT count(*), total(50 + length(CAST(coalesce(name, '') || coalesce(tag, '')
-                         || coalesce(note, '') || coalesce(folded, '') AS BLOB))) FROM before_image"""
+                         || coalesce(note, '') || coalesce(searched_name, '')
+                         || coalesce(searched_tag, '') || coalesce(searched_note, '') AS BLOB))) FROM before_image"""
         assert entry == connection.execute(counted).fetchone()

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
-from plantdesk.domain.views import Order
-from plantdesk.store.sql import sql
-from plantdesk.store.sqlite.conditions import order_by
+from plantdesk.domain.views import Order, View
+from plantdesk.store.sqlite.dialect import order_by
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, apply_steps
-from plantdesk.store.sqlite.row_reads import all_ids, first_column, has_pages, pages
+from plantdesk.store.sqlite.row_reads import all_ids, has_pages, pages
 from tests.support.cases import cases
 
 ids = st.sets(st.integers(-20, 20) | st.sampled_from([SMALLEST_ID, SMALLEST_ID + 1, LARGEST_ID - 1, LARGEST_ID]))
@@ -23,7 +22,7 @@ ids = st.sets(st.integers(-20, 20) | st.sampled_from([SMALLEST_ID, SMALLEST_ID +
 def connection_with(listed: list[int]) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:")
     apply_steps(connection, 0, SCHEMA_VERSION)
-    insert = "INSERT INTO plant (id, name, seq, added_at, source_id) VALUES (?, 'Aloe', ?, 0, 1)"
+    insert = "INSERT INTO plant (id, name, searched_name, seq, added_at, source_id) VALUES (?, 'Aloe', 'aloe', ?, 0, 1)"
     connection.executemany(insert, [(each, seq) for seq, each in enumerate(listed, 1)])
     return connection
 
@@ -35,10 +34,10 @@ def test_chunks_hold_what_one_statement_selects(ids: list[int], size: int) -> No
         for order in (Order.ADDED, Order.ID):
             assert has_pages(order)
             for descending in (False, True):
-                statement = sql("SELECT id FROM plant", order_by(order, descending=descending))
-                expected = first_column(connection, statement)
+                statement = f"SELECT id FROM plant {order_by(View(order=order, descending=descending))}"
+                expected = [plant_id for (plant_id,) in connection.execute(statement)]
                 paged = list(pages(connection, order, repeat(size), descending=descending))
-                joined = list(all_ids(connection, statement, size))
+                joined = list(all_ids(connection, statement, {}, size))
                 assert [*chain(*paged)] == [*chain(*joined)] == expected
                 assert all(paged)
                 assert all(joined)

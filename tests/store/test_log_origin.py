@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.log_origin import OpenLog, is_own_log, log_header
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.write_connection import UnsavedError
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
 from tests.support.wal import checkpoint_writes
@@ -39,6 +40,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.selections import Selection
 from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.write_connection import UnsavedError
 from plantdesk.domain.validation import new_plant
 store = Store(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):
@@ -162,6 +164,7 @@ import os, signal, sqlite3, sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.write_connection import UnsavedError
 from plantdesk.domain.validation import new_plant
 store = Store(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):
@@ -379,7 +382,8 @@ def test_the_log_of_a_store_in_use_is_never_taken_for_that_of_another(
 def test_a_file_that_is_copied_over_an_open_store_is_not_mixed_with_its_log(folder: Path) -> None:
     path = folder / "plants.db"
     expected = content(folder / "other.db")
-    with closing(Store(path)) as store:
+    # Closing it may report that what it added is lost: its log belongs to pages that are no longer there.
+    with suppress(UnsavedError), closing(Store(path)) as store:
         _add(store, 7000)
         shutil.copyfile(folder / "other.db", path)
         with closing(Store(path)) as other, closing(other.reader()) as reader:

@@ -193,3 +193,33 @@ def test_the_titles_of_an_older_store_become_kinds_and_parameters(
             undo, redo = "Took back 20 plants", "Added 20 plants again"
         assert [str(each.title) for each in (change, undone, redone)] == [title, undo, redo]
         assert undone.subject[1:] == redone.subject[1:] == change.subject[1:]
+
+
+def test_the_texts_of_an_older_store_are_searched_as_new_ones(path: Path) -> None:
+    """Also those that are not UTF-8, which only another program can have written."""
+    with closing(sqlite3.connect(path)) as database:
+        apply_steps(database, 0, 7)
+        database.executescript(f"""
+            INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded, note) VALUES
+                (1, 'Érable', 'Küche', 1, 0, 1, 'erable' || char(31) || 'kuche', 'Größe'),
+                (2, 'Rosa “Ilse”', NULL, 2, 0, 1, NULL, NULL),
+                (3, CAST(x'41ff' AS TEXT), NULL, 3, 0, 1, NULL, NULL);
+            INSERT INTO change VALUES (1, 0, 1, 'edit', '{{}}', 1, NULL, 0, 50);
+            INSERT INTO before_image (change, plant_id, after, name, tag, note, seq, added_at, source_id, plant_change)
+                VALUES (1, 1, 1, 'Ahorn', 'Küche', NULL, 1, 0, 1, 0), (1, 4, 1, NULL, NULL, NULL, NULL, NULL, NULL, 0);
+            INSERT INTO source VALUES (3, 'import', 'Bäume.csv');
+            PRAGMA application_id = {APPLICATION_ID};
+            PRAGMA user_version = 7""")
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as database:
+        texts = "SELECT searched_name, searched_tag, searched_note FROM {} ORDER BY 1"
+        assert database.execute(texts.format("plant")).fetchall() == [
+            ("a\ufffd", None, None),
+            ("erable", "kuche", "grosse"),
+            ("rosa 'ilse'", None, None),
+        ]
+        assert database.execute(texts.format("before_image")).fetchall() == [
+            (None, None, None),
+            ("ahorn", "kuche", None),
+        ]
+        assert database.execute("SELECT searched_label FROM source").fetchall() == [("",), ("",), ("baume.csv",)]

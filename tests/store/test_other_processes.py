@@ -27,7 +27,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="an open file ca
 _COMMIT = """
 import sqlite3, sys
 database = sqlite3.connect(sys.argv[1], isolation_level=None)
-database.execute("INSERT INTO plant (id, name, seq, added_at, source_id) VALUES (?, 'Fern', ?, 1, 1)", sys.argv[2:] * 2)
+columns = "id, seq, name, searched_name, added_at, source_id"
+database.execute(f"INSERT INTO plant ({columns}) VALUES (?, ?, 'Fern', 'fern', 1, 1)", sys.argv[2:] * 2)
 """
 
 

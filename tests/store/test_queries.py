@@ -25,7 +25,8 @@ def test_a_large_view_comes_in_chunks_of_which_the_first_is_small(store: Store, 
     with closing(sqlite3.connect(path)) as other, other:
         other.execute(
             """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
-               INSERT INTO plant (id, name, seq, added_at, source_id) SELECT i, 'x', i + 1, 0, 1 FROM n"""
+               INSERT INTO plant (id, name, searched_name, seq, added_at, source_id)
+               SELECT i, 'x', 'x', i + 1, 0, 1 FROM n"""
         )
     with closing(store.reader()) as reader:
         chunks = list(reader.ids(View(parse_search(text))))

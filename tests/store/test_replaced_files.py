@@ -328,7 +328,9 @@ def test_what_is_committed_while_the_index_is_restored_is_not_lost(
     add(store, 1)
     with closing(store.file.connect()) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute("INSERT INTO plant (id, name, seq, added_at, source_id) VALUES (2, 'Moss', 2, 0, 1)")
+        connection.execute(
+            "INSERT INTO plant (id, name, searched_name, seq, added_at, source_id) VALUES (2, 'Moss', 'moss', 2, 0, 1)"
+        )
         path.with_name("plants.db-shm").unlink()
         while not replaced_backups(path):
             pass

@@ -73,11 +73,6 @@ class Entry(NamedTuple):
         """What an undo compares with the plant that has the id now."""
         return self.name, self.tag or "", self.note or ""
 
-    @property
-    def plain(self) -> bool:
-        """Whether ASCII's rules do for it, as the store decides."""
-        return (self.name + (self.tag or "")).isascii() and "\0" not in self.name + (self.tag or "")
-
 
 @dataclass
 class Made:
@@ -431,13 +426,10 @@ class StoreBesideDict(RuleBasedStateMachine):
         arrival = {plant_id: entry.seq for plant_id, entry in self.plants.items()}
 
         def name_key(plant_id: int) -> bytes:
-            entry = self.plants[plant_id]
-            text = entry.name if entry.plain else f"{_folded(entry.name)}\x1f{_folded(entry.tag or '')}"
-            return text.encode().lower()
+            return _searched(self.plants[plant_id].name).encode()
 
         def tag_key(plant_id: int) -> bytes:
-            entry = self.plants[plant_id]
-            return (entry.tag or "" if entry.plain else _folded(entry.tag or "")).encode().lower()
+            return _searched(self.plants[plant_id].tag or "").encode()
 
         def source_key(plant_id: int) -> bytes:
             source = self.plants[plant_id].source

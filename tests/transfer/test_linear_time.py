@@ -59,7 +59,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "cell of markdown": markdown.plain,
     "cell of anki": delimited.without_html,
     "search": lambda text: search_text(parse_search(text).groups[0] if parse_search(text).groups else ()),
-    "folding": lambda text: (folding.fold(text), folding.natural_key(text)),
+    "folding": lambda text: (folding.searched(text), folding.natural_key(text)),
     "header": field_of,
 }
 

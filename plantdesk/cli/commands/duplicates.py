@@ -135,7 +135,7 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
     going, notes = set[int](), dict[int, str | None]()
     for page in merged(*first, reader.rows):
         going.update(page.deleted)
-        notes.update((plant_id, note) for plant_id, _, _, note, _ in page.changed)
+        notes.update((plant_id, note) for plant_id, _, _, note in page.changed)
     ids = iter(first.groups.ids)
     for size in first.groups.sizes:
         group = [*islice(ids, size)]

@@ -220,7 +220,7 @@ def _print_changes(store: PlantStore | ReadOnlyPlants, selection: Selection, rul
     count = 0
     with closing(store.reader()) as reader:
         for row in reader.selected(selection):
-            for _, name, tag, note, _ in rewritten(rule, [(row.id, row.name, row.tag, row.note)]):
+            for _, name, tag, note in rewritten(rule, [(row.id, row.name, row.tag, row.note)]):
                 count += 1
                 if count <= _MAX_SHOWN:
                     texts = ((row.name, name), (row.tag, tag), (row.note, note))

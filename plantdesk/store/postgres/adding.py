@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
-from plantdesk.domain.folding import folded
+from plantdesk.domain.folding import searched, searched_texts
 from plantdesk.domain.records import PlantRow, SourceKind
 from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, TablesChangedError, execute, storable
 from plantdesk.store.postgres.rows import last_id, row_of
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 _ADD = f"""
     WITH given AS (
         SELECT * FROM ROWS FROM (json_to_recordset(%(plants)s::json) AS (
-            id bigint, name text, tag text, folded text, source_id bigint, token_id bigint, digest text
-        )) WITH ORDINALITY AS g (id, name, tag, folded, source_id, token_id, digest, place)
+            id bigint, name text, tag text, searched_name text, searched_tag text, source_id bigint, token_id bigint,
+            digest text
+        )) WITH ORDINALITY AS g (id, name, tag, searched_name, searched_tag, source_id, token_id, digest, place)
     ), judged AS MATERIALIZED (
         SELECT given.*, plant.id IS NOT NULL AS is_taken, plant.name AS owner_name, plant.tag AS owner_tag,
                plant.added_at AS owner_added_at, plant.source_id AS owner_source, {VERSION} AS owner_version,
@@ -42,9 +43,9 @@ _ADD = f"""
             AND token.digest = coalesce(decode(given.digest, 'hex'), token.digest) AND token.revoked_at IS NULL
             AND (token.expires_at IS NULL OR token.expires_at > {NOW})
     ), added AS (
-        INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)
+        INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)
         SELECT id, name, tag, (SELECT last_seq FROM state) + row_number() OVER (ORDER BY place), {NOW}, source_id,
-               folded
+               searched_name, searched_tag
         FROM judged WHERE NOT is_taken AND is_valid AND coalesce(nth <= max_plants, true) ORDER BY place
         RETURNING id, seq, added_at, source_id
     ), used AS (
@@ -135,7 +136,8 @@ def _as_json(entries: Sequence[Entry]) -> str:
             "id": plant.id,
             "name": plant.name,
             "tag": plant.tag,
-            "folded": folded(plant.name, plant.tag),
+            "searched_name": searched(plant.name),
+            "searched_tag": plant.tag and searched(plant.tag),
             "source_id": source.id,
             "token_id": source.token_id,
             "digest": source.digest and source.digest.hex(),
@@ -167,9 +169,10 @@ def add_as_next(transaction: Transaction, fields: Plant, source: Source) -> Plan
     if not storable(fields.name, fields.tag):
         raise NulRefusedError
     connection, seq, plant_id = transaction.connection, transaction.next_seq(), last_id(transaction.connection) + 1
-    sql = f"""INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)
-              VALUES (%s, %s, %s, %s, {NOW}, %s, %s) RETURNING added_at"""
-    values = (plant_id, fields.name, fields.tag, seq, source.id, folded(fields.name, fields.tag))
+    sql = f"""INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)
+              VALUES (%s, %s, %s, %s, {NOW}, %s, %s, %s) RETURNING added_at"""
+    searched_name, searched_tag, _ = searched_texts(fields.name, fields.tag)
+    values = (plant_id, fields.name, fields.tag, seq, source.id, searched_name, searched_tag)
     row = execute(connection, sql, values).fetchone()
     if row is None:
         raise TablesChangedError

@@ -23,7 +23,7 @@ from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import SourceKind, now_ms
 from plantdesk.platform import paths
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
-from plantdesk.store.history import IMAGE
+from plantdesk.store.history import COLUMNS, EACH, IMAGE, TEXTS
 from plantdesk.store.postgres.changes import ChangeEntry, record
 from plantdesk.store.postgres.connections import LONG, NulRefusedError, execute, translate_errors
 from plantdesk.store.postgres.copies import all_rows, copy_in, patient
@@ -51,13 +51,13 @@ _DAY = 86_400_000
 _MAX_NAME = 40
 #: Plants of each kind that a difference names.
 _NAMED = 5
-_TABLES = """
-    CREATE TEMP TABLE restored (id bigint PRIMARY KEY, name text COLLATE "C", tag text COLLATE "C", seq bigint,
-                                added_at bigint, source_id bigint, folded text COLLATE "C", note text COLLATE "C");
+_TABLES = f"""
+    CREATE TEMP TABLE restored (id bigint PRIMARY KEY, {", ".join(f'{each} text COLLATE "C"' for each in TEXTS)},
+                                seq bigint, added_at bigint, source_id bigint);
     CREATE TEMP TABLE origin (theirs bigint PRIMARY KEY, ours bigint);
     CREATE TEMP TABLE differing (id bigint PRIMARY KEY)"""
-_COLUMNS = ("id", "name", "tag", "seq", "added_at", "source_id", "folded", "note")
-_TYPES = ["int8", "text", "text", "int8", "int8", "int8", "text", "text"]
+_COLUMNS = ("id", *EACH)
+_TYPES = ["int8", *["text"] * len(TEXTS), "int8", "int8", "int8"]
 _RETURNING = "FROM restored AS b WHERE NOT EXISTS (SELECT FROM plant AS p WHERE p.id = b.id)"
 _LEAVING = "FROM plant AS b WHERE NOT EXISTS (SELECT FROM restored AS p WHERE p.id = b.id)"
 _CHANGING = """FROM restored AS b JOIN plant AS p ON p.id = b.id
@@ -72,11 +72,11 @@ _DIFFERING = (
 _EXCHANGE = (
     f"""{IMAGE}
        SELECT %(number)s, d.id, CASE WHEN b.id IS NULL THEN NULL ELSE %(number)s::bigint END,
-              p.name, p.tag, p.note, p.seq, p.added_at, p.source_id, p.folded, p.change
+              {", ".join(f"p.{each}" for each in EACH)}, p.change
        FROM differing AS d LEFT JOIN plant AS p ON p.id = d.id LEFT JOIN restored AS b ON b.id = d.id""",
     "DELETE FROM plant USING differing WHERE plant.id = differing.id AND %(number)s IS NOT NULL",
-    """INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded, note, change)
-       SELECT b.id, name, tag, seq, added_at, ours, folded, note, %(number)s
+    f"""INSERT INTO plant (id, {COLUMNS}, change)
+       SELECT b.id, {COLUMNS.replace("source_id", "ours")}, %(number)s
        FROM restored AS b JOIN origin ON theirs = source_id JOIN differing AS d ON d.id = b.id""",
 )
 

@@ -37,7 +37,7 @@ from plantdesk.domain.errors import (
     id_taken,
     shortened,
 )
-from plantdesk.domain.folding import fold, folded
+from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 from plantdesk.domain.rewriting import rewritten
@@ -50,22 +50,24 @@ from plantdesk.store.history import (
     LARGEST_OF_CHANGE,
     LAST_SEQ,
     PLANT,
+    TEXTS,
     BroughtBack,
     bring_back,
     no_state_before,
     redo_target,
+    text_columns,
     undo_target,
 )
-from plantdesk.store.postgres.conditions import Condition, condition_of
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, shared, storable
+from plantdesk.store.postgres.dialect import condition_of
 from plantdesk.store.postgres.rows import last_id, rows_by_id
-from plantdesk.store.postgres.schema import plain_folded_sql
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.history import ChangeKind
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.rewriting import Rewritten
+    from plantdesk.store.conditions import Condition
     from plantdesk.store.postgres.connections import Connection, Transaction
 
 #: A set of plants is found once, by the snapshot of the statement that changes it.
@@ -77,18 +79,17 @@ _CHANGE_SET = f"""
 _DELETE_SET = f"{_CHANGE_SET} DELETE FROM plant USING chosen WHERE plant.id = chosen.id"
 _UPDATE_SET = f"{_CHANGE_SET} UPDATE plant SET {{columns}}, change = %(number)s FROM chosen WHERE plant.id = chosen.id"
 _TAGS = "SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"
-_REPLACED = """SELECT plant.id, r.new, r.folded_new FROM plant
-    JOIN unnest(%(old)s::text[], %(new)s::text[], %(folded)s::text[]) AS r(old, new, folded_new) ON r.old = plant.tag"""
+_REPLACED = """SELECT plant.id, r.new, r.searched FROM plant
+    JOIN unnest(%(old)s::text[], %(new)s::text[], %(searched)s::text[]) AS r(old, new, searched) ON r.old = plant.tag"""
 _REPLACE_TAGS = _UPDATE_SET.replace("SELECT plant.id FROM plant", _REPLACED)
-_REWRITTEN = """SELECT plant.id, r.name, r.tag, r.note, r.folded FROM plant JOIN
-    unnest(%(ids)s::bigint[], %(names)s::text[], %(tags)s::text[], %(notes)s::text[], %(folded)s::text[])
-    AS r(id, name, tag, note, folded) ON r.id = plant.id"""
+_GIVEN = ", ".join(f"%({each})s::text[]" for each in TEXTS)
+_REWRITTEN = (
+    f"""SELECT r.* FROM plant JOIN unnest(%(id)s::bigint[], {_GIVEN}) AS r(id, {", ".join(TEXTS)}) ON r.id = plant.id"""
+)
 _REWRITE = _UPDATE_SET.replace("SELECT plant.id FROM plant", _REWRITTEN)
 #: Plants that are rewritten together.
 PAGE = 10_000
-_IS_ASCII = "octet_length({0}) = length({0})"
-
-_SIZE = "50 + " + " + ".join(f"coalesce(octet_length({each}), 0)" for each in ("name", "tag", "note", "folded"))
+_SIZE = "50 + " + " + ".join(f"coalesce(octet_length({each}), 0)" for each in TEXTS)
 #: The number of plants of a change, the bytes of its before-images, by how many plants the store grows, and a name.
 _EXTENT = f"""SELECT count(*), coalesce(sum({_SIZE}), 0)::bigint,
                      count(*) FILTER (WHERE seq IS NULL AND after IS NOT NULL)
@@ -192,24 +193,6 @@ def keep_images(connection: Connection, number: int, condition: str) -> None:
     execute(connection, sql, {"number": number})
 
 
-def folded_sql(name: str, tag: str, folded_name: str, folded_tag: str) -> str:
-    """Return the expression of column `folded`, from texts and their folded forms."""
-    return f"""CASE WHEN {_IS_ASCII.format(name)} AND {_IS_ASCII.format(f"coalesce({tag}, '')")} THEN NULL
-               ELSE {folded_name} || E'\\x1f' || coalesce({folded_tag}, '') END"""
-
-
-def folded_name_sql(table: str) -> str:
-    """Return the expression of the folded name in a row."""
-    return f"""CASE WHEN {table}.folded IS NULL THEN {plain_folded_sql(f"{table}.name")}
-               ELSE split_part({table}.folded, E'\\x1f', 1) END"""
-
-
-def folded_tag_sql(table: str) -> str:
-    """Return the expression of the folded tag in a row."""
-    return f"""CASE WHEN {table}.folded IS NULL THEN {plain_folded_sql(f"{table}.tag")}
-               ELSE split_part({table}.folded, E'\\x1f', 2) END"""
-
-
 # --- edits ---
 
 
@@ -248,16 +231,13 @@ def _insert(transaction: Transaction, number: int, edit: Insert, source: Source)
     execute(connection, sql, (number, plant.id, number))
     values = {
         "id": plant.id,
-        "name": plant.name,
-        "tag": plant.tag,
-        "note": edit.note,
+        **_text_values(plant.name, plant.tag, edit.note),
         "seq": transaction.next_seq(),
         "source": source.id,
-        "folded": folded(plant.name, plant.tag),
         "number": number,
     }
-    sql = f"""INSERT INTO plant (id, {COLUMNS}, change) VALUES (%(id)s, %(name)s, %(tag)s, %(note)s, %(seq)s, {NOW},
-              %(source)s, %(folded)s, %(number)s)"""
+    sql = f"""INSERT INTO plant (id, {COLUMNS}, change) VALUES (%(id)s, {", ".join(f"%({each})s" for each in TEXTS)},
+              %(seq)s, {NOW}, %(source)s, %(number)s)"""
     execute(connection, sql, values)
 
 
@@ -266,19 +246,16 @@ def _update(connection: Connection, number: int, edit: Update) -> None:
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
     check_storable(edit.name, edit.tag, edit.note)
-    values = {"name": edit.name, "tag": edit.tag, "note": edit.note, "folded": folded(edit.name, edit.tag)}
-    condition = condition_of(Selection(ids=[row.id])).require("true", **values)
-    columns = ", ".join(f"{each} = %({each})s" for each in values)
+    condition = condition_of(Selection(ids=[row.id]), **_text_values(edit.name, edit.tag, edit.note))
+    columns = ", ".join(f"{each} = %({each})s" for each in TEXTS)
     _change_set(connection, _UPDATE_SET, condition, number, number, columns)
 
 
 def _set_tag(connection: Connection, number: int, plants: Selection, tag: str | None) -> None:
     check_storable(tag)
-    condition = condition_of(plants).require(
-        "plant.tag IS DISTINCT FROM %(tag)s::text", tag=tag, folded_tag=fold(tag or "")
-    )
-    new = folded_sql("plant.name", "%(tag)s::text", folded_name_sql("plant"), "%(folded_tag)s::text")
-    _change_set(connection, _UPDATE_SET, condition, number, number, f"tag = %(tag)s::text, folded = {new}")
+    condition = condition_of(plants, tag=tag, searched=tag and searched(tag))
+    condition.require("plant.tag IS DISTINCT FROM %(tag)s::text")
+    _change_set(connection, _UPDATE_SET, condition, number, number, "tag = %(tag)s, searched_tag = %(searched)s")
 
 
 def replace_tags(
@@ -288,15 +265,21 @@ def replace_tags(
     tags = edit.mapping(lambda: [tag for (tag,) in execute(connection, _TAGS).fetchall()])
     tags = {tag: new for tag, new in tags.items() if storable(tag)}
     check_storable(*tags.values())
-    texts = {"old": list(tags), "new": list(tags.values()), "folded": [fold(each or "") for each in tags.values()]}
-    condition = condition_of(Selection(ids=None if ids is None else sorted(ids))).require("true", **texts)
-    new = folded_sql("plant.name", "chosen.new", folded_name_sql("plant"), "chosen.folded_new")
-    _change_set(connection, _REPLACE_TAGS, condition, number, number, f"tag = chosen.new, folded = {new}")
+    new = list(tags.values())
+    condition = condition_of(
+        Selection(ids=None if ids is None else sorted(ids)),
+        old=list(tags),
+        new=new,
+        searched=[each and searched(each) for each in new],
+    )
+    columns = "tag = chosen.new, searched_tag = chosen.searched"
+    _change_set(connection, _REPLACE_TAGS, condition, number, number, columns)
 
 
 def rewrite(connection: Connection, number: int, edit: Rewrite) -> None:
     """Rewrite texts in Python, page by page: PostgreSQL has no folding, and both kinds of store must do the same."""
-    condition = condition_of(edit.plants).require("(%(last)s::bigint IS NULL OR plant.id > %(last)s)", page=PAGE)
+    condition = condition_of(edit.plants)
+    condition.require("(%(last)s::bigint IS NULL OR plant.id > %(last)s)", page=PAGE)
     sql = f"SELECT id, name, tag, note FROM plant WHERE {condition.sql} ORDER BY id LIMIT %(page)s"
     last = None
     while rows := execute(connection, sql, {**condition.values, "last": last}).fetchall():
@@ -314,10 +297,10 @@ def _change_texts(connection: Connection, number: int, found: list[Rewritten]) -
     """Give plants other texts."""
     check_storable(*(text for _, *texts in found for text in texts))
     if found:
-        names = ("ids", "names", "tags", "notes", "folded")
-        columns = dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
-        new = "name = chosen.name, tag = chosen.tag, note = chosen.note, folded = chosen.folded"
-        _change_set(connection, _REWRITE, Condition().require("true", **columns), number, number, new)
+        rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in found)
+        columns = dict(zip(("id", *TEXTS), map(list, zip(*rows, strict=True)), strict=True))
+        new = ", ".join(f"{each} = chosen.{each}" for each in TEXTS)
+        _change_set(connection, _REWRITE, condition_of(Selection(), **columns), number, number, new)
 
 
 def _change_set(
@@ -337,6 +320,10 @@ def check_storable(*texts: str | None) -> None:
     """Raise NulRefusedError unless the server can keep all texts."""
     if not storable(*texts):
         raise NulRefusedError
+
+
+def _text_values(name: str, tag: str | None, note: str | None) -> dict[str, str | None]:
+    return dict(zip(TEXTS, text_columns(name, tag, note), strict=True))
 
 
 def _current(connection: Connection, plant_id: int, version: int, name: str) -> PlantRow:

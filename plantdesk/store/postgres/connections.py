@@ -39,7 +39,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.store.postgres.address import ParameterError
 from plantdesk.store.postgres.encryption import encryption
-from plantdesk.store.postgres.schema import SCHEMA_VERSION
+from plantdesk.store.postgres.schema import SCHEMA_VERSION, SHOW_AS_CURRENT
 
 if TYPE_CHECKING:
     from psycopg.abc import RV, PQGen
@@ -125,7 +125,7 @@ _SETTINGS = """
     SET jit = off;
     SELECT set_config('client_connection_check_interval', '2s', false) WHERE version() LIKE '%linux%';
     SELECT set_config('synchronous_commit', 'on', false)
-    WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')"""
+    WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');"""
 
 
 #: Taken first by each transaction that writes: it gives all commits of all desks one order. Where a newer PlantDesk has
@@ -320,7 +320,8 @@ def _opened(address: Address, role: str, timeout: int) -> Connection:
     connection.limit = CONNECT_TIMEOUT + _GRACE
     try:
         _check_server(connection)
-        connection.execute(_SETTINGS.format(timeout=timeout).encode())
+        settings = _SETTINGS.format(timeout=timeout)
+        connection.execute((settings + SHOW_AS_CURRENT if role == READER else settings).encode())
     except BaseException:
         connection.close()
         raise

@@ -21,7 +21,6 @@ from plantdesk.domain.copies import (
     TargetNotEmptyError,
     transfer,
 )
-from plantdesk.domain.folding import searched
 from plantdesk.store.postgres.connections import LONG, READER, connect, execute, translate_errors
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.migration import create_tables
@@ -70,11 +69,7 @@ class _Tables(EmptyTables):
 
     @override
     def insert(self, table: Table, rows: Iterator[Row]) -> None:
-        columns, types = table.columns, table.types
-        if table.name == "source":
-            columns, types = (*columns, "searched"), [*types, "text"]
-            rows = ((*row, searched(row[2])) for row in rows)
-        copy_in(self._connection, table.name, columns, types, rows)
+        copy_in(self._connection, table.name, table.columns, table.types, rows)
 
     @override
     def rows(self, table: Table) -> Iterator[Row]:

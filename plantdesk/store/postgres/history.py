@@ -16,7 +16,6 @@ from plantdesk.store.history import DESK, SELECT, VERSION_BEFORE, change_of, con
 from plantdesk.store.history import history_summary as changes_summary
 from plantdesk.store.postgres.connections import LOCK, NOW, execute, shared, storable
 from plantdesk.store.postgres.rows import row_of
-from plantdesk.store.postgres.schema import searched_sql
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import HistorySummary
@@ -29,12 +28,9 @@ _FIRST = """SELECT DISTINCT ON (x.change) x.change, x.plant_id, coalesce(x.name,
                    CASE WHEN x.name IS NULL THEN plant.tag ELSE x.tag END
             FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
             WHERE x.change = ANY(%s::bigint[]) ORDER BY x.change, x.plant_id"""
-_SEARCHED = searched_sql("{folded}", "{name}", "''")
-_NAME = f"strpos(split_part({_SEARCHED}, E'\\x1f', 1), %(text)s) > 0"
-_NAMED = f"""SELECT DISTINCT change FROM before_image AS p
-             WHERE name IS NOT NULL AND {_NAME.format(folded="p.folded", name="p.name")}
-             UNION SELECT DISTINCT x.change FROM before_image AS x JOIN plant AS p ON p.id = x.plant_id
-             WHERE x.seq IS NULL AND {_NAME.format(folded="p.folded", name="p.name")}"""
+_NAMED = """SELECT DISTINCT change FROM before_image WHERE strpos(searched_name, %(text)s) > 0
+            UNION SELECT DISTINCT x.change FROM before_image AS x JOIN plant ON plant.id = x.plant_id
+            WHERE x.seq IS NULL AND strpos(plant.searched_name, %(text)s) > 0"""
 #: The changes of a plant, newest first: each before-image names the change before it.
 _PLANT_HISTORY = f"""
     WITH RECURSIVE step (change, plant_change, nth) AS (

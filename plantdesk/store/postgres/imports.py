@@ -17,19 +17,12 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError, StoreError
-from plantdesk.domain.folding import folded
 from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.import_batches import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Source, SourceKind
-from plantdesk.store.postgres.changes import (
-    ChangeEntry,
-    folded_name_sql,
-    folded_sql,
-    folded_tag_sql,
-    keep_images,
-    record,
-)
+from plantdesk.store.history import COLUMNS, TEXTS, replaced, text_columns
+from plantdesk.store.postgres.changes import ChangeEntry, keep_images, record
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable, translate_errors
 from plantdesk.store.postgres.rows import last_id
 from plantdesk.store.postgres.tokens import add_source
@@ -48,14 +41,13 @@ _PART_SIZE = 50_000
 #: `known` are rows that are not new, with the `earlier` row that has the id where no plant does, `fresh` those that get
 #: an id from the store: the `nth` after the largest;
 #: `replacing` has the rows that replace plants.
-_TABLES = """
-    CREATE TEMP TABLE given (place bigint PRIMARY KEY, file bigint, line bigint, id bigint, name text COLLATE "C",
-                             tag text COLLATE "C", note text COLLATE "C", folded text COLLATE "C");
+_TEXTS = ", ".join(f'{each} text COLLATE "C"' for each in TEXTS)
+_TABLES = f"""
+    CREATE TEMP TABLE given (place bigint PRIMARY KEY, file bigint, line bigint, id bigint, {_TEXTS});
     CREATE TEMP TABLE known (place bigint PRIMARY KEY, conflicts boolean, owner text COLLATE "C", earlier bigint);
     CREATE TEMP TABLE fresh (place bigint PRIMARY KEY, nth bigint);
-    CREATE TEMP TABLE replacing (id bigint PRIMARY KEY, name text COLLATE "C", tag text COLLATE "C",
-                                 note text COLLATE "C", folded text COLLATE "C")"""
-_COPY = "COPY given (place, file, line, id, name, tag, note, folded) FROM STDIN"
+    CREATE TEMP TABLE replacing (id bigint PRIMARY KEY, {_TEXTS})"""
+_COPY = f"COPY given (place, file, line, id, {', '.join(TEXTS)}) FROM STDIN"
 _KNOWN_IN_STORE = (
     """INSERT INTO known SELECT r.place, NOT ({same}), p.name FROM given AS r JOIN plant AS p ON p.id = r.id"""
 )
@@ -66,7 +58,7 @@ _KNOWN_IN_FILE = """INSERT INTO known SELECT r.place, NOT ({same}), p.name, p.pl
 #: Of several rows with one id the last replaces the others, also when it is as the plant was before.
 _LAST_WINS = """UPDATE known SET conflicts = true FROM given AS r WHERE r.place = known.place AND r.id IN (
     SELECT id FROM known JOIN given USING (place) WHERE conflicts)"""
-_REPLACING = """INSERT INTO replacing SELECT DISTINCT ON (id) id, name, tag, note, folded
+_REPLACING = f"""INSERT INTO replacing SELECT DISTINCT ON (id) id, {", ".join(TEXTS)}
                 FROM known JOIN given USING (place) WHERE conflicts ORDER BY id, place DESC"""
 _FRESH = """INSERT INTO fresh SELECT place, row_number() OVER (ORDER BY place) FROM given
             WHERE id IS NULL OR (%s AND place IN (SELECT place FROM known WHERE conflicts))"""
@@ -79,7 +71,7 @@ _CONFLICTS = """SELECT r.file, r.line, r.id, r.name, r.tag, r.note, owner, e.fil
                 WHERE conflicts ORDER BY r.place"""
 _TOUCHED = """SELECT EXISTS (SELECT FROM given WHERE id IN (
     SELECT id FROM plant WHERE seq > %s UNION SELECT plant_id FROM before_image WHERE change > %s))"""
-_INSERT = """
+_INSERT = f"""
     WITH new AS MATERIALIZED (
         SELECT coalesce(fresh.nth + %(base)s, r.id) AS new_id, r.*, row_number() OVER (ORDER BY r.place) AS nth
         FROM given AS r LEFT JOIN fresh ON fresh.place = r.place
@@ -88,8 +80,8 @@ _INSERT = """
     ), image AS (
         INSERT INTO before_image (change, plant_id, after) SELECT %(number)s, new_id, %(number)s FROM new
     )
-    INSERT INTO plant (id, name, tag, note, seq, added_at, source_id, folded, change)
-    SELECT new_id, name, tag, note, %(last)s + nth, %(now)s, %(source)s, folded, %(number)s FROM new ORDER BY nth"""
+    INSERT INTO plant (id, {COLUMNS}, change)
+    SELECT new_id, {", ".join(TEXTS)}, %(last)s + nth, %(now)s, %(source)s, %(number)s FROM new ORDER BY nth"""
 
 
 class _StaleError(Exception):
@@ -117,10 +109,10 @@ class PostgresImport(PlantImport):
         if not all(map(storable, names, tags, notes)):
             raise NulRefusedError
         places = range(self._rows + 1, self._rows + 1 + len(lines))
-        rows = zip(places, [file] * len(lines), lines, ids, names, tags, notes, map(folded, names, tags), strict=True)
+        rows = zip(places, lines, ids, map(text_columns, names, tags, notes), strict=True)
         with self._work() as connection, connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-            for row in rows:
-                copy.write_row(row)
+            for place, line, plant_id, texts in rows:
+                copy.write_row((place, file, line, plant_id, *texts))
         self._rows += len(lines)
 
     @override
@@ -230,11 +222,7 @@ class PostgresImport(PlantImport):
     def _replace(self, transaction: Transaction) -> None:
         number = transaction.last_change + 1
         keep_images(transaction.connection, number, "plant.id IN (SELECT id FROM replacing)")
-        columns = [f"{each} = r.{each}" for each in ("tag", "note") if each in self._fields]
-        tag = ("r.tag", folded_tag_sql("r")) if "tag" in self._fields else ("plant.tag", folded_tag_sql("plant"))
-        columns.append(f"folded = {folded_sql('r.name', tag[0], folded_name_sql('r'), tag[1])}")
-        sql = f"""UPDATE plant SET name = r.name, change = %s, {", ".join(columns)} FROM replacing AS r
-                  WHERE plant.id = r.id"""
+        sql = f"UPDATE plant SET change = %s, {replaced(self._fields)} FROM replacing AS r WHERE plant.id = r.id"
         execute(transaction.connection, sql, (number,))
 
 

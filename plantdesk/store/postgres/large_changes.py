@@ -18,7 +18,7 @@ from plantdesk.domain.edits import Applied, DeleteAll, MergePlants, MergeTags, R
 from plantdesk.domain.errors import NothingToUndoError, StoreBusyError
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.store.events import Position
-from plantdesk.store.history import undo_target
+from plantdesk.store.history import TEXTS, text_columns, undo_target
 from plantdesk.store.postgres.changes import (
     PAGE,
     ChangeEntry,
@@ -34,8 +34,8 @@ from plantdesk.store.postgres.changes import (
     take_back,
     undo,
 )
-from plantdesk.store.postgres.conditions import condition_of
 from plantdesk.store.postgres.connections import LONG, Transaction, execute, shared, translate_errors
+from plantdesk.store.postgres.dialect import condition_of
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit, Rewrite
@@ -218,21 +218,20 @@ def state_of(connection: Connection) -> tuple[int, int]:
     return seq, change
 
 
-_TABLES = """
-    CREATE TEMP TABLE rewritten (id bigint PRIMARY KEY, name text COLLATE "C", tag text COLLATE "C",
-                                 note text COLLATE "C", folded text COLLATE "C");
+_TABLES = f"""
+    CREATE TEMP TABLE rewritten (id bigint PRIMARY KEY, {", ".join(f'{each} text COLLATE "C"' for each in TEXTS)});
     CREATE TEMP TABLE touched (id bigint PRIMARY KEY)"""
 _CHOOSE = "CREATE TEMP TABLE chosen AS SELECT plant.id FROM plant WHERE {condition}"
 _ROWS = """SELECT plant.id, name, tag, note FROM plant JOIN chosen ON chosen.id = plant.id
            WHERE plant.id > %s ORDER BY plant.id LIMIT %s"""
-_COPY = "COPY rewritten (id, name, tag, note, folded) FROM STDIN"
+_COPY = f"COPY rewritten (id, {', '.join(TEXTS)}) FROM STDIN"
 _TOUCH = """INSERT INTO touched SELECT id FROM plant WHERE seq > %(seq)s
             UNION SELECT plant_id FROM before_image WHERE change > %(change)s AND change <> %(own)s"""
 #: Plants that were changed, not added, since the position of an edit.
 _SKIPPED = """SELECT id FROM rewritten WHERE id IN (SELECT id FROM touched)
               AND id IN (SELECT plant_id FROM before_image WHERE change > %(change)s)"""
 _IS_WRITTEN = "plant.id IN (SELECT id FROM rewritten) AND NOT EXISTS (SELECT FROM touched WHERE touched.id = plant.id)"
-_UPDATE = """UPDATE plant SET name = new.name, tag = new.tag, note = new.note, folded = new.folded, change = %s
+_UPDATE = f"""UPDATE plant SET {", ".join(f"{each} = new.{each}" for each in TEXTS)}, change = %s
              FROM rewritten AS new
              WHERE plant.id = new.id AND NOT EXISTS (SELECT FROM touched WHERE touched.id = plant.id)"""
 
@@ -265,8 +264,8 @@ class Rewriting(LargeChange[Applied]):
             found = list(rewritten(self._edit.rule, rows, self._edit.leave))
             check_storable(*(text for _, *texts in found for text in texts))
             with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-                for row in found:
-                    copy.write_row(row)
+                for plant_id, name, tag, note in found:
+                    copy.write_row((plant_id, *text_columns(name, tag, note)))
         if self._edit.since is not None:
             position = Position.parse(self._edit.since)
             self._find_touched(connection, {"seq": position.seq, "change": position.change})

@@ -26,18 +26,10 @@ from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import KnownName, View, find_insertion_points
 from plantdesk.store.history import newest_changes
-from plantdesk.store.postgres.conditions import (
-    INDEXED,
-    SORTED_BY_INDEX,
-    alike_key,
-    condition_of,
-    has_length,
-    name_begins,
-    ordering,
-)
 from plantdesk.store.postgres.connections import READER, connect, execute, shared, storable, translate_errors
 from plantdesk.store.postgres.counts import count_plants
 from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
+from plantdesk.store.postgres.dialect import INDEXED, SORTED_BY_INDEX, alike_key, condition_of, order_by
 from plantdesk.store.postgres.history import history_entries, history_summary, plant_history
 from plantdesk.store.postgres.rows import PAGE, SELECT, last_id, row_of, rows_by_id, rows_cut
 from plantdesk.store.sql import VERSION
@@ -49,8 +41,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import HistorySummary
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.views import Counts, InsertionPoint
+    from plantdesk.store.conditions import Condition
     from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.conditions import Condition
     from plantdesk.store.postgres.connections import Connection
 
 _Result = TypeVar("_Result")
@@ -200,9 +192,8 @@ class PostgresReader(PlantReader, FindsRows):
 
     @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
-        given = view.plants.ids
-        both = list(ids) if given is None else list({*ids}.intersection(given))
-        return {*self._ask(lambda connection: _ids(connection, View(view.plants._replace(ids=both))))}
+        found = condition_of(view.plants).among(ids)
+        return {plant_id for (plant_id,) in self._all(f"SELECT id FROM plant WHERE {found.sql}", found.values)}
 
     @override
     def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
@@ -243,7 +234,7 @@ class PostgresReader(PlantReader, FindsRows):
 
     @override
     def known_names(self, start: str, limit: int) -> list[KnownName]:
-        return self._names(name_begins(condition_of(View().plants), start), "id", limit)
+        return self._names(condition_of(Selection()).begin(start), "id", limit)
 
     @override
     def near_names(self, name: str, limit: int) -> list[KnownName]:
@@ -252,7 +243,7 @@ class PostgresReader(PlantReader, FindsRows):
         near = maybe_near(name) if storable(name) else None
         if near is None:
             return []
-        found = has_length(condition_of(near[0]), near[1])
+        found = condition_of(near[0]).has_length(near[1])
         # By an expression: else the server reads all plants in the order of their ids.
         return nearest(name, self._names(found, "id + 0", MAX_COMPARED), limit, attrgetter("name"))
 
@@ -262,8 +253,8 @@ class PostgresReader(PlantReader, FindsRows):
 
     @override
     def first_with_name(self, view: View, start: str) -> int | None:
-        found = name_begins(condition_of(view.plants), start)
-        rows = self._all(f"SELECT id FROM plant WHERE {found.sql} ORDER BY {ordering(view)} LIMIT 1", found.values)
+        found = condition_of(view.plants).begin(start)
+        rows = self._all(f"SELECT id FROM plant WHERE {found.sql} {order_by(view)} LIMIT 1", found.values)
         return rows[0][0] if rows else None
 
     @override
@@ -399,9 +390,9 @@ def _page(
     The server sends the ids as one value: a row for each takes far longer.
     """
     values = {**condition.values, "limit": limit}
-    order = ordering(view, limited=limit is not None)
+    order = order_by(view, limited=limit is not None)
     sql = f"""SELECT string_agg(int8send(id), ''), min(key), max(key) FROM (
-              SELECT id, {key} AS key FROM plant WHERE {condition.sql} ORDER BY {order}
+              SELECT id, {key} AS key FROM plant WHERE {condition.sql} {order}
               LIMIT %(limit)s::bigint) AS found"""
     cursor = connection.cursor(binary=True)
     cursor.execute(sql.encode(), values)

@@ -10,6 +10,8 @@ Identical strings sort as in SQLite: by bytes (COLLATE "C").
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import (
@@ -21,7 +23,7 @@ from plantdesk.domain.errors import (
     StoreTooNewError,
     Text,
 )
-from plantdesk.domain.folding import CONFUSABLES
+from plantdesk.domain.folding import searched_texts
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,31 +34,42 @@ SCHEMA = "plantdesk"
 #: Of the advisory lock of migrations: "PLNT" in ASCII.
 _LOCK = 0x504C4E54
 
-#: What names and tags are sorted by.
-NAME_KEY = 'coalesce(plant.folded, lower(plant.name COLLATE "C"))'
-TAG_KEY = """CASE WHEN plant.folded IS NULL THEN lower(coalesce(plant.tag, '') COLLATE "C")
-               ELSE substr(plant.folded, strpos(plant.folded, E'\\x1f') + 1) END"""
-#: The beginnings of these keys, which indexes have: a whole key may be larger than an entry of an index.
+#: The beginnings of what names and tags are sorted by, which indexes have: a whole text may be larger than an entry.
 LONGEST_TAG = 100
-NAME_START, TAG_START = f"left({NAME_KEY}, 200)", f"left({TAG_KEY}, {LONGEST_TAG})"
+NAME_START, TAG_START = "left(plant.searched_name, 200)", f"left(plant.searched_tag, {LONGEST_TAG})"
 
-_ALIKE = [(other, one) for one, others in CONFUSABLES.items() for other in others]
-_FROM, _TO = ("".join(each).replace("'", "''") for each in zip(*_ALIKE, strict=True))
+#: Of the tables before version 4: what their generated column `searched` was made of.
+_PLAIN = """replace(lower({} COLLATE "C"), E'\\x1f', ' ')"""
+_SEARCHED = f"""translate(coalesce(folded, {_PLAIN.format("name")} || E'\\x1f' || {_PLAIN.format("coalesce(tag, '')")}),
+                          '×"`‘’“”', 'x{"''" * 6}')"""
+#: Plants, or rows of another table, that a step reads and writes together.
+_PAGE = 10_000
 
 
-def plain_folded_sql(text: str) -> str:
-    """Return the expression of `folding.fold` for a text in ASCII."""
-    return f"""replace(lower({text} COLLATE "C"), E'\\x1f', ' ')"""
-
-
-def searched_sql(folded: str, name: str, tag: str) -> str:
-    """Return the expression of what searches look at: name, U+001F and tag as `folding.searched` makes them."""
-    plain = f"""{plain_folded_sql(name)} || E'\\x1f' || {plain_folded_sql(f"coalesce({tag}, '')")}"""
-    return f"""translate(coalesce({folded}, {plain}), '{_FROM}', '{_TO}')"""
+def _search_by_columns(connection: Connection[Any]) -> None:
+    """Fill the columns of the texts as they are searched, which only Python can make."""
+    connection.execute("""CREATE TEMP TABLE given (a bigint, b bigint, searched_name text COLLATE "C",
+                                                 searched_tag text COLLATE "C", searched_note text COLLATE "C")""")
+    for table, keys in (("plant", "id, id"), ("before_image", "change, plant_id")):
+        last = (-(2**63), -(2**63))
+        rows = f"SELECT {keys}, name, tag, note FROM {table} WHERE ({keys}) > (%s, %s) ORDER BY {keys} LIMIT {_PAGE}"
+        while page := connection.execute(rows.encode(), last).fetchall():
+            last = page[-1][:2]
+            connection.execute("TRUNCATE given")
+            with connection.cursor() as cursor, cursor.copy("COPY given FROM STDIN") as copy:
+                for a, b, name, tag, note in page:
+                    if name is not None:
+                        copy.write_row((a, b, *searched_texts(name, tag, note)))
+            connection.execute(
+                f"""UPDATE {table} AS t SET searched_name = given.searched_name, searched_tag = given.searched_tag,
+                        searched_note = given.searched_note
+                    FROM given WHERE ({", ".join(f"t.{each}" for each in keys.split(", "))}) = (a, b)""".encode()
+            )
+    connection.execute("DROP TABLE given")
 
 
 #: Step n brings a store from version n to n + 1.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
+MIGRATIONS: tuple[tuple[str | Callable[[Connection[Any]], None], ...], ...] = (
     (
         "CREATE SCHEMA plantdesk",
         """CREATE TABLE state (
@@ -95,7 +108,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             folded text COLLATE "C",
             note text COLLATE "C",
             change bigint NOT NULL DEFAULT 0,
-            searched text COLLATE "C" GENERATED ALWAYS AS ({searched_sql("folded", "name", "tag")}) STORED
+            searched text COLLATE "C" GENERATED ALWAYS AS ({_SEARCHED}) STORED
         )""",
         """CREATE TABLE change (
             number bigint PRIMARY KEY,
@@ -151,12 +164,49 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """UPDATE state SET last_id = greatest(0, (SELECT max(plant_id) FROM before_image
                                                    WHERE plant_id < 4611686018427387904))""",
     ),
+    (
+        # Each row has its texts as they are searched and sorted, so that no statement has to fold.
+        "ALTER TABLE source RENAME COLUMN searched TO searched_label",
+        *(
+            f"""ALTER TABLE {table} ADD COLUMN searched_name text COLLATE "C", ADD COLUMN searched_tag text COLLATE "C",
+                ADD COLUMN searched_note text COLLATE "C" """
+            for table in ("plant", "before_image")
+        ),
+        _search_by_columns,
+        # CASCADE: the views `SHOW_AS_CURRENT` of open sessions
+        "ALTER TABLE plant DROP COLUMN searched CASCADE",
+        "ALTER TABLE plant DROP COLUMN folded CASCADE, ALTER COLUMN searched_name SET NOT NULL",
+        "ALTER TABLE before_image DROP COLUMN folded CASCADE",
+    ),
 )
 
 #: The version that this PlantDesk writes and reads.
 SCHEMA_VERSION = len(MIGRATIONS)
-#: The oldest version whose PlantDesk can read these tables: what was added since, it does not ask for.
-_READS_FROM = 1
+#: The oldest version whose PlantDesk can read these tables.
+_READS_FROM = 4
+
+#: Lets a session that only reads see tables of older versions as those of version 4: a temporary view is found before
+#: the table of its name. Notes have their accents there until the tables are updated.
+SHOW_AS_CURRENT = """
+    DO $$ BEGIN
+        IF to_regclass('plantdesk.state') IS NULL THEN
+            RETURN;
+        END IF;
+        IF (SELECT version FROM plantdesk.state) < 4 THEN
+            CREATE TEMP VIEW source AS SELECT id, kind, label, searched AS searched_label FROM plantdesk.source;
+            CREATE TEMP VIEW plant AS
+                SELECT id, name, tag, seq, added_at, source_id, note, change,
+                    split_part(searched, E'\\x1f', 1) COLLATE "C" AS searched_name,
+                    CASE WHEN tag IS NOT NULL THEN split_part(searched, E'\\x1f', 2) END COLLATE "C" AS searched_tag,
+                    lower(note) COLLATE "C" AS searched_note
+                FROM plantdesk.plant;
+            CREATE TEMP VIEW before_image AS
+                SELECT change, plant_id, after, name, tag, note, seq, added_at, source_id, plant_change,
+                    lower(name) COLLATE "C" AS searched_name, lower(tag) COLLATE "C" AS searched_tag,
+                    lower(note) COLLATE "C" AS searched_note
+                FROM plantdesk.before_image;
+        END IF;
+    END $$;"""
 
 #: For the first rows of a sorted table, and for parts of words without reading all plants. That one needs an
 #: extension, which is an administrator's: it works without.
@@ -166,7 +216,8 @@ _SORTED = (
     f"CREATE INDEX IF NOT EXISTS plant_by_tag ON plant (({TAG_START}), ({NAME_START})) WHERE tag IS NOT NULL",
 )
 _EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_trgm"
-_TRIGRAM_INDEX = "CREATE INDEX IF NOT EXISTS plant_searched ON plant USING gin (searched {schema}.gin_trgm_ops)"
+_TRIGRAM_INDEX = """CREATE INDEX IF NOT EXISTS plant_searched ON plant USING gin (
+                        searched_name {schema}.gin_trgm_ops, searched_tag {schema}.gin_trgm_ops)"""
 _TRIGRAMS = """SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
                WHERE extname = 'pg_trgm'"""
 
@@ -244,12 +295,20 @@ def migrate(connection: Connection[Any]) -> None:
         version = found.version if found is not None else 0
         if found is not None:
             _become_owner(connection)
-        for statement in (statement for step in MIGRATIONS[version:] for statement in step):
-            connection.execute(statement.encode())
+        apply_steps(connection, version, SCHEMA_VERSION)
         if version < SCHEMA_VERSION:
             connection.execute("UPDATE state SET version = %s, reads_from = %s", (SCHEMA_VERSION, _READS_FROM))
             connection.execute("NOTIFY plantdesk")
     add_indexes(connection)
+
+
+def apply_steps(connection: Connection[Any], first: int, last: int) -> None:
+    """Bring the tables from version `first` to `last`. Raises psycopg.Error."""
+    for step in itertools.chain.from_iterable(MIGRATIONS[first:last]):
+        if callable(step):
+            step(connection)
+        else:
+            connection.execute(step.encode())
 
 
 def _become_owner(connection: Connection[Any]) -> None:

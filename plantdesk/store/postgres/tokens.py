@@ -35,7 +35,7 @@ _MAX_CACHED = 1000
 _COLUMNS = "name, created_at, expires_at, last_used_at, plants_added, source_id, id, digest, max_plants"
 _LOOK_UP = "SELECT source_id, name, id, digest, expires_at, revoked_at FROM token WHERE digest = %s"
 #: Within the caller's transaction, a new source of plants.
-_ADD_SOURCE = "INSERT INTO source (kind, label, searched) VALUES (%s, %s, %s) RETURNING id"
+_ADD_SOURCE = "INSERT INTO source (kind, label, searched_label) VALUES (%s, %s, %s) RETURNING id"
 
 
 class Tokens(TokenStore):

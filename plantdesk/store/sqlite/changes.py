@@ -34,7 +34,7 @@ from plantdesk.domain.errors import (
     SelectionChangedError,
     id_taken,
 )
-from plantdesk.domain.folding import folded
+from plantdesk.domain.folding import searched
 from plantdesk.domain.records import PlantRow, Source, now_ms
 from plantdesk.store.history import (
     BACK,
@@ -43,15 +43,17 @@ from plantdesk.store.history import (
     KEEP_FIRST,
     LARGEST_OF_CHANGE,
     LAST_SEQ,
+    TEXTS,
     VERSION_BEFORE,
     bring_back,
     no_state_before,
     read_change,
     redo_target,
+    text_columns,
     undo_target,
 )
-from plantdesk.store.sql import NO_ROOM, sql
-from plantdesk.store.sqlite.conditions import add_functions, folded_sql, ids_of
+from plantdesk.store.sql import NO_ROOM, placeholders
+from plantdesk.store.sqlite.dialect import condition_of
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.row_reads import last_id, last_seq, rows_by_id
 
@@ -66,17 +68,15 @@ _PLANT = f"SELECT :number, plant.id, :after, {COLUMNS}, change FROM plant"
 _IS_SELECTED = "id IN (SELECT id FROM temp.selected)"
 
 _TAGS = "SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"
-_REPLACE_TAGS = f"""UPDATE plant SET tag = replaced.new, change = :number,
-                           folded = {folded_sql("plant.name", "replaced.new")}
-                    FROM temp.replaced WHERE plant.tag = replaced.tag"""
+_REPLACE_TAGS = """UPDATE plant SET tag = replaced.new, searched_tag = replaced.searched, change = :number
+                   FROM temp.replaced WHERE plant.tag = replaced.tag"""
 _SELECTED = "(id INTEGER PRIMARY KEY)"
-_ADD_SELECTED = "INSERT OR IGNORE INTO temp.selected VALUES (?)"
-_REWRITTEN = "(id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, note TEXT, folded TEXT)"
+_REWRITTEN = f"(id INTEGER PRIMARY KEY, {', '.join(f'{each} TEXT' for each in TEXTS)})"
 _TEXTS = f"SELECT id, name, tag, note FROM main.plant WHERE {_IS_SELECTED}"
 #: In one pass: UPDATE FROM would collect the new rows first.
-_REWRITE = """UPDATE main.plant SET change = :number, (name, tag, note, folded) = (
-                  SELECT name, tag, note, folded FROM {schema}.rewritten AS new WHERE new.id = plant.id)
-              WHERE id IN (SELECT id FROM {schema}.rewritten){others}"""
+_REWRITE = f"""UPDATE main.plant SET change = :number, ({", ".join(TEXTS)}) = (
+                  SELECT {", ".join(TEXTS)} FROM {{schema}}.rewritten AS new WHERE new.id = plant.id)
+              WHERE id IN (SELECT id FROM {{schema}}.rewritten){{others}}"""
 _IS_TAKEN = "EXISTS (SELECT 1 FROM plant WHERE plant.seq = x.seq AND plant.id <> x.plant_id)"
 _MOVE_TO_END = f"""UPDATE before_image SET seq = :last + moved.place FROM (
         SELECT x.plant_id AS id, row_number() OVER (ORDER BY x.seq) AS place {BACK} AND {_IS_TAKEN}
@@ -85,9 +85,7 @@ _FIRST_NAME = """SELECT coalesce(x.name, plant.name, '') FROM before_image AS x 
                  WHERE x.change = ? LIMIT 1"""
 #: Bytes that a before-image takes about, without its texts and with them.
 IMAGE_SIZE = 50
-FULL_IMAGE_SIZE = f"{IMAGE_SIZE} + " + " + ".join(
-    f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in ("name", "tag", "note", "folded")
-)
+FULL_IMAGE_SIZE = f"{IMAGE_SIZE} + " + " + ".join(f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in TEXTS)
 _REMEMBER_IDS = f"UPDATE store SET last_id = min(max(last_id, coalesce(({LARGEST_OF_CHANGE}), 0)), {NO_ROOM} - 1)"
 _EXTENT = f"SELECT count(*), total({FULL_IMAGE_SIZE}), count(*) - count(after) FROM before_image WHERE change = ?"
 
@@ -215,16 +213,13 @@ def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: S
     )
     values = (
         plant.id,
-        plant.name,
-        plant.tag,
-        edit.note,
+        *text_columns(plant.name, plant.tag, edit.note),
         last_seq(connection) + 1,
         now_ms(),
         source.id,
-        folded(plant.name, plant.tag),
         number,
     )
-    connection.execute(f"INSERT INTO plant (id, {COLUMNS}, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    connection.execute(f"INSERT INTO plant (id, {COLUMNS}, change) VALUES ({placeholders(len(values))})", values)
 
 
 def _update(connection: sqlite3.Connection, number: int, edit: Update) -> None:
@@ -232,8 +227,8 @@ def _update(connection: sqlite3.Connection, number: int, edit: Update) -> None:
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
     store_images(connection, number, number, "plant.id = :id", id=row.id)
-    values = (edit.name, edit.tag, edit.note, folded(edit.name, edit.tag), number, row.id)
-    connection.execute("UPDATE plant SET name = ?, tag = ?, note = ?, folded = ?, change = ? WHERE id = ?", values)
+    values = (*text_columns(edit.name, edit.tag, edit.note), number, row.id)
+    connection.execute(f"UPDATE plant SET ({', '.join(TEXTS)}, change) = ({placeholders(7)}) WHERE id = ?", values)
 
 
 def _delete_plant(connection: sqlite3.Connection, number: int, edit: Delete) -> None:
@@ -258,14 +253,9 @@ def _row(connection: sqlite3.Connection, plant_id: int) -> PlantRow | None:
 
 def _select(connection: sqlite3.Connection, selection: Selection) -> None:
     """Fill `temp.selected` with the ids of a set of plants."""
-    add_functions(connection)
     _begin_set(connection, _SELECTED, "temp.selected")
-    if selection.ids is None:
-        connection.execute(*sql("INSERT INTO temp.selected", ids_of(selection)))
-        return
-    connection.executemany(_ADD_SELECTED, ((plant_id,) for plant_id in selection.ids))
-    others = ids_of(selection._replace(ids=None), _IS_SELECTED)
-    connection.execute(*sql("DELETE FROM temp.selected WHERE id NOT IN (", others, ")"))
+    found = condition_of(selection)
+    connection.execute(f"INSERT INTO temp.selected SELECT id FROM plant WHERE {found.sql}", found.values)
 
 
 def _begin_set(connection: sqlite3.Connection, columns: str, table: str) -> None:
@@ -283,9 +273,9 @@ def _check_size(connection: sqlite3.Connection, expected: int | None) -> None:
 def _replace_tags(connection: sqlite3.Connection, number: int, edit: RenameTag | MergeTags) -> None:
     """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
     tags = edit.mapping(lambda: (tag for (tag,) in connection.execute(_TAGS)))
-    add_functions(connection)
-    _begin_set(connection, "(tag TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID", "temp.replaced")
-    connection.executemany("INSERT INTO temp.replaced VALUES (?, ?)", tags.items())
+    _begin_set(connection, "(tag TEXT PRIMARY KEY, new TEXT, searched TEXT) WITHOUT ROWID", "temp.replaced")
+    rows = ((tag, new, new and searched(new)) for tag, new in tags.items())
+    connection.executemany("INSERT INTO temp.replaced VALUES (?, ?, ?)", rows)
     store_images(connection, number, number, "tag IN (SELECT tag FROM temp.replaced)")
     connection.execute(_REPLACE_TAGS, {"number": number})
 
@@ -320,7 +310,8 @@ def write_computed(connection: sqlite3.Connection, schema: str, number: int, oth
 
 
 def _add_rewritten(connection: sqlite3.Connection, schema: str, texts: Iterable[Rewritten]) -> None:
-    connection.executemany(f"INSERT INTO {schema}.rewritten VALUES (?, ?, ?, ?, ?)", texts)
+    rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in texts)
+    connection.executemany(f"INSERT INTO {schema}.rewritten VALUES ({placeholders(1 + len(TEXTS))})", rows)
 
 
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:
@@ -328,8 +319,8 @@ def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> No
         f"DELETE FROM temp.selected WHERE id IN (SELECT id FROM plant WHERE tag IS ? AND {_IS_SELECTED})", (tag,)
     )
     store_images(connection, number, number)
-    sql = f"UPDATE plant SET tag = :tag, change = :number, folded = {folded_sql('name', ':tag')} WHERE {_IS_SELECTED}"
-    connection.execute(sql, {"tag": tag, "number": number})
+    sql = f"UPDATE plant SET tag = :tag, searched_tag = :searched, change = :number WHERE {_IS_SELECTED}"
+    connection.execute(sql, {"tag": tag, "searched": tag and searched(tag), "number": number})
 
 
 def _delete(connection: sqlite3.Connection, number: int, table: str) -> int:

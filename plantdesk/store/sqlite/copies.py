@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.copies import Progress, Row
 
-_HAS_NUL = " OR ".join(f"instr(CAST({each} AS BLOB), x'00')" for each in ("name", "tag", "note", "folded"))
+_HAS_NUL = " OR ".join(f"instr(CAST({each} AS BLOB), x'00')" for each in ("name", "tag", "note"))
 _IS_USED = "SELECT EXISTS (SELECT 1 FROM plant) OR EXISTS (SELECT 1 FROM change) OR EXISTS (SELECT 1 FROM token)"
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreDamagedError
-from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, searched
+from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change, HistoryEntry, PlantChange
 from plantdesk.store.history import SELECT, change_of, contains, read_change, undos
 from plantdesk.store.sqlite.row_reads import MAX_NUMBER, row_of
@@ -31,7 +31,9 @@ _STEP = 10_000
 
 _ENTRIES = f"""{SELECT} WHERE undoes IS NULL AND (:before IS NULL OR number < :before)
                AND (:source IS NULL OR source_id = :source) ORDER BY number DESC"""
-_NAME = f"CASE WHEN p.folded IS NULL THEN lower(p.name) ELSE substr(p.folded, 1, instr(p.folded, '{SEPARATOR}')) END"
+_NAMED = """SELECT DISTINCT change FROM before_image WHERE instr(searched_name, :text) > 0
+            UNION SELECT DISTINCT x.change FROM before_image AS x JOIN plant ON plant.id = x.plant_id
+            WHERE x.seq IS NULL AND instr(plant.searched_name, :text) > 0"""
 _FIRST = """SELECT x.plant_id, coalesce(x.name, plant.name), CASE WHEN x.name IS NULL THEN plant.tag ELSE x.tag END
             FROM (SELECT plant_id, name, tag FROM before_image WHERE change = ? ORDER BY plant_id LIMIT 1) AS x
             LEFT JOIN plant ON plant.id = x.plant_id WHERE coalesce(x.name, plant.name) IS NOT NULL"""
@@ -64,18 +66,8 @@ def history_entries(
 
 
 def _changes_of_names(connection: sqlite3.Connection, text: str) -> list[int]:
-    """Return the changes of plants whose name contained `text`, or contains it where the change added the plant.
-
-    `searched()` would be slow for a million of them.
-    """
-    name = _NAME
-    for one, others in CONFUSABLES.items():
-        for other in others if one in text else "":
-            name = f"replace({name}, char({ord(other)}), char({ord(one)}))"
-    sql = f"""SELECT DISTINCT change FROM before_image AS p WHERE instr({name}, :text) > 0
-              UNION SELECT DISTINCT x.change FROM before_image AS x JOIN plant AS p ON p.id = x.plant_id
-              WHERE x.seq IS NULL AND instr({name}, :text) > 0"""
-    return [number for (number,) in connection.execute(sql, {"text": text}).fetchall()]
+    """Return the changes of plants whose name contained `text`, or contains it where the change added the plant."""
+    return [number for (number,) in connection.execute(_NAMED, {"text": text}).fetchall()]
 
 
 def plant_history(connection: sqlite3.Connection, plant_id: int, limit: int) -> list[PlantChange]:

@@ -18,7 +18,6 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError
-from plantdesk.domain.folding import folded
 from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.import_batches import (
     ImportBatch,
@@ -30,8 +29,8 @@ from plantdesk.domain.import_batches import (
 )
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import Changes, SourceKind, now_ms
+from plantdesk.store.history import TEXTS, replaced, text_columns
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
-from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.files.table_file import connect_with_table_file
 from plantdesk.store.sqlite.history import last_number
@@ -54,14 +53,14 @@ _AT_ONCE, _PART_SIZE = 50, 50_000
 #: `replacing` has the rows that replace plants.
 _TABLES = (
     """CREATE TABLE other.row (place INTEGER PRIMARY KEY, id INTEGER, name TEXT NOT NULL, tag TEXT, note TEXT,
-                                folded TEXT, line INTEGER) STRICT""",
+        searched_name TEXT NOT NULL, searched_tag TEXT, searched_note TEXT, line INTEGER) STRICT""",
     """CREATE TABLE other.known (place INTEGER PRIMARY KEY, conflicts INTEGER NOT NULL, owner TEXT NOT NULL,
                                   earlier INTEGER) STRICT""",
     "CREATE TABLE other.fresh (place INTEGER PRIMARY KEY, nth INTEGER NOT NULL) STRICT",
-    "CREATE TABLE other.replacing (id INTEGER PRIMARY KEY, name TEXT, tag TEXT, note TEXT, folded TEXT) STRICT",
+    f"CREATE TABLE other.replacing (id INTEGER PRIMARY KEY, {', '.join(f'{each} TEXT' for each in TEXTS)}) STRICT",
 )
 _INSERT_ROWS = "INSERT INTO other.row ({columns}) VALUES "
-_COLUMNS = ("id", "name", "tag", "note", "folded", "line")
+_COLUMNS = ("id", *TEXTS, "line")
 #: SQLite stores NaN as NULL (https://sqlite.org/floatingpoint.html). To bind None takes Python ten times as long.
 _NULL = float("nan")
 #: The first loop keeps an empty store from being looked up for each row.
@@ -94,10 +93,9 @@ _INSERT_IMAGES = """INSERT INTO main.before_image (change, plant_id, after) SELE
 _INSERT_PLANTS = f"""INSERT INTO main.plant (id, seq, added_at, source_id, change, {{columns}})
     SELECT {_ID}, :last + r.place, :now, :source, :number, {{columns}} {_NEW} ORDER BY r.place"""
 #: Filled in the order of the rows: the last one of an id wins.
-_REPLACING = """INSERT OR REPLACE INTO other.replacing SELECT id, name, tag, note, folded
+_REPLACING = f"""INSERT OR REPLACE INTO other.replacing SELECT id, {", ".join(TEXTS)}
                 FROM other.known JOIN other.row USING (place) WHERE conflicts ORDER BY place"""
-_REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} FROM other.replacing AS r
-              WHERE plant.id = r.id"""
+_REPLACE = """UPDATE main.plant SET change = :number, {columns} FROM other.replacing AS r WHERE plant.id = r.id"""
 
 
 class _StaleError(Exception):
@@ -160,10 +158,8 @@ class SqliteImport(PlantImport):
         self._lacks_ids = self._lacks_ids or len(known) < len(ids)
         self._ascending = self._ascending and all(map(lt, [self._last, *known], known))
         self._last = known[-1] if known else self._last
-        texts = "".join(names) + "".join(filter(None, tags))
-        is_plain = texts.isascii() and "\0" not in texts
-        folds = () if is_plain else [*map(folded, names, tags)]
-        columns = (ids, names, tags, notes, folds, () if part.lines_after is not None else lines)
+        texts = zip(*map(text_columns, names, tags, notes), strict=True)
+        columns = (ids, *texts, () if part.lines_after is not None else lines)
         with self._work():
             self._insert(dict(zip(_COLUMNS, columns, strict=True)))
 
@@ -371,11 +367,8 @@ class _Write:
         return plants, _INSERT_IMAGES.replace("BY id", "BY seq")
 
     def _replace(self, connection: sqlite3.Connection, number: int) -> int:
-        add_functions(connection)
         store_images(connection, number, number, "id IN (SELECT id FROM other.replacing)")
-        columns = [f"{each} = r.{each}" for each in ("tag", "note") if each in self._fields]
-        columns.append(f"folded = {'r.folded' if 'tag' in self._fields else folded_sql('r.name', 'plant.tag')}")
-        return connection.execute(_REPLACE.format(columns=", ".join(columns)), {"number": number}).rowcount
+        return connection.execute(_REPLACE.format(columns=replaced(self._fields)), {"number": number}).rowcount
 
 
 def _bound(column: Sequence[int | str | None]) -> Sequence[int | str | float | None]:

@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
-from plantdesk.domain.folding import folded
+from plantdesk.domain.folding import searched, searched_texts
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_ms
+from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_id, last_seq, rows_by_id
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 _MAX_TEXT = 65_536
 #: Tokens that are known at once.
 _MAX_KNOWN = 10_000
-_INSERT = "INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)"
+_COLUMNS = ("id", "name", "tag", "seq", "added_at", "source_id", "searched_name", "searched_tag")
+_INSERT = f"INSERT INTO plant ({', '.join(_COLUMNS)})"
 
 
 class Outcome(NamedTuple):
@@ -136,7 +138,8 @@ class GroupInserter:
 
 def new_source(connection: sqlite3.Connection, kind: SourceKind, label: str) -> Source:
     """Add a source, within the caller's write transaction."""
-    cursor = connection.execute("INSERT INTO source (kind, label) VALUES (?, ?)", (kind, label))
+    values = (kind, label, searched(label))
+    cursor = connection.execute("INSERT INTO source (kind, label, searched_label) VALUES (?, ?, ?)", values)
     return Source(cursor.lastrowid or 0, kind, label)
 
 
@@ -202,7 +205,8 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
 def _values(rows: Sequence[PlantRow]) -> list[object]:
     values: list[object] = []
     for row in rows:
-        values += (row.id, row.name, row.tag, -row.version, row.added_at, row.source.id, folded(row.name, row.tag))
+        searched_name, searched_tag, _ = searched_texts(row.name, row.tag)
+        values += (row.id, row.name, row.tag, -row.version, row.added_at, row.source.id, searched_name, searched_tag)
     return values
 
 
@@ -233,13 +237,13 @@ def _record_use(connection: sqlite3.Connection, tokens: Iterable[int | None], no
 
 @lru_cache(maxsize=CHUNK)
 def _insert_rows(count: int) -> str:
-    return f"{_INSERT} {_placeholders(count)}"
+    return f"{_INSERT} {_rows(count)}"
 
 
 @lru_cache(maxsize=CHUNK)
 def _insert_if_unchanged(count: int) -> str:
-    return f"{_INSERT} SELECT * FROM ({_placeholders(count)}) WHERE ({COUNTERS}) = (?, ?)"
+    return f"{_INSERT} SELECT * FROM ({_rows(count)}) WHERE ({COUNTERS}) = (?, ?)"
 
 
-def _placeholders(count: int) -> str:
-    return "VALUES " + ",".join(["(?,?,?,?,?,?,?)"] * count)
+def _rows(count: int) -> str:
+    return "VALUES " + ", ".join([f"({placeholders(len(_COLUMNS))})"] * count)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import ForeignSchemaError
 from plantdesk.store.sqlite.connections import reported, transaction
+from plantdesk.store.sqlite.dialect import add_functions
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.connections import Progress
@@ -194,6 +195,93 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "DROP TABLE counted_at",
         "DROP TABLE plant_count",
     ),
+    (
+        # Each row has its texts as they are searched and sorted, so that no statement has to fold.
+        "ALTER TABLE plant RENAME TO old_plant",
+        "ALTER TABLE before_image RENAME TO old_before_image",
+        "ALTER TABLE change RENAME TO old_change",
+        "ALTER TABLE token RENAME TO old_token",
+        "ALTER TABLE source RENAME TO old_source",
+        "DROP INDEX token_name",
+        """CREATE TABLE source (
+            id INTEGER PRIMARY KEY,
+            kind TEXT NOT NULL,
+            label TEXT NOT NULL,
+            searched_label TEXT NOT NULL DEFAULT ''
+        ) STRICT""",
+        "INSERT INTO source SELECT id, kind, label, searched(CAST(label AS BLOB)) FROM old_source",
+        """CREATE TABLE plant (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            tag TEXT,
+            seq INTEGER NOT NULL UNIQUE CHECK (seq BETWEEN 1 AND 4611686018427387904),
+            added_at INTEGER NOT NULL CHECK (added_at BETWEEN -62135596800000 AND 253402300799999),
+            source_id INTEGER NOT NULL REFERENCES source (id),
+            note TEXT,
+            change INTEGER NOT NULL DEFAULT 0,
+            searched_name TEXT NOT NULL,
+            searched_tag TEXT,
+            searched_note TEXT
+        ) STRICT""",
+        """INSERT INTO plant SELECT id, name, tag, seq, added_at, source_id, note, change,
+               searched(CAST(name AS BLOB)), searched(CAST(tag AS BLOB)), searched(CAST(note AS BLOB))
+           FROM old_plant""",
+        """CREATE TABLE change (
+            number INTEGER PRIMARY KEY CHECK (number BETWEEN 1 AND 4611686018427387904),
+            made_at INTEGER NOT NULL,
+            source_id INTEGER NOT NULL REFERENCES source (id),
+            kind TEXT NOT NULL,
+            parameters TEXT NOT NULL,
+            plants INTEGER NOT NULL CHECK (plants >= 0),
+            undoes INTEGER CHECK (undoes < number),
+            undone INTEGER NOT NULL DEFAULT 0,
+            size INTEGER CHECK (size >= 0)
+        ) STRICT""",
+        "INSERT INTO change SELECT * FROM old_change",
+        """CREATE TABLE before_image (
+            change INTEGER NOT NULL,
+            plant_id INTEGER NOT NULL,
+            after INTEGER,
+            name TEXT,
+            tag TEXT,
+            note TEXT,
+            seq INTEGER,
+            added_at INTEGER,
+            source_id INTEGER,
+            plant_change INTEGER,
+            searched_name TEXT,
+            searched_tag TEXT,
+            searched_note TEXT,
+            PRIMARY KEY (change, plant_id),
+            CHECK (seq IS NULL OR (name IS NOT NULL AND searched_name IS NOT NULL
+                                   AND source_id IS NOT NULL AND plant_change IS NOT NULL
+                                   AND seq BETWEEN 1 AND 4611686018427387904
+                                   AND added_at IS NOT NULL AND added_at BETWEEN -62135596800000 AND 253402300799999))
+        ) STRICT, WITHOUT ROWID""",
+        """INSERT INTO before_image SELECT change, plant_id, after, name, tag, note, seq, added_at, source_id,
+               plant_change,
+               searched(CAST(name AS BLOB)), searched(CAST(tag AS BLOB)), searched(CAST(note AS BLOB))
+           FROM old_before_image""",
+        """CREATE TABLE token (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+            source_id INTEGER NOT NULL REFERENCES source (id),
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER,
+            revoked_at INTEGER,
+            last_used_at INTEGER,
+            plants_added INTEGER NOT NULL,
+            max_plants INTEGER
+        ) STRICT""",
+        "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
+        "INSERT INTO token SELECT * FROM old_token",
+        "DROP TABLE old_plant",
+        "DROP TABLE old_before_image",
+        "DROP TABLE old_change",
+        "DROP TABLE old_token",
+        "DROP TABLE old_source",
+    ),
 )
 
 #: Instructions of SQLite's machine that all steps take for a plant, measured.
@@ -266,6 +354,7 @@ def apply_steps(connection: sqlite3.Connection, first: int, last: int) -> None:
     """Bring the tables from version `first` to `last`. Raises sqlite3.Error."""
     from plantdesk.store.sqlite import old_titles
 
+    add_functions(connection)
     connection.create_function("kind_of_title", 2, old_titles.kind, deterministic=True)
     connection.create_function("parameters_of_title", 3, old_titles.parameters, deterministic=True)
     for step in MIGRATIONS[first:last]:

@@ -11,7 +11,6 @@ import threading
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import chain, groupby, repeat
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
@@ -22,29 +21,19 @@ from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.folding import SEPARATOR, natural_key
 from plantdesk.domain.protocols import FindsRows, LinePages, PlantReader
 from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points
 from plantdesk.store.history import history_summary, newest_changes
-from plantdesk.store.sql import VERSION, Sql, sql, where
-from plantdesk.store.sqlite.conditions import (
-    MAX_PATTERN,
-    add_functions,
-    alike_key,
-    conditions_of,
-    has_length,
-    ids_of,
-    name_begins,
-    order_by,
-)
+from plantdesk.store.sql import VERSION, placeholders
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
+from plantdesk.store.sqlite.dialect import add_functions, alike_key, condition_of, order_by
 from plantdesk.store.sqlite.history import history_entries, last_number, plant_history
 from plantdesk.store.sqlite.row_reads import (
     CsvPages,
     JsonPages,
     all_ids,
-    among,
     chunks,
-    first_column,
     has_pages,
     last_id,
     last_seq,
@@ -60,8 +49,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary, LinePage
     from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.selections import Selection
     from plantdesk.domain.views import Counts, InsertionPoint
+    from plantdesk.store.conditions import Condition
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
 #: Ids in the first chunk of a view: a few screens, available at once.
@@ -74,6 +63,10 @@ _NEWEST = 20_000
 _PAGE = 5_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
+# Beside max() SQLite takes the tag from the same row (https://sqlite.org/lang_select.html#bareagg).
+_KNOWN_NAMES = """SELECT name, tag, max(seq) AS latest, count(*) AS plants FROM (
+                      SELECT name, tag, seq FROM plant WHERE {} {} LIMIT {})
+                  GROUP BY name ORDER BY plants DESC, latest DESC LIMIT {}"""
 _LISTED = "plant_id IN (SELECT value FROM json_each(:ids))"
 
 
@@ -101,35 +94,40 @@ class Reader(PlantReader, LinePages, FindsRows):
                 sizes = chain((_FIRST_CHUNK,), repeat(_CHUNK))
                 yield from pages(self._connection, view.order, sizes, descending=view.descending)
                 return
-            in_order = sql(ids_of(view.plants), _order_by(view))
+            found = condition_of(view.plants)
+            in_order = f"SELECT id FROM plant WHERE {found.sql} {order_by(view)}"
             if view.order is Order.ADDED and view.descending:
                 first, is_all = self._newest_ids(view.plants), False
             else:  # with LIMIT SQLite sorts no more rows than it returns
-                first = self._column(sql(in_order, f"LIMIT {_FIRST_CHUNK}"))
+                first = self._column(f"{in_order} LIMIT {_FIRST_CHUNK}", found.values)
                 is_all = len(first) < _FIRST_CHUNK
             if first:
                 yield array("q", first)
-            for chunk in () if is_all else all_ids(self._connection, in_order, _CHUNK):
+            for chunk in () if is_all else all_ids(self._connection, in_order, found.values, _CHUNK):
                 if rest := chunk[len(first) :]:
                     yield rest
                 first = []
 
     def _newest_ids(self, plants: Selection) -> list[int]:
         """Return the first chunk of a search, newest first, if the newest plants fill it: they need no sort."""
-        newest = ids_of(plants, Sql("seq > ?", (last_seq(self._connection) - _NEWEST,)))
-        ids = self._column(sql(newest, f"ORDER BY seq DESC LIMIT {_FIRST_CHUNK}"))
+        found = condition_of(plants).require("seq > :seq", seq=last_seq(self._connection) - _NEWEST)
+        sql = f"SELECT id FROM plant WHERE {found.sql} ORDER BY seq DESC LIMIT {_FIRST_CHUNK}"
+        ids = self._column(sql, found.values)
         return ids if len(ids) == _FIRST_CHUNK else []
 
     @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
         with self._query():
-            return set(self._column(ids_of(view.plants, among("id", ids))))
+            return set(_ids(self._connection, condition_of(view.plants).among(ids)))
 
     @override
     def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
         matching = list(self.matching(ids, view))
         with self._query():
-            in_order = partial(_sorted, self._connection, view=view)
+
+            def in_order(listed: Sequence[int]) -> list[int]:
+                return _ids(self._connection, condition_of(Selection(ids=listed)), order_by(view))
+
             return find_insertion_points(in_order(matching), known, in_order)
 
     @override
@@ -149,7 +147,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def count(self) -> int:
         with self._query():
-            return self._number(Sql("SELECT count(*) FROM plant"))
+            return self._count(condition_of(Selection()))
 
     @override
     def next_free_id(self) -> int:
@@ -159,7 +157,7 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def tags(self) -> list[str]:
         with self._query():
-            return sorted(self._column(Sql("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL")), key=natural_key)
+            return sorted(self._column("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL"), key=natural_key)
 
     @override
     def tag_counts(self) -> dict[str, int]:
@@ -170,9 +168,7 @@ class Reader(PlantReader, LinePages, FindsRows):
 
     @override
     def known_names(self, start: str, limit: int) -> list[KnownName]:
-        if len(start) > MAX_PATTERN:
-            return []
-        return self._names(sql("FROM plant", where([name_begins(start)]), "ORDER BY id DESC"), limit)
+        return self._names(condition_of(Selection()).begin(start), "ORDER BY id DESC", limit)
 
     @override
     def near_names(self, name: str, limit: int) -> list[KnownName]:
@@ -181,23 +177,20 @@ class Reader(PlantReader, LinePages, FindsRows):
         if (near := maybe_near(name)) is None:
             return []
         plants, lengths = near
-        found = sql("FROM plant", where([has_length(lengths), *conditions_of(plants)]))
-        return nearest(name, self._names(found, MAX_COMPARED), limit, attrgetter("name"))
+        names = self._names(condition_of(plants).has_length(lengths), "", MAX_COMPARED)
+        return nearest(name, names, limit, attrgetter("name"))
 
-    def _names(self, plants: Sql, limit: int) -> list[KnownName]:
-        """Return the names of the first plants, the most frequent first."""
-        # Beside max() SQLite takes the tag from the same row (https://sqlite.org/lang_select.html#bareagg).
-        plants = sql(plants, f"LIMIT {_MAX_COUNTED}")
-        names = sql("SELECT name, tag, max(seq) AS latest, count(*) AS plants FROM (SELECT name, tag, seq", plants, ")")
-        statement = sql(names, Sql("GROUP BY name ORDER BY plants DESC, latest DESC LIMIT ?", (limit,)))
+    def _names(self, found: Condition, order: str, limit: int) -> list[KnownName]:
+        """Return the names of the first plants in an order, the most frequent first."""
+        sql = _KNOWN_NAMES.format(found.sql, order, _MAX_COUNTED, found.bind(limit))
         with self._query():
-            rows = self._connection.execute(*statement).fetchall()
+            rows = self._connection.execute(sql, found.values).fetchall()
         return [KnownName(name, tag, count) for name, tag, _, count in rows]
 
     @override
     def first_with_name(self, view: View, start: str) -> int | None:
         with self._query():
-            found = self._column(sql(ids_of(view.plants, name_begins(start)), _order_by(view), "LIMIT 1"))
+            found = _ids(self._connection, condition_of(view.plants).begin(start), f"{order_by(view)} LIMIT 1")
         return found[0] if found else None
 
     @override
@@ -205,8 +198,8 @@ class Reader(PlantReader, LinePages, FindsRows):
         found: set[str] = set()
         with self._query():
             for chunk in chunks(list(names)):
-                statement = f"SELECT name FROM plant WHERE name IN ({', '.join('?' * len(chunk))})"
-                found.update(self._column(Sql(statement, tuple(chunk))))
+                sql = f"SELECT name FROM plant WHERE name IN ({placeholders(len(chunk))})"
+                found.update(self._column(sql, tuple(chunk)))
         return found
 
     @override
@@ -242,7 +235,7 @@ class Reader(PlantReader, LinePages, FindsRows):
         first = "SELECT source_id FROM plant"
         other = f"{first} WHERE source_id <> ({first} LIMIT 1)"
         with self._query():
-            return [each for query in (first, other) for each in self._column(Sql(f"{query} LIMIT 1"))]
+            return [each for query in (first, other) for each in self._column(f"{query} LIMIT 1")]
 
     @override
     def desks_at_work(self) -> list[Desk]:
@@ -251,13 +244,13 @@ class Reader(PlantReader, LinePages, FindsRows):
     @override
     def count_selected(self, selection: Selection) -> int:
         with self._query():
-            return self._number(sql("SELECT count(*) FROM plant", where(conditions_of(selection))))
+            return self._count(condition_of(selection))
 
     @override
     def selected(self, selection: Selection, limit: int | None = None) -> Iterator[PlantRow]:
         with self._query():
-            found = sql(ids_of(selection), _order_by(View(selection)))
-            ids = self._column(sql(found, Sql("LIMIT ?", (-1 if limit is None else limit,))))
+            order = f"{order_by(View(selection))} LIMIT {-1 if limit is None else limit}"
+            ids = _ids(self._connection, condition_of(selection), order)
         for chunk in chunks(ids):
             rows = self.rows(chunk)
             yield from (rows[plant_id] for plant_id in chunk if plant_id in rows)
@@ -266,10 +259,10 @@ class Reader(PlantReader, LinePages, FindsRows):
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
         last = 0
         while True:
-            clause = where([*conditions_of(selection), Sql("seq > ?", (last,))])
+            condition = condition_of(selection).require("seq > :last", last=last)
+            sql = f"SELECT id, seq FROM plant WHERE {condition.sql} ORDER BY seq LIMIT {_PAGE}"
             with self._query():
-                statement = sql("SELECT id, seq FROM plant", clause, f"ORDER BY seq LIMIT {_PAGE}")
-                found = self._connection.execute(*statement).fetchall()
+                found = self._connection.execute(sql, condition.values).fetchall()
                 rows = rows_by_id(self._connection, [plant_id for plant_id, _ in found])
             if not found:
                 return
@@ -354,11 +347,11 @@ class Reader(PlantReader, LinePages, FindsRows):
                 self._on_damage(error)
             raise
 
-    def _column(self, statement: Sql) -> list[Any]:
-        return first_column(self._connection, statement)
+    def _column(self, sql: str, values: Sequence[object] | dict[str, Any] = ()) -> list[Any]:
+        return [row[0] for row in self._connection.execute(sql, values).fetchall()]
 
-    def _number(self, statement: Sql) -> int:
-        (number,) = self._column(statement)
+    def _count(self, found: Condition) -> int:
+        (number,) = self._column(f"SELECT count(*) FROM plant WHERE {found.sql}", found.values)
         return int(number)
 
     def _open(self) -> None:
@@ -368,13 +361,10 @@ class Reader(PlantReader, LinePages, FindsRows):
         self._generation = generation
 
 
-def _sorted(connection: sqlite3.Connection, ids: Sequence[int], view: View) -> list[int]:
-    """Return those of `ids` that exist, in the order of a view. Raises sqlite3.Error."""
-    return first_column(connection, sql("SELECT id FROM plant", where([among("id", ids)]), _order_by(view)))
-
-
-def _order_by(view: View) -> str:
-    return order_by(view.order, descending=view.descending, all_plants=view.plants.is_everything)
+def _ids(connection: sqlite3.Connection, found: Condition, order: str = "") -> list[int]:
+    """Return the ids of plants. Raises sqlite3.Error."""
+    sql = f"SELECT id FROM plant WHERE {found.sql} {order}"
+    return [plant_id for (plant_id,) in connection.execute(sql, found.values).fetchall()]
 
 
 def _english(change: Change) -> str:

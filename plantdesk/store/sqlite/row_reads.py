@@ -18,7 +18,7 @@ from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.protocols import LinePage
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
 from plantdesk.domain.views import Order
-from plantdesk.store.sql import VERSION, Sql, id_before_new
+from plantdesk.store.sql import VERSION, id_before_new, placeholders
 from plantdesk.store.sqlite.connections import snapshot
 
 if TYPE_CHECKING:
@@ -76,16 +76,6 @@ def last_seq(connection: sqlite3.Connection) -> int:
     return int(row[0])
 
 
-def first_column(connection: sqlite3.Connection, statement: Sql) -> list[Any]:
-    """Return the first value of each row that a statement selects. Raises sqlite3.Error."""
-    return [row[0] for row in connection.execute(*statement).fetchall()]
-
-
-def among(column: str, ids: Iterable[int]) -> Sql:
-    """Return the condition that a column is one of any number of ids."""
-    return Sql(f"{column} IN (SELECT value FROM json_each(?))", (json.dumps([*ids]),))
-
-
 def last_id(connection: sqlite3.Connection, count: int = 1, *others: str) -> int:
     """Return the id behind which `count` new ones follow, as `id_before_new` does. Raises sqlite3.Error."""
     return id_before_new(connection.execute, "SELECT last_id FROM store", count, others)
@@ -105,7 +95,7 @@ def row_of(values: tuple[int, str, str | None, int, int, str, str, int, str | No
 
 @lru_cache(maxsize=CHUNK)  # one text for each number, so that sqlite3 finds the prepared statement again
 def _select_listed(count: int) -> str:
-    return f"{_SELECT} WHERE plant.id IN ({','.join('?' * count)})"
+    return f"{_SELECT} WHERE plant.id IN ({placeholders(count)})"
 
 
 _LINES_PAGE = 10_000
@@ -245,10 +235,10 @@ def pages(
         bound = end - 1 if descending else end + 1
 
 
-def all_ids(connection: sqlite3.Connection, statement: Sql, size: int) -> Iterator[array[int]]:
+def all_ids(connection: sqlite3.Connection, sql: str, values: dict[str, Any], size: int) -> Iterator[array[int]]:
     """Yield the ids that a statement selects, in chunks of about this size. Raises sqlite3.Error."""
     (ids,) = connection.execute(  # a text would be copied once more to be decoded
-        f"SELECT CAST(coalesce(group_concat(id), '') AS BLOB) FROM ({statement.text})", statement.values
+        f"SELECT CAST(coalesce(group_concat(id), '') AS BLOB) FROM ({sql})", values
     ).fetchone()
     start = 0
     while start < len(ids):

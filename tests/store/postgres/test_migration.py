@@ -19,11 +19,13 @@ from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import StoreError, StoreNewerError, StoreOutdatedError, StoreTooNewError
 from plantdesk.domain.locations import copy_store
 from plantdesk.domain.records import FORM
+from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import Order, View
 from plantdesk.store import location_of
 from plantdesk.store.postgres.location import PostgresLocation
-from plantdesk.store.postgres.schema import MIGRATIONS, SCHEMA_VERSION, UpdateRightsError
+from plantdesk.store.postgres.schema import SCHEMA_VERSION, UpdateRightsError, apply_steps
 from tests.store.contract.test_changes import add, rows
 from tests.store.test_backups import until
 from tests.support.waiting import SECONDS
@@ -47,8 +49,7 @@ def make_old_store(postgres: PostgresServer) -> PostgresLocation:
     name = postgres.new_database()
     with psycopg.connect(postgres.url(name)) as connection:
         connection.execute("SET search_path = plantdesk")
-        for statement in MIGRATIONS[0]:
-            connection.execute(statement.encode())
+        apply_steps(connection, 0, 1)
         connection.execute("""
             UPDATE state SET version = 1, position = 1, last_seq = 1, plants = 1;
             INSERT INTO plant (id, name, seq, added_at, source_id) VALUES (7, 'Fern', 1, 1700000000000, 1);
@@ -93,6 +94,37 @@ def test_an_older_store_is_read_and_not_changed_until_it_is_updated(
         assert [row.name for row in rows(store)] == ["Fern", "Ivy"]
     assert version_of(postgres, old) == SCHEMA_VERSION
     assert old.needed_update() is None
+
+
+def test_an_older_store_is_searched_and_sorted_before_and_after_its_update(
+    postgres: PostgresServer, old: PostgresLocation
+) -> None:
+    postgres.execute(
+        """SET search_path = plantdesk;
+           INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded, note) VALUES
+               (1, 'Érable', 'Küche', 2, 0, 1, E'erable\\x1fkuche', 'GROSS'),
+               (2, 'Rosa “Ilse”', NULL, 3, 0, 1, NULL, NULL);
+           INSERT INTO change VALUES (1, 0, 1, 'edit', '{}', 1, NULL, 0, 50);
+           INSERT INTO before_image VALUES (1, 1, 1, 'Ahorn', NULL, NULL, 2, 0, 1, NULL, 0);
+           INSERT INTO before_image (change, plant_id, after) VALUES (1, 3, 1);
+           UPDATE state SET last_seq = 3, last_change = 1""",
+        old.name,
+    )
+    with closing(old.open()) as store, closing(store.reader()) as reader:
+        for _ in range(2):
+            for text, found in {"erable": [1], "tag:kuche": [1], "note:gross": [1], "'ilse'": [2], "form": []}.items():
+                view = View(parse_search(text), Order.NAME)
+                assert [plant_id for ids in reader.ids(view) for plant_id in ids] == found
+            assert [*next(reader.ids(View(order=Order.NAME)))] == [2, 7, 1]
+            assert [entry.change.number for entry in reader.history_entries(text="ahorn")] == [1]
+            old.update()
+    texts = "SELECT searched_name, searched_tag, searched_note FROM plantdesk.{} ORDER BY 1"
+    assert postgres.execute(texts.format("plant"), old.name) == [
+        ("erable", "kuche", "gross"),
+        ("fern", None, None),
+        ("rosa 'ilse'", None, None),
+    ]
+    assert postgres.execute(texts.format("before_image"), old.name) == [("ahorn", None, None), (None, None, None)]
 
 
 def test_an_older_store_remembers_the_ids_of_deleted_plants(postgres: PostgresServer, old: PostgresLocation) -> None:
@@ -185,7 +217,8 @@ def test_an_open_desk_hears_of_newer_tables_and_goes_on_reading(
             received.get(timeout=SECONDS)
         make_newer(postgres, location)
         assert isinstance(health.get(timeout=SECONDS), StoreNewerError)
-        sql = """INSERT INTO plantdesk.plant (id, name, seq, added_at, source_id) VALUES (2, 'Ivy', 2, 0, 1);
+        sql = """INSERT INTO plantdesk.plant (id, name, searched_name, seq, added_at, source_id)
+                 VALUES (2, 'Ivy', 'ivy', 2, 0, 1);
                  UPDATE plantdesk.state SET last_seq = 2, position = 2; NOTIFY plantdesk"""
         postgres.execute(sql, location.name)
         received.get(timeout=SECONDS)

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
+from plantdesk.store.history import EACH
+from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite.backups.difference import attached
-from plantdesk.store.sqlite.conditions import IS_ASCII, add_functions, folded_sql
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
+from plantdesk.store.sqlite.dialect import IS_ASCII, add_functions
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
@@ -35,8 +37,9 @@ _PAGE = 1000
 _TABLES = (
     "CREATE TEMP TABLE restored_source (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, label TEXT NOT NULL)",
     """CREATE TEMP TABLE restored (
-        id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, seq INTEGER NOT NULL, added_at INTEGER NOT NULL,
-        source_id INTEGER NOT NULL, folded TEXT, note TEXT)""",
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, note TEXT, searched_name TEXT NOT NULL,
+        searched_tag TEXT, searched_note TEXT, seq INTEGER NOT NULL, added_at INTEGER NOT NULL,
+        source_id INTEGER NOT NULL)""",
 )
 _KINDS = ", ".join(f"'{kind}'" for kind in SourceKind)
 _IS_TEXT = f"""typeof({{0}}) = 'text' AND length(CAST({{0}} AS BLOB)) <= {MAX_TEXT_BYTES}
@@ -54,7 +57,8 @@ _CHECKS = (
 _IS_VALID = " AND ".join(f"({check})" for _, check in _CHECKS)
 _IS_VALID_SOURCE = f"typeof(kind) = 'text' AND kind IN ({_KINDS}) AND {_IS_TEXT.format('label')}"
 #: `{note}` is NULL for the older versions, which have no notes.
-_COLUMNS = f"id, name, tag, seq, added_at, source_id, {folded_sql('name', 'tag')}, {{note}}"
+_SEARCHED = ", ".join(f"searched(CAST({each} AS BLOB))" for each in ("name", "tag", "{note}"))
+_COLUMNS = f"id, name, tag, {{note}}, {_SEARCHED}, seq, added_at, source_id"
 #: The origin of a plant whose own cannot be read.
 _UNKNOWN = (0, SourceKind.OTHER, "")
 
@@ -76,6 +80,7 @@ def load(connection: sqlite3.Connection, file: Path) -> Loaded:
     Not in a transaction. Raises BackupUnusableError, which names the first row that is not valid, and StoreError.
     """
     path = _checked(file)
+    add_functions(connection)
     with translate_errors():
         for table in _TABLES:
             connection.execute(table)
@@ -123,7 +128,6 @@ def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
         with translate_errors():
             with opened(file) as reading:
                 check_whole(reading)
-            add_functions(connection)
             with attached(connection, file):
                 note = _note(connection, "other")
                 _check_rows(connection, file, note)
@@ -182,14 +186,14 @@ def _number(connection: sqlite3.Connection) -> None:
 
 def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
     """Copy the valid rows of a damaged file that can be read."""
-    insert = "INSERT OR IGNORE INTO temp.restored VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    insert = f"INSERT OR IGNORE INTO temp.restored VALUES ({placeholders(1 + len(EACH))})"
     try:
         with translate_errors(), opened(file) as reading:
             sources = _readable_sources(reading)
             connection.executemany("INSERT INTO temp.restored_source VALUES (?, ?, ?)", [_UNKNOWN, *sources])
             known = {source_id for source_id, *_ in sources}
             for page in _readable_pages(reading):
-                rows = [(*row[:5], row[5] if row[5] in known else _UNKNOWN[0], *row[6:]) for row in page]
+                rows = [(*row[:-1], row[-1] if row[-1] in known else _UNKNOWN[0]) for row in page]
                 connection.executemany(insert, rows)
     except StoreDamagedError:
         return  # not even its schema can be read

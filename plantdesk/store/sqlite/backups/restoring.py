@@ -23,6 +23,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import COMMAND, Source, SourceKind
+from plantdesk.store.history import COLUMNS, EACH, IMAGE
 from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.backups.difference import difference
 from plantdesk.store.sqlite.backups.folder import Backups
@@ -33,6 +34,7 @@ from plantdesk.store.sqlite.files.atomic_file import flush, put, temporary_file
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.inserts import new_source
 from plantdesk.store.sqlite.migrations import migrate
 from plantdesk.store.sqlite.row_reads import last_id
 
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
 
 #: The origin of each plant of the backup, as a row of the present store: its own number where it is the same one.
 _MAP_SOURCES = (
-    """INSERT INTO main.source (kind, label) SELECT DISTINCT kind, label FROM temp.restored_source AS o
+    """INSERT INTO main.source (kind, label, searched_label)
+       SELECT DISTINCT kind, label, searched(CAST(label AS BLOB)) FROM temp.restored_source AS o
        WHERE NOT EXISTS (SELECT 1 FROM main.source AS s WHERE s.kind = o.kind AND s.label = o.label)""",
     "CREATE TEMP TABLE origin (theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL)",
     """INSERT INTO temp.origin SELECT id, coalesce(
@@ -58,13 +61,13 @@ _DIFFERING = (
            AND b.seq = plant.seq AND b.added_at = plant.added_at AND ours = plant.source_id)""",
     "INSERT INTO temp.differing SELECT id FROM temp.restored WHERE id NOT IN (SELECT id FROM main.plant)",
 )
-_RECORD = """INSERT INTO main.before_image
+_RECORD = f"""{IMAGE}
     SELECT :number, d.id, CASE WHEN b.id IS NULL THEN NULL ELSE :number END,
-           p.name, p.tag, p.note, p.seq, p.added_at, p.source_id, p.folded, p.change
+           {", ".join(f"p.{each}" for each in EACH)}, p.change
     FROM temp.differing AS d LEFT JOIN main.plant AS p ON p.id = d.id LEFT JOIN temp.restored AS b ON b.id = d.id"""
 _REMOVE = "DELETE FROM main.plant WHERE id IN (SELECT id FROM temp.differing)"
-_ADD = """INSERT INTO main.plant (id, name, tag, seq, added_at, source_id, folded, note, change)
-    SELECT b.id, name, tag, seq, added_at, ours, folded, note, :number
+_ADD = f"""INSERT INTO main.plant (id, {COLUMNS}, change)
+    SELECT b.id, {COLUMNS.replace("source_id", "ours")}, :number
     FROM temp.restored AS b JOIN temp.origin ON theirs = source_id WHERE b.id IN (SELECT id FROM temp.differing)"""
 _VALID_TOKENS = """SELECT name, source_id, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
                           CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
@@ -230,7 +233,5 @@ def _token_source(connection: sqlite3.Connection, name: str) -> int:
     sql = "SELECT min(id) FROM source WHERE kind = ? AND label = ?"
     (source,) = connection.execute(sql, (SourceKind.TOKEN, name)).fetchone()
     if source is None:
-        source = connection.execute(
-            "INSERT INTO source (kind, label) VALUES (?, ?)", (SourceKind.TOKEN, name)
-        ).lastrowid
+        return new_source(connection, SourceKind.TOKEN, name).id
     return int(source)
