@@ -759,10 +759,12 @@ def test_the_api_starts_when_rows_are_shown_and_does_not_wait_for_ever(
     with closing(Store(tmp_path / "plants.db")) as store:
         store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
     names: list[list[str]] = []
+    monkeypatch.setattr("plantdesk.ui.session._SERVE_LATEST_MS", MILLISECONDS)
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
         desk.session.bridge.server_changed.connect(lambda _state: names.append(desk.names()))
         desk.until_on()
     assert names[0] == ["Fern"]
+    monkeypatch.setattr("plantdesk.ui.session._SERVE_LATEST_MS", 0)
     monkeypatch.setattr("plantdesk.ui.plants.browser.PlantBrowser._notify_shown", lambda _browser: None)
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
         desk.until_on()

@@ -135,7 +135,10 @@ def test_what_is_filled_in_is_no_part_of_the_draft(desk: EntryDesk) -> None:
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
-def test_who_types_on_without_looking_adds_what_was_typed(desk: EntryDesk, key: Qt.Key) -> None:
+def test_who_types_on_without_looking_adds_what_was_typed(
+    desk: EntryDesk, monkeypatch: pytest.MonkeyPatch, key: Qt.Key
+) -> None:
+    monkeypatch.setattr("plantdesk.ui.plants.form_fields._SEEN_AFTER", 3600)  # on a machine of any speed
     desk.types("Mon")
     desk.shows("Monstera deliciosa", "living room")
     desk.press(key)
