@@ -22,7 +22,7 @@ RULES: list[Rule] = [
     rules.qt_in_the_window_only,
     rules.web_in_the_api_only,
     rules.psycopg_in_its_store_only,
-    rules.sqlmodel_in_the_tables_only,
+    rules.sqlmodel_in_the_store_only,
     rules.wrapped_widgets,
     rules.home_by_paths,
     rules.possessive_groups,
@@ -174,10 +174,11 @@ def test_the_driver_of_postgresql_outside_its_store_is_found() -> None:
     assert not violations(rules.psycopg_in_its_store_only, store__postgres__reader=source)
 
 
-@pytest.mark.parametrize("imported", ["sqlmodel", "sqlalchemy.pool", "plantdesk.store.tables"])
-def test_sqlmodel_outside_the_tables_is_found(imported: str) -> None:
-    assert violations(rules.sqlmodel_in_the_tables_only, store__sqlite__queries=f"def f():\n    import {imported}")
-    assert not violations(rules.sqlmodel_in_the_tables_only, store__tables="from sqlmodel import SQLModel")
+@pytest.mark.parametrize("imported", ["sqlmodel", "sqlalchemy.pool"])
+def test_sqlmodel_outside_the_store_is_found(imported: str) -> None:
+    source = f"def f():\n    import {imported}"
+    assert violations(rules.sqlmodel_in_the_store_only, ui__page=source)
+    assert not violations(rules.sqlmodel_in_the_store_only, store__reader=source)
 
 
 @pytest.mark.parametrize("name", ["QLabel", "QMessageBox", "QDialog"])

@@ -1,6 +1,6 @@
 """The immutable rows that the store returns, the parser of ids, and the present time as the store keeps it.
 
-`plantdesk.store.tables` defines the tables. This module imports little:
+`plantdesk.store.models` defines the tables. This module imports little:
 commands and the window need it at their start.
 """
 

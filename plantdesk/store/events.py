@@ -10,11 +10,11 @@ each event is on one side of it, whatever the order in which the events of one p
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sqlalchemy import select
 from typing_extensions import override
 
 from plantdesk.domain.events import (
@@ -26,11 +26,12 @@ from plantdesk.domain.events import (
     UnknownPositionError,
 )
 from plantdesk.domain.records import LARGEST_ID
-from plantdesk.store.history import last_seq_of
+from plantdesk.store.entries import last_seq_of
+from plantdesk.store.models import BEFORE_IMAGE
 from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
-    from plantdesk.store.history import Execute
+    from plantdesk.store.database import Runner, StoreState
 
 #: Plants that were added without a change, in their order; their texts may be in before-images by now. One that got a
 #: new `seq` by an undo looks alike, but a before-image without a plant comes first.
@@ -58,8 +59,6 @@ _CHANGED = f"""
            {VERSION}, plant.name, plant.tag, plant.note
     FROM before_image AS x JOIN change AS entry ON entry.number = x.change LEFT JOIN plant ON plant.id = x.plant_id
     WHERE (x.change, x.plant_id) > (:change, :plant) ORDER BY x.change, x.plant_id LIMIT :limit"""
-_LATER = """SELECT plant_id, change, name, tag, note FROM before_image
-            WHERE change > :change AND {listed} ORDER BY change"""
 _IS_PRUNED = "SELECT 1 FROM change WHERE number >= :number AND size IS NULL LIMIT 1"
 _ADDED_AT = "SELECT added_at FROM plant WHERE seq = :seq"
 _MADE_AT = "SELECT made_at FROM change WHERE number = :number"
@@ -68,14 +67,6 @@ _NUMBER = "(-?[0-9]{1,19})"
 _FORMAT = re.compile("([0-9a-f]{1,32})" + rf"\.{_NUMBER}" * 4 + rf"(?:\.{_NUMBER})?")
 #: Characters of the identity in a position.
 _IDENTITY = 12
-
-
-class StoreState(NamedTuple):
-    """The present state of a store: its identity, its largest `seq` and its last change."""
-
-    identity: str
-    seq: int
-    change: int
 
 
 class Position(NamedTuple):
@@ -119,34 +110,34 @@ class _Changed(NamedTuple):
     note: str | None
 
 
-def read_events(execute: Execute, state: StoreState, since: str | None, limit: int, listed: str) -> EventPage:
+def read_events(runner: Runner, since: str | None, limit: int) -> EventPage:
     """Return about `limit` events since a position, in one snapshot of the caller; None: only the present position.
 
-    `listed` is the condition that `plant_id` is one of the JSON array `:ids`. Raises UnknownPositionError,
-    OutdatedPositionError, and what `execute` raises.
+    Raises UnknownPositionError, OutdatedPositionError, and the driver's errors.
     """
+    execute, state = runner.execute, runner.database.state(runner)
     if since is None:
         return EventPage([], str(_present(execute, state)))
     position = Position.parse(since)
     _check(execute, state, position)
     if (position.seq, position.change, position.plant) == (state.seq, state.change, LARGEST_ID):
         return EventPage([], since)
-    return _Page(execute, state, position, limit, listed).read()
+    return _Page(runner, state, position, limit).read()
 
 
-def _present(execute: Execute, state: StoreState) -> Position:
+def _present(execute: Callable[..., Any], state: StoreState) -> Position:
     added_at, made_at = _times(execute, state.seq, state.change)
     return Position(state.identity[:_IDENTITY], state.seq, added_at or 0, state.change, made_at or 0)
 
 
-def _times(execute: Execute, seq: int, change: int) -> tuple[int | None, int | None]:
+def _times(execute: Callable[..., Any], seq: int, change: int) -> tuple[int | None, int | None]:
     """Return when the plant with this `seq` was added, and when the change was made."""
     added_at = execute(_ADDED_AT, {"seq": seq}).fetchone()
     made_at = execute(_MADE_AT, {"number": change}).fetchone()
     return added_at and added_at[0], made_at and made_at[0]
 
 
-def _check(execute: Execute, state: StoreState, position: Position) -> None:
+def _check(execute: Callable[..., Any], state: StoreState, position: Position) -> None:
     """Raise UnknownPositionError unless the store had this state, OutdatedPositionError if what followed is removed."""
     added_at, made_at = _times(execute, position.seq, position.change)
     is_known = (
@@ -166,8 +157,8 @@ def _check(execute: Execute, state: StoreState, position: Position) -> None:
 class _Page:
     """Reads one page."""
 
-    def __init__(self, execute: Execute, state: StoreState, position: Position, limit: int, listed: str) -> None:
-        self._execute, self._state, self._limit, self._listed = execute, state, limit, listed
+    def __init__(self, runner: Runner, state: StoreState, position: Position, limit: int) -> None:
+        self._runner, self._state, self._limit = runner, state, limit
         self._position = position
         #: Changes whose before-images may have texts of plants that were added since.
         self._since = position.change if position.plant == LARGEST_ID else position.change - 1
@@ -197,7 +188,7 @@ class _Page:
         return EventPage(self._events, str(self._position))
 
     def _query(self, sql: str, **values: object) -> list[Any]:
-        return list(self._execute(sql, values).fetchall())
+        return list(self._runner.execute(sql, values).fetchall())
 
     def _read_changed(self) -> tuple[list[_Changed], bool]:
         """Return what changes did to plants, and whether that is all of it."""
@@ -234,8 +225,11 @@ class _Page:
         ids = sorted({row.plant_id for row in changed if row.after is not None and row.after != row.version})
         found: dict[int, list[Any]] = {}
         if ids:
-            sql = _LATER.format(listed=self._listed)
-            for each in self._query(sql, change=changed[0].change, ids=json.dumps(ids)):
+            image = BEFORE_IMAGE.c
+            later = select(image.plant_id, image.change, image.name, image.tag, image.note).where(
+                image.change > changed[0].change, self._runner.database.among(image.plant_id, ids)
+            )
+            for each in self._runner.run(later.order_by(image.change)).fetchall():
                 found.setdefault(each[0], []).append(each)
         return found
 

@@ -169,7 +169,7 @@ class SqliteLocation:
 
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return tags and tokens without the store's lock."""
-        from plantdesk.store.sqlite.read_only import quick_names
+        from plantdesk.store.sqlite.quick_names import quick_names
 
         return quick_names(self.path)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from plantdesk.domain.folding import natural_key
+from plantdesk.domain.folding import natural_key, searched, searched_all
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,10 @@ from plantdesk.domain.folding import natural_key
 def test_the_natural_order(ordered: list[str]) -> None:
     mixed = ordered[::-1]
     assert sorted(mixed, key=natural_key) == ordered
+
+
+@pytest.mark.parametrize(
+    "texts", [[], [None], ["Érable", None, "“Ilse” × x"], ["a\nb", None, "Ç"], ["", "\n", ""], ["\0", "\x1f"]]
+)
+def test_many_texts_are_folded_as_one_by_one(texts: list[str | None]) -> None:
+    assert searched_all(texts) == [None if each is None else searched(each) for each in texts]

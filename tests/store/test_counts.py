@@ -14,7 +14,8 @@ from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.counts import CountedAt, count_plants
+from plantdesk.store.counts import CountedAt, count_plants
+from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.store import Store
 from tests.support.waiting import SECONDS
 
@@ -55,14 +56,14 @@ def numbers(counts: Counts) -> tuple[dict[str | None, int], dict[int, int]]:
 def test_changes_of_few_and_of_all_plants_are_counted_exactly(
     database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch, small_store: int
 ) -> None:
-    monkeypatch.setattr("plantdesk.store.sqlite.counts._SMALL_STORE", small_store)
+    monkeypatch.setattr("plantdesk.store.counts._SMALL_STORE", small_store)
     fill(database)
-    counts = first = count_plants(database, None, 0)
+    counts = first = count_plants(runner(database), None, 0)
 
     def check() -> None:
         nonlocal counts
-        counts = count_plants(database, counts, 0)
-        assert numbers(counts) == numbers(count_plants(database, first, 0)) == by_sql(database)
+        counts = count_plants(runner(database), counts, 0)
+        assert numbers(counts) == numbers(count_plants(runner(database), first, 0)) == by_sql(database)
 
     for plants in (Selection(ids=range(10, 40)), Selection(ids=range(2000)), Selection()):
         store.apply([SetTag(plants, "room 1")], COMMAND).result(SECONDS)
@@ -76,13 +77,13 @@ def test_changes_of_few_and_of_all_plants_are_counted_exactly(
 
 def test_sources_are_counted_exactly_however_many_there_are(database: sqlite3.Connection) -> None:
     fill(database, sources=35)
-    assert numbers(count_plants(database, None, 0)) == by_sql(database)
+    assert numbers(count_plants(runner(database), None, 0)) == by_sql(database)
 
 
 def test_plants_of_a_source_that_is_missing_are_counted(database: sqlite3.Connection) -> None:
     fill(database)
     database.execute("UPDATE plant SET source_id = 99 WHERE id < 10")
-    assert numbers(count_plants(database, None, 0)) == by_sql(database)
+    assert numbers(count_plants(runner(database), None, 0)) == by_sql(database)
 
 
 def test_tags_that_read_the_same_are_counted_together(database: sqlite3.Connection, store: Store) -> None:
@@ -102,11 +103,11 @@ def test_after_a_change_whose_before_images_are_removed_all_plants_are_counted(
     database: sqlite3.Connection, store: Store
 ) -> None:
     fill(database)
-    before = count_plants(database, None, 0)
+    before = count_plants(runner(database), None, 0)
     store.apply([SetTag(Selection(ids=[7]), "room 2")], COMMAND).result(SECONDS)
     database.execute("UPDATE change SET size = NULL")
     database.execute("DELETE FROM before_image")
-    assert numbers(count_plants(database, before, 0)) == by_sql(database)
+    assert numbers(count_plants(runner(database), before, 0)) == by_sql(database)
 
 
 def change_all(store: Store) -> None:

@@ -7,17 +7,14 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlmodel import SQLModel, create_engine
 
 from plantdesk.domain.errors import ForeignSchemaError
-from plantdesk.store import tables
 from plantdesk.store.sqlite import migrations
 from plantdesk.store.sqlite.migrations import (
     APPLICATION_ID,
     SCHEMA_VERSION,
     apply_steps,
     check_schema,
-    expected_schema,
     migrate,
 )
 from plantdesk.store.sqlite.store import Store
@@ -27,43 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-_COLUMNS = 'SELECT name, type, "notnull", pk FROM pragma_table_info(?)'
-_INDEXES = 'SELECT "unique", partial FROM pragma_index_list(?)'
-_REFERENCES = 'SELECT "from", "table", "to" FROM pragma_foreign_key_list(?)'
-
-
-def described(path: Path) -> dict[str, object]:
-    """Columns, indexes and references of every table, as SQLite sees them."""
-    found: dict[str, object] = {}
-    with closing(sqlite3.connect(path)) as database:
-        for table in database.execute(_TABLES).fetchall():
-            columns = _affine(database.execute(_COLUMNS, table))
-            indexes = sorted(database.execute(_INDEXES, table))
-            found[table[0]] = (set(columns), indexes, set(database.execute(_REFERENCES, table)))
-    return found
-
-
-def _affine(columns: sqlite3.Cursor) -> list[tuple[object, ...]]:
-    affinity = {"VARCHAR": "TEXT", "BIGINT": "INTEGER"}
-    return [(name, affinity.get(kind, kind), pk or null, pk) for name, kind, null, pk in columns]
-
-
-def test_migrations_make_what_the_tables_describe(path: Path, tmp_path: Path) -> None:
-    Store(path).close()
-    other = tmp_path / "metadata.db"
-    engine = create_engine(f"sqlite:///{other}")
-    SQLModel.metadata.create_all(engine)
-    engine.dispose()
-    assert tables.PlantTable.metadata is SQLModel.metadata
-    assert described(path) == described(other)
-
-
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION + 1))
 def test_the_expected_schema_is_what_the_steps_make(version: int) -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         apply_steps(database, 0, version)
-        assert expected_schema(version) == {*database.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")}
+        check_schema(database, version)
 
 
 @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))

@@ -15,7 +15,8 @@ from typing_extensions import override
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.views import Order, View
-from plantdesk.store.sqlite import counts, history
+from plantdesk.store import counts
+from plantdesk.store.sqlite import history
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.store import Store

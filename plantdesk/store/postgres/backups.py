@@ -17,19 +17,20 @@ from typing import TYPE_CHECKING
 
 from psycopg import DataError
 
-from plantdesk.domain.backups import Backup, BackupKind, Difference, Group, Restored, RestorePreview
+from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.history import Change, ChangeKind, parameter
-from plantdesk.domain.records import SourceKind, now_ms
+from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
-from plantdesk.store.history import COLUMNS, EACH, IMAGE, TEXTS
+from plantdesk.store.history import EACH, TEXTS
 from plantdesk.store.postgres.changes import ChangeEntry, record
 from plantdesk.store.postgres.connections import LONG, NulRefusedError, execute, translate_errors
 from plantdesk.store.postgres.copies import all_rows, copy_in, patient
+from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.desks import desk_name
-from plantdesk.store.postgres.tokens import add_source
 from plantdesk.store.postgres.transactions import Transactions
+from plantdesk.store.restoring import create_tables, difference, exchange
 from plantdesk.store.sqlite.backups.folder import Backups, check_is_new, unusable
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
 from plantdesk.store.sqlite.connections import connect
@@ -49,36 +50,8 @@ _log = logging.getLogger(__name__)
 _DAY = 86_400_000
 #: Characters of a database's name in the name of its folder of backups.
 _MAX_NAME = 40
-#: Plants of each kind that a difference names.
-_NAMED = 5
-_TABLES = f"""
-    CREATE TEMP TABLE restored (id bigint PRIMARY KEY, {", ".join(f'{each} text COLLATE "C"' for each in TEXTS)},
-                                seq bigint, added_at bigint, source_id bigint);
-    CREATE TEMP TABLE origin (theirs bigint PRIMARY KEY, ours bigint);
-    CREATE TEMP TABLE differing (id bigint PRIMARY KEY)"""
 _COLUMNS = ("id", *EACH)
 _TYPES = ["int8", *["text"] * len(TEXTS), "int8", "int8", "int8"]
-_RETURNING = "FROM restored AS b WHERE NOT EXISTS (SELECT FROM plant AS p WHERE p.id = b.id)"
-_LEAVING = "FROM plant AS b WHERE NOT EXISTS (SELECT FROM restored AS p WHERE p.id = b.id)"
-_CHANGING = """FROM restored AS b JOIN plant AS p ON p.id = b.id
-               WHERE (p.name, p.tag, p.note) IS DISTINCT FROM (b.name, b.tag, b.note)"""
-_DIFFERING = (
-    """INSERT INTO differing SELECT id FROM plant AS p WHERE NOT EXISTS (
-           SELECT FROM restored AS b JOIN origin ON theirs = b.source_id WHERE b.id = p.id AND
-           (b.name, b.tag, b.note, b.seq, b.added_at, ours) IS NOT DISTINCT FROM
-           (p.name, p.tag, p.note, p.seq, p.added_at, p.source_id))""",
-    "INSERT INTO differing SELECT id FROM restored WHERE id NOT IN (SELECT id FROM plant)",
-)
-_EXCHANGE = (
-    f"""{IMAGE}
-       SELECT %(number)s, d.id, CASE WHEN b.id IS NULL THEN NULL ELSE %(number)s::bigint END,
-              {", ".join(f"p.{each}" for each in EACH)}, p.change
-       FROM differing AS d LEFT JOIN plant AS p ON p.id = d.id LEFT JOIN restored AS b ON b.id = d.id""",
-    "DELETE FROM plant USING differing WHERE plant.id = differing.id AND %(number)s IS NOT NULL",
-    f"""INSERT INTO plant (id, {COLUMNS}, change)
-       SELECT b.id, {COLUMNS.replace("source_id", "ours")}, %(number)s
-       FROM restored AS b JOIN origin ON theirs = source_id JOIN differing AS d ON d.id = b.id""",
-)
 
 
 class SharedBackups(Backups):
@@ -158,7 +131,7 @@ class SharedBackups(Backups):
                 connection = transactions.open()
                 connection.limit = LONG
                 connection.execute(f"SET statement_timeout = '{LONG}s'".encode())
-                connection.execute(_TABLES.encode())
+                create_tables(runner(connection))
                 _copy(reading, connection)
                 yield loaded, transactions
 
@@ -183,40 +156,19 @@ def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
     except DataError as error:
         raise NulRefusedError from error
     sources = reading.execute("SELECT id, kind, label FROM temp.restored_source").fetchall()
-    connection.execute("CREATE TEMP TABLE restored_source (id bigint, kind text, label text)")
     copy_in(connection, "restored_source", ("id", "kind", "label"), ["int8", "text", "text"], iter(sources))
     connection.execute("ANALYZE restored")
 
 
 def _preview(connection: Connection, loaded: Loaded) -> RestorePreview:
-    groups = (_group(connection, which) for which in (_RETURNING, _LEAVING, _CHANGING))
-    return RestorePreview(loaded.plants, Difference(*groups), loaded.is_damaged, loaded.has_foreign_log)
-
-
-def _group(connection: Connection, which: str) -> Group:
-    (count,) = execute(connection, f"SELECT count(*) {which}").fetchone() or (0,)
-    newest = execute(connection, f"SELECT b.id, b.name {which} ORDER BY b.seq DESC LIMIT {_NAMED}").fetchall()
-    return Group(count, tuple((plant_id, name) for plant_id, name in newest))
+    changes = difference(runner(connection))
+    return RestorePreview(loaded.plants, changes, loaded.is_damaged, loaded.has_foreign_log)
 
 
 def _exchange(source: Source, name: str, transaction: Transaction) -> Change:
     """Make the plants of `restored` those of the store, as a change of the history."""
-    connection, number = transaction.connection, transaction.last_change + 1
-    present = _sources(connection, "source", "id DESC")
-    same, known = {*present}, {(kind, label): each for each, kind, label in present}
-    for theirs, kind, label in _sources(connection, "restored_source", "id"):
-        ours = theirs if (theirs, kind, label) in same else known.get((kind, label))
-        if ours is None:
-            ours = known[kind, label] = add_source(transaction, SourceKind(kind), label)
-        execute(connection, "INSERT INTO origin VALUES (%s, %s)", (theirs, ours))
-    for statement in _DIFFERING:
-        execute(connection, statement)
-    for statement in _EXCHANGE:
-        execute(connection, statement, {"number": number})
+    connection = transaction.connection
+    exchange(runner(connection), transaction.last_change + 1)
     (last_seq,) = execute(connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
     transaction.last_seq = max(transaction.last_seq, last_seq)
     return record(transaction, ChangeEntry(source, ChangeKind.RESTORE, {"backup": parameter(name)}))
-
-
-def _sources(connection: Connection, table: str, order: str) -> list[tuple[int, str, str]]:
-    return execute(connection, f"SELECT id, kind, label FROM {table} ORDER BY {order}").fetchall()

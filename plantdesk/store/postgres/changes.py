@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import errors
+from sqlalchemy import func, select
 
 from plantdesk.domain.duplicates import merged
 from plantdesk.domain.edits import (
@@ -39,17 +40,17 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import searched
 from plantdesk.domain.history import Change
-from plantdesk.domain.records import Source
+from plantdesk.domain.records import SMALLEST_ID, Source
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.domain.selections import Selection
+from plantdesk.store.conditions import condition_of
+from plantdesk.store.entries import DESK, LAST_SEQ
 from plantdesk.store.history import (
     COLUMNS,
-    DESK,
     IMAGE,
     KEEP_FIRST,
     LARGEST_OF_CHANGE,
-    LAST_SEQ,
-    PLANT,
+    PLANT_COLUMNS,
     TEXTS,
     BroughtBack,
     bring_back,
@@ -58,22 +59,23 @@ from plantdesk.store.history import (
     text_columns,
     undo_target,
 )
-from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, shared, storable
-from plantdesk.store.postgres.dialect import condition_of
-from plantdesk.store.postgres.rows import last_id, rows_by_id
+from plantdesk.store.models import PLANT
+from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
+from plantdesk.store.postgres.database import runner
+from plantdesk.store.postgres.rows import last_id
+from plantdesk.store.rows import rows_by_id
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.history import ChangeKind
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.rewriting import Rewritten
-    from plantdesk.store.conditions import Condition
     from plantdesk.store.postgres.connections import Connection, Transaction
 
 #: A set of plants is found once, by the snapshot of the statement that changes it.
 _CHANGE_SET = f"""
     WITH chosen AS MATERIALIZED (SELECT plant.id FROM plant WHERE {{condition}}), image AS (
-        {IMAGE} SELECT %(number)s, plant.id, %(after)s, {PLANT}, plant.change
+        {IMAGE} SELECT %(number)s, plant.id, %(after)s, {PLANT_COLUMNS}, plant.change
         FROM plant JOIN chosen ON chosen.id = plant.id {KEEP_FIRST}
     )"""
 _DELETE_SET = f"{_CHANGE_SET} DELETE FROM plant USING chosen WHERE plant.id = chosen.id"
@@ -152,13 +154,13 @@ def to_undo(transaction: Transaction, change: Change | int | None) -> Change:
 
     Raises NothingToUndoError.
     """
-    found = undo_target(shared(transaction.connection), change)
+    found = undo_target(runner(transaction.connection), change)
     return found if change is not None else _own(transaction, found)
 
 
 def to_redo(transaction: Transaction) -> Change:
     """Return the latest undo that is not taken back. Raises NothingToUndoError."""
-    return _own(transaction, redo_target(shared(transaction.connection)))
+    return _own(transaction, redo_target(runner(transaction.connection)))
 
 
 def _own(transaction: Transaction, latest: Change) -> Change:
@@ -177,7 +179,7 @@ def record(transaction: Transaction, entry: ChangeEntry, extent: Sequence[Any] |
     source = entry.source
     values = {"number": number, "source": source.id, "kind": str(entry.kind), "parameters": json.dumps(facts)}
     values |= {"plants": plants, "undoes": entry.undoes, "size": size}
-    (made_at,) = shared(connection)(_RECORD, values).fetchone()
+    (made_at,) = runner(connection).execute(_RECORD, values).fetchone()
     transaction.last_change = number
     transaction.plants += growth
     transaction.has_changed = True
@@ -188,8 +190,8 @@ def record(transaction: Transaction, entry: ChangeEntry, extent: Sequence[Any] |
 
 def keep_images(connection: Connection, number: int, condition: str) -> None:
     """Store the before-images of a change of the plants that a condition selects."""
-    sql = f"""{IMAGE} SELECT %(number)s, plant.id, %(number)s, {PLANT}, plant.change FROM plant WHERE {condition}
-              {KEEP_FIRST}"""
+    sql = f"""{IMAGE} SELECT %(number)s, plant.id, %(number)s, {PLANT_COLUMNS}, plant.change
+              FROM plant WHERE {condition} {KEEP_FIRST}"""
     execute(connection, sql, {"number": number})
 
 
@@ -206,14 +208,13 @@ def apply_edit(transaction: Transaction, number: int, edit: Edit, source: Source
             _update(connection, number, edit)
         case Delete():
             _current(connection, edit.id, edit.version, edit.name)
-            _change_set(connection, _DELETE_SET, condition_of(Selection(ids=[edit.id])), number, None)
+            _change_set(connection, _DELETE_SET, Selection(ids=[edit.id]), number, None)
         case SetTag():
             _set_tag(connection, number, edit.plants, edit.tag)
         case DeleteAll():
-            condition = condition_of(edit.plants)
             if edit.size is not None:
-                _check_size(connection, condition, edit.size)
-            _change_set(connection, _DELETE_SET, condition, number, None)
+                _check_size(connection, edit.plants, edit.size)
+            _change_set(connection, _DELETE_SET, edit.plants, number, None)
         case RenameTag() | MergeTags():
             replace_tags(connection, number, edit)
         case MergePlants():
@@ -246,16 +247,16 @@ def _update(connection: Connection, number: int, edit: Update) -> None:
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
     check_storable(edit.name, edit.tag, edit.note)
-    condition = condition_of(Selection(ids=[row.id]), **_text_values(edit.name, edit.tag, edit.note))
     columns = ", ".join(f"{each} = %({each})s" for each in TEXTS)
-    _change_set(connection, _UPDATE_SET, condition, number, number, columns)
+    values = _text_values(edit.name, edit.tag, edit.note)
+    _change_set(connection, _UPDATE_SET, Selection(ids=[row.id]), number, number, columns, **values)
 
 
 def _set_tag(connection: Connection, number: int, plants: Selection, tag: str | None) -> None:
     check_storable(tag)
-    condition = condition_of(plants, tag=tag, searched=tag and searched(tag))
-    condition.require("plant.tag IS DISTINCT FROM %(tag)s::text")
-    _change_set(connection, _UPDATE_SET, condition, number, number, "tag = %(tag)s, searched_tag = %(searched)s")
+    sql = _UPDATE_SET.replace("{condition}", "{condition} AND plant.tag IS DISTINCT FROM %(tag)s::text")
+    columns, values = "tag = %(tag)s, searched_tag = %(searched)s", {"tag": tag, "searched": tag and searched(tag)}
+    _change_set(connection, sql, plants, number, number, columns, **values)
 
 
 def replace_tags(
@@ -266,31 +267,27 @@ def replace_tags(
     tags = {tag: new for tag, new in tags.items() if storable(tag)}
     check_storable(*tags.values())
     new = list(tags.values())
-    condition = condition_of(
-        Selection(ids=None if ids is None else sorted(ids)),
-        old=list(tags),
-        new=new,
-        searched=[each and searched(each) for each in new],
-    )
+    plants = Selection(ids=None if ids is None else sorted(ids))
     columns = "tag = chosen.new, searched_tag = chosen.searched"
-    _change_set(connection, _REPLACE_TAGS, condition, number, number, columns)
+    texts = [each and searched(each) for each in new]
+    _change_set(connection, _REPLACE_TAGS, plants, number, number, columns, old=list(tags), new=new, searched=texts)
 
 
 def rewrite(connection: Connection, number: int, edit: Rewrite) -> None:
     """Rewrite texts in Python, page by page: PostgreSQL has no folding, and both kinds of store must do the same."""
-    condition = condition_of(edit.plants)
-    condition.require("(%(last)s::bigint IS NULL OR plant.id > %(last)s)", page=PAGE)
-    sql = f"SELECT id, name, tag, note FROM plant WHERE {condition.sql} ORDER BY id LIMIT %(page)s"
-    last = None
-    while rows := execute(connection, sql, {**condition.values, "last": last}).fetchall():
+    found, columns = runner(connection), PLANT.c
+    plants = select(columns.id, columns.name, columns.tag, columns.note).order_by(columns.id).limit(PAGE)
+    plants = plants.where(condition_of(edit.plants, found.database))
+    last = SMALLEST_ID - 1
+    while rows := found.run(plants.where(columns.id > last) if last >= SMALLEST_ID else plants).fetchall():
         last = rows[-1][0]
         _change_texts(connection, number, list(rewritten(edit.rule, rows, edit.leave)))
 
 
 def _merge_plants(connection: Connection, number: int, edit: MergePlants) -> None:
-    for deleted, kept in merged(*edit, partial(rows_by_id, connection)):
+    for deleted, kept in merged(*edit, partial(rows_by_id, runner(connection))):
         _change_texts(connection, number, kept)
-        _change_set(connection, _DELETE_SET, condition_of(Selection(ids=deleted)), number, None)
+        _change_set(connection, _DELETE_SET, Selection(ids=deleted), number, None)
 
 
 def _change_texts(connection: Connection, number: int, found: list[Rewritten]) -> None:
@@ -300,18 +297,28 @@ def _change_texts(connection: Connection, number: int, found: list[Rewritten]) -
         rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in found)
         columns = dict(zip(("id", *TEXTS), map(list, zip(*rows, strict=True)), strict=True))
         new = ", ".join(f"{each} = chosen.{each}" for each in TEXTS)
-        _change_set(connection, _REWRITE, condition_of(Selection(), **columns), number, number, new)
+        _change_set(connection, _REWRITE, Selection(), number, number, new, **columns)
 
 
 def _change_set(
-    connection: Connection, sql: str, condition: Condition, number: int, after: int | None, columns: str = ""
+    connection: Connection,
+    sql: str,
+    plants: Selection,
+    number: int,
+    after: int | None,
+    columns: str = "",
+    **values: object,
 ) -> None:
-    values = {**condition.values, "number": number, "after": after}
-    execute(connection, sql.format(condition=condition.sql, columns=columns), values)
+    database = runner(connection).database
+    condition, bound = database.compiled(condition_of(plants, database))
+    values |= {**bound, "number": number, "after": after}
+    execute(connection, sql.format(condition=condition, columns=columns), values)
 
 
-def _check_size(connection: Connection, condition: Condition, expected: int) -> None:
-    (found,) = _one(connection, f"SELECT count(*) FROM plant WHERE {condition.sql}", condition.values)
+def _check_size(connection: Connection, plants: Selection, expected: int) -> None:
+    found = runner(connection)
+    count = select(func.count()).select_from(PLANT).where(condition_of(plants, found.database))
+    (found,) = found.run(count).fetchone()
     if found != expected:
         raise SelectionChangedError(expected, found)
 
@@ -334,7 +341,7 @@ def _current(connection: Connection, plant_id: int, version: int, name: str) -> 
 
 
 def _row(connection: Connection, plant_id: int) -> PlantRow | None:
-    return rows_by_id(connection, [plant_id]).get(plant_id)
+    return rows_by_id(runner(connection), [plant_id]).get(plant_id)
 
 
 def _one(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any]) -> Sequence[Any]:
@@ -365,7 +372,7 @@ def take_back(connection: Connection, undone: Change, number: int, last_seq: Cal
         # The server knows nothing of the rows of this transaction yet, and would compare each with each.
         connection.execute("SET LOCAL enable_nestloop = off")
     try:
-        outcome = bring_back(shared(connection), undone, number, last_seq, partial(last_id, connection))
+        outcome = bring_back(runner(connection), undone, number, last_seq, partial(last_id, connection))
     except errors.IntegrityError as error:
         raise no_state_before(undone) from error
     if is_large:

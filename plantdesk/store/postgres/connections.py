@@ -44,7 +44,6 @@ from plantdesk.store.postgres.schema import SCHEMA_VERSION, SHOW_AS_CURRENT
 if TYPE_CHECKING:
     from psycopg.abc import RV, PQGen
 
-    from plantdesk.store.history import Execute
     from plantdesk.store.postgres.address import Address
 
 
@@ -88,9 +87,6 @@ class Connection(psycopg.Connection[Any]):
 _log = logging.getLogger(__name__)
 #: Its warnings are the consequences of errors that are handled here.
 logging.getLogger("psycopg").setLevel(logging.ERROR)
-
-#: A placeholder of the other kind of store, but no cast.
-_NAMED = re.compile(r"(?<!:):(\w+)")
 
 #: The role of a connection that only reads.
 READER = "reader"
@@ -447,15 +443,6 @@ def execute(
 ) -> psycopg.Cursor[Any]:
     """Execute a statement that is composed of constants; values are bound. Raises psycopg.Error."""
     return connection.execute(sql.encode(), values)
-
-
-def shared(connection: Connection) -> Execute:
-    """Return `execute` for the statements that the kinds of store share: they bind values as `:name`."""
-
-    def run(sql: str, values: Mapping[str, object] | None = None) -> psycopg.Cursor[Any]:
-        return execute(connection, _NAMED.sub(r"%(\1)s", sql), values)
-
-    return run
 
 
 @dataclass

@@ -17,6 +17,7 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied, DeleteAll, MergePlants, MergeTags, RenameTag, SetTag, Undone
 from plantdesk.domain.errors import NothingToUndoError, StoreBusyError
 from plantdesk.domain.rewriting import rewritten
+from plantdesk.store.conditions import condition_of
 from plantdesk.store.events import Position
 from plantdesk.store.history import TEXTS, text_columns, undo_target
 from plantdesk.store.postgres.changes import (
@@ -34,8 +35,8 @@ from plantdesk.store.postgres.changes import (
     take_back,
     undo,
 )
-from plantdesk.store.postgres.connections import LONG, Transaction, execute, shared, translate_errors
-from plantdesk.store.postgres.dialect import condition_of
+from plantdesk.store.postgres.connections import LONG, Transaction, execute, translate_errors
+from plantdesk.store.postgres.database import runner
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit, Rewrite
@@ -174,7 +175,7 @@ class LargeUndo(LargeChange[Undone]):
     @override
     def _write(self, transaction: Transaction) -> None:
         connection = transaction.connection
-        undone = undo_target(shared(connection), self._undone)
+        undone = undo_target(runner(connection), self._undone)
         try:
             self._outcome = take_back(connection, undone, self._number, _need_lock)
         except NothingToUndoError as error:  # perhaps as somebody else adds a plant with the id of one that returns
@@ -188,7 +189,7 @@ class LargeUndo(LargeChange[Undone]):
 
     @override
     def _at_once(self, transaction: Transaction) -> Undone:
-        return undo(transaction, undo_target(shared(transaction.connection), self._undone), self._source)
+        return undo(transaction, undo_target(runner(transaction.connection), self._undone), self._source)
 
 
 def _need_lock(_count: int) -> int:
@@ -255,8 +256,9 @@ class Rewriting(LargeChange[Applied]):
         seq, change = state_of(connection)
         self._state = {"seq": seq, "change": change}
         connection.execute(_TABLES.encode())
-        condition = condition_of(self._edit.plants)
-        execute(connection, _CHOOSE.format(condition=condition.sql), condition.values)
+        database = runner(connection).database
+        condition, values = database.compiled(condition_of(self._edit.plants, database))
+        execute(connection, _CHOOSE.format(condition=condition), values)
         connection.execute("ANALYZE chosen")
         last = -(2**63)
         while rows := execute(connection, _ROWS, (last, PAGE)).fetchall():

@@ -9,39 +9,37 @@ import sys
 import threading
 import time
 from array import array
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import psycopg
+from sqlalchemy import func, literal_column, select
 from typing_extensions import override
 
 from plantdesk.domain.duplicates import PlantGroups
 from plantdesk.domain.errors import StoreClosedError, StoreError
-from plantdesk.domain.folding import natural_key
-from plantdesk.domain.protocols import FindsRows, PlantReader
-from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.views import KnownName, View, find_insertion_points
-from plantdesk.store.history import newest_changes
-from plantdesk.store.postgres.connections import READER, connect, execute, shared, storable, translate_errors
-from plantdesk.store.postgres.counts import count_plants
+from plantdesk.domain.views import Order
+from plantdesk.store.conditions import ordering
+from plantdesk.store.entries import DESK, history_summary
+from plantdesk.store.models import PLANT
+from plantdesk.store.postgres.connections import READER, connect, execute, translate_errors
+from plantdesk.store.postgres.database import PostgresDatabase, alike_key, runner
 from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
-from plantdesk.store.postgres.dialect import INDEXED, SORTED_BY_INDEX, alike_key, condition_of, order_by
-from plantdesk.store.postgres.history import history_entries, history_summary, plant_history
-from plantdesk.store.postgres.rows import PAGE, SELECT, last_id, row_of, rows_by_id, rows_cut
+from plantdesk.store.postgres.rows import last_id
+from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START
+from plantdesk.store.reader import StoreReader
 from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement
+
     from plantdesk.domain.desks import Desk
-    from plantdesk.domain.events import EventPage
-    from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.views import Counts, InsertionPoint
-    from plantdesk.store.conditions import Condition
+    from plantdesk.domain.views import View
+    from plantdesk.store.database import Runner
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection
 
@@ -53,11 +51,6 @@ _RETRY_DELAY = 0.5
 _CLOSE_DELAY = 0.5
 #: Ids in the first chunk of a view, a few screens, and in later ones.
 _FIRST_CHUNK, _CHUNK = 512, 200_000
-#: Plants among which names are counted.
-_MAX_COUNTED = 50_000
-_KNOWN_NAMES = """SELECT name, (array_agg(tag ORDER BY seq DESC))[1], count(*) FROM (
-                      SELECT name, tag, seq FROM plant WHERE {} ORDER BY {} DESC LIMIT {}) AS found
-                  GROUP BY name ORDER BY count(*) DESC, max(seq) DESC LIMIT {}"""
 _DUPLICATES = f"""WITH alike AS (
         SELECT {{key}} AS key, count(*) AS size, string_agg(int8send(id), '' ORDER BY id) AS ids,
                string_agg(int8send({VERSION}), '' ORDER BY id) AS versions
@@ -65,12 +58,20 @@ _DUPLICATES = f"""WITH alike AS (
     SELECT string_agg(ids, '' ORDER BY key), string_agg(versions, '' ORDER BY key),
            string_agg(int8send(size), '' ORDER BY key)
     FROM alike WHERE left(key, 1) NOT IN ('', E'\\x1f')"""
-_TWO_SOURCES = """WITH one AS (SELECT source_id FROM plant LIMIT 1)
-                  SELECT source_id FROM one
-                  UNION ALL (SELECT source_id FROM plant WHERE source_id <> (SELECT source_id FROM one) LIMIT 1)"""
 
-
-_LISTED = "plant_id IN (SELECT value::bigint FROM json_array_elements_text(:ids::json))"
+_DESKS = """SELECT DISTINCT parameters::json ->> %(desk)s FROM change
+            WHERE undoes IS NULL AND parameters::json ->> %(desk)s <> '' ORDER BY 1"""
+#: The orders by a unique column that has an index.
+INDEXED = {Order.ADDED: PLANT.c.seq, Order.ID: PLANT.c.id}
+#: Of the orders whose beginning an index has: the plants that are in it, the keys, and whether a row is in its place.
+_SORTED_BY_INDEX = {
+    Order.NAME: ("true", (NAME_START, "plant.searched_name", "plant.id"), "true"),
+    Order.TAG: (
+        "plant.tag IS NOT NULL",
+        (TAG_START, NAME_START, "plant.searched_tag", "plant.searched_name", "plant.id"),
+        f"length(plant.searched_tag) < {LONGEST_TAG}",
+    ),
+}
 
 
 class ReadConnection:
@@ -162,8 +163,10 @@ def _in_snapshot(connection: Connection, query: Callable[[Connection], _Result])
         return query(connection)
 
 
-class PostgresReader(PlantReader, FindsRows):
+class PostgresReader(StoreReader):
     """A reader. One thread at a time may use it, but any thread may interrupt it."""
+
+    database = PostgresDatabase()
 
     def __init__(self, shared: ReadConnection) -> None:
         self._shared = shared
@@ -172,175 +175,60 @@ class PostgresReader(PlantReader, FindsRows):
 
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
-        key = INDEXED.get(view.order)
-        if key is None:
+        if view.order not in INDEXED:
             first = array("q")
-            if view.plants == Selection() and view.order in SORTED_BY_INDEX:
-                first = self._ask(lambda connection: _first_sorted(connection, view))
+            if view.plants == Selection() and view.order in _SORTED_BY_INDEX:
+                first = self._ask(lambda runner: _first_sorted(runner, view))
                 yield from _chunks(first)
-            every = self._ask(lambda connection: _ids(connection, view))
+            every, _, _ = self._page(view, PLANT.c.id, None)
             yield from _chunks(_without(every, first), _CHUNK if first else _FIRST_CHUNK)
             return
-        found = condition_of(view.plants)
-        first, smallest, largest = self._ask(lambda connection: _page(connection, view, found, key, _FIRST_CHUNK))
+        key = INDEXED[view.order]
+        first, smallest, largest = self._page(view, key, _FIRST_CHUNK)
         yield from _chunks(first)
         if len(first) == _FIRST_CHUNK:
-            bound = f"{key} < {found.bind(smallest)}" if view.descending else f"{key} > {found.bind(largest)}"
-            found.require(bound)
-            rest, _, _ = self._ask(lambda connection: _page(connection, view, found, key, None))
+            rest, _, _ = self._page(view, key, None, key < smallest if view.descending else key > largest)
             yield from _chunks(_without(rest, first))
 
-    @override
-    def matching(self, ids: Sequence[int], view: View) -> set[int]:
-        found = condition_of(view.plants).among(ids)
-        return {plant_id for (plant_id,) in self._all(f"SELECT id FROM plant WHERE {found.sql}", found.values)}
+    def _page(
+        self, view: View, key: ColumnElement[int], limit: int | None, *more: ColumnElement[bool]
+    ) -> tuple[array[int], int, int]:
+        """Return ids in the order of a view, and the smallest and largest key.
 
-    @override
-    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
-        def in_order(listed: Sequence[int]) -> list[int]:
-            plants = View(Selection(ids=listed), view.order, view.descending)
-            return self._ask(lambda connection: _ids(connection, plants)).tolist()
-
-        return find_insertion_points(in_order([*self.matching(ids, view)]), known, in_order)
-
-    @override
-    def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
-        return self._ask(lambda connection: rows_by_id(connection, ids))
-
-    @override
-    def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-        return self._ask(lambda connection: rows_cut(connection, ids, longest))
-
-    @override
-    def plant(self, plant_id: int) -> PlantRow | None:
-        return self.rows([plant_id]).get(plant_id)
+        The server sends the ids as one value: a row for each takes far longer.
+        """
+        order = ordering(view, self.database, by_index=limit is not None)
+        found = self._ids(view.plants, *more).add_columns(key.label("key")).order_by(*order).limit(limit).subquery()
+        ids = func.string_agg(func.int8send(found.c.id), literal_column("''::bytea"))
+        sql, values = self.database.compiled(select(ids, func.min(found.c.key), func.max(found.c.key)))
+        row = self._ask(lambda runner: runner.connection.cursor(binary=True).execute(sql, values).fetchone())
+        data, smallest, largest = row or (None, 0, 0)
+        return _unpacked(data), smallest or 0, largest or 0
 
     @override
     def count(self) -> int:
-        return int(self._all("SELECT plants FROM state")[0][0])
+        (count,) = self._ask(lambda runner: execute(runner.connection, "SELECT plants FROM state").fetchone()) or (0,)
+        return int(count)
 
     @override
     def next_free_id(self) -> int:
-        return self._ask(last_id) + 1
-
-    @override
-    def tags(self) -> list[str]:
-        return [*self.tag_counts()]
-
-    @override
-    def tag_counts(self) -> dict[str, int]:
-        counts = self._all("SELECT tag, count(*) FROM plant WHERE tag IS NOT NULL GROUP BY tag")
-        return dict(sorted(counts, key=lambda item: natural_key(item[0])))
-
-    @override
-    def known_names(self, start: str, limit: int) -> list[KnownName]:
-        return self._names(condition_of(Selection()).begin(start), "id", limit)
-
-    @override
-    def near_names(self, name: str, limit: int) -> list[KnownName]:
-        from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest
-
-        near = maybe_near(name) if storable(name) else None
-        if near is None:
-            return []
-        found = condition_of(near[0]).has_length(near[1])
-        # By an expression: else the server reads all plants in the order of their ids.
-        return nearest(name, self._names(found, "id + 0", MAX_COMPARED), limit, attrgetter("name"))
-
-    def _names(self, found: Condition, order: str, limit: int) -> list[KnownName]:
-        sql = _KNOWN_NAMES.format(found.sql, order, _MAX_COUNTED, found.bind(limit))
-        return [*map(KnownName._make, self._all(sql, found.values))]
-
-    @override
-    def first_with_name(self, view: View, start: str) -> int | None:
-        found = condition_of(view.plants).begin(start)
-        rows = self._all(f"SELECT id FROM plant WHERE {found.sql} {order_by(view)} LIMIT 1", found.values)
-        return rows[0][0] if rows else None
-
-    @override
-    def names_in_use(self, names: Collection[str]) -> set[str]:
-        sql = "SELECT DISTINCT name FROM plant WHERE name = ANY(%s::text[])"
-        return {name for (name,) in self._all(sql, ([*filter(storable, names)],))}
+        return self._ask(lambda runner: last_id(runner.connection) + 1)
 
     @override
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
         sql = _DUPLICATES.format(key=alike_key(by_tag=by_tag))
-        found = self._ask(lambda connection: connection.cursor(binary=True).execute(sql.encode()).fetchone())
+        found = self._ask(lambda runner: runner.connection.cursor(binary=True).execute(sql.encode()).fetchone())
         return PlantGroups(*map(_unpacked, found or (None, None, None)))
 
     @override
-    def counts(self, before: Counts | None = None) -> Counts:
-        return self._ask(lambda connection: count_plants(connection, before), snapshot=True)
-
-    @override
-    def sources(self) -> list[Source]:
-        rows = self._all("SELECT id, kind, label FROM source ORDER BY id")
-        return [Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows]
-
-    @override
-    def two_sources(self) -> list[int]:
-        return [source_id for (source_id,) in self._all(_TWO_SOURCES)]
-
-    @override
     def desks_at_work(self) -> list[Desk]:
-        return self._ask(lambda connection: desks(connection, desk_name(self._shared.address), AT_WORK))
-
-    @override
-    def count_selected(self, selection: Selection) -> int:
-        found = condition_of(selection)
-        return int(self._all(f"SELECT count(*) FROM plant WHERE {found.sql}", found.values)[0][0])
-
-    @override
-    def selected(self, selection: Selection, limit: int | None = None) -> Iterator[PlantRow]:
-        ids = self._ask(lambda connection: _ids(connection, View(selection), limit))
-        for start in range(0, len(ids), PAGE):
-            yield from self.rows(ids[start : start + PAGE].tolist()).values()
-
-    @override
-    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        last = 0
-        while True:
-            found = condition_of(selection).require("plant.seq > %(last)s", last=last)
-            sql = (
-                f"{SELECT.replace('SELECT', 'SELECT plant.seq,', 1)} WHERE {found.sql} ORDER BY plant.seq LIMIT {PAGE}"
-            )
-            rows = self._all(sql, found.values)
-            if not rows:
-                return
-            yield [row_of(values[1:]) for values in rows]
-            last = rows[-1][0]
-
-    @override
-    def history(self, limit: int = 100) -> list[Change]:
-        return self._ask(lambda connection: newest_changes(shared(connection), limit))
-
-    @override
-    def history_entries(
-        self,
-        limit: int = 100,
-        before: int | None = None,
-        text: str = "",
-        source: Source | str | None = None,
-        shown: Callable[[Change], str] | None = None,
-    ) -> list[HistoryEntry]:
-        arguments = (limit, before, text, source, shown or _english)
-        return self._ask(lambda connection: history_entries(connection, *arguments), snapshot=True)
+        return self._ask(lambda runner: desks(runner.connection, desk_name(self._shared.address), AT_WORK))
 
     @override
     def history_summary(self) -> HistorySummary:
-        return self._ask(history_summary, snapshot=True)
-
-    @override
-    def plant_history(self, plant_id: int, limit: int = 100) -> list[PlantChange]:
-        return self._ask(lambda connection: plant_history(connection, plant_id, limit))
-
-    @override
-    def events(self, since: str | None, limit: int = PAGE) -> EventPage:
-        from plantdesk.store.events import StoreState, read_events
-
-        def read(connection: Connection) -> EventPage:
-            row = execute(connection, "SELECT identity, last_seq, last_change FROM state").fetchone()
-            return read_events(shared(connection), StoreState(*(row or ("", 0, 0))), since, limit, _LISTED)
+        def read(runner: Runner) -> HistorySummary:
+            found = execute(runner.connection, _DESKS, {"desk": DESK}).fetchall()
+            return history_summary(runner)._replace(desks=tuple(desk for (desk,) in found))
 
         return self._ask(read, snapshot=True)
 
@@ -355,10 +243,8 @@ class PostgresReader(PlantReader, FindsRows):
     def close(self) -> None:
         """Nothing of its own is open."""
 
-    def _all(self, sql: str, values: dict[str, Any] | tuple[Any, ...] | None = None) -> list[Any]:
-        return self._ask(lambda connection: execute(connection, sql, values).fetchall())
-
-    def _ask(self, query: Callable[[Connection], _Result], *, snapshot: bool = False) -> _Result:
+    @override
+    def _ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         with self._lock:
             self._is_asking, self._is_interrupted = True, False
         try:
@@ -371,44 +257,21 @@ class PostgresReader(PlantReader, FindsRows):
             with self._lock:
                 self._is_asking = False
 
-    def _uninterrupted(self, query: Callable[[Connection], _Result], connection: Connection) -> _Result:
+    def _uninterrupted(self, query: Callable[[Runner], _Result], connection: Connection) -> _Result:
         if self._is_interrupted:  # while it waited for its turn
             raise InterruptedError
-        return query(connection)
+        return query(runner(connection))
 
 
-def _ids(connection: Connection, view: View, limit: int | None = None) -> array[int]:
-    """Return the ids of a view in its order."""
-    return _page(connection, view, condition_of(view.plants), "plant.id", limit)[0]
-
-
-def _page(
-    connection: Connection, view: View, condition: Condition, key: str, limit: int | None
-) -> tuple[array[int], int, int]:
-    """Return ids in the order of a view, and the smallest and largest key.
-
-    The server sends the ids as one value: a row for each takes far longer.
-    """
-    values = {**condition.values, "limit": limit}
-    order = order_by(view, limited=limit is not None)
-    sql = f"""SELECT string_agg(int8send(id), ''), min(key), max(key) FROM (
-              SELECT id, {key} AS key FROM plant WHERE {condition.sql} {order}
-              LIMIT %(limit)s::bigint) AS found"""
-    cursor = connection.cursor(binary=True)
-    cursor.execute(sql.encode(), values)
-    data, smallest, largest = cursor.fetchone() or (None, 0, 0)
-    return _unpacked(data), smallest or 0, largest or 0
-
-
-def _first_sorted(connection: Connection, view: View) -> array[int]:
+def _first_sorted(runner: Runner, view: View) -> array[int]:
     """Return the first ids of all plants in an order that has an index; none where the index does not have them."""
-    indexed, keys, is_exact = SORTED_BY_INDEX[view.order]
+    indexed, keys, is_exact = _SORTED_BY_INDEX[view.order]
     direction = " DESC" if view.descending else ""
     order = ", ".join(f"{key}{direction}" for key in keys)
     sql = f"""SELECT string_agg(int8send(id), '') FROM (
               SELECT id, {is_exact} AS is_exact FROM plant WHERE {indexed} ORDER BY {order} LIMIT {_FIRST_CHUNK}
               ) AS found HAVING bool_and(is_exact) AND count(*) = {_FIRST_CHUNK}"""
-    (data,) = connection.cursor(binary=True).execute(sql.encode()).fetchone() or (None,)
+    (data,) = runner.connection.cursor(binary=True).execute(sql.encode()).fetchone() or (None,)
     return _unpacked(data)
 
 
@@ -433,7 +296,3 @@ def _chunks(ids: array[int], first: int = _CHUNK) -> Iterator[array[int]]:
     while start < len(ids):
         yield ids[start : start + size]
         start, size = start + size, _CHUNK
-
-
-def _english(change: Change) -> str:
-    return str(change.title)

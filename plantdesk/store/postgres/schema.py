@@ -1,6 +1,6 @@
 """The tables of a shared store, step by step: all steps that are missing in one transaction, under an advisory lock.
 
-The tables of plants, sources, changes and tokens are those of `store/tables.py`; a test compares them. `state` has one
+The tables of plants, sources, changes and tokens are those of `store/models`; a test compares them. `state` has one
 row: each transaction that writes locks it first, so all commits of all desks have one order, and positions, `seq` and
 numbers of changes are assigned in it without gaps. `commits` has a row for each commit, found by the key that its desk
 has made: a desk that got no answer looks there (`sessions.settle`).
@@ -14,6 +14,8 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from sqlalchemy.dialects import postgresql
+
 from plantdesk.domain.errors import (
     NoStoreError,
     StoreError,
@@ -24,6 +26,7 @@ from plantdesk.domain.errors import (
     Text,
 )
 from plantdesk.domain.folding import searched_texts
+from plantdesk.store.models import creation
 
 if TYPE_CHECKING:
     from typing import Any
@@ -292,14 +295,27 @@ def migrate(connection: Connection[Any]) -> None:
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         found = version_of(connection)
-        version = found.version if found is not None else 0
-        if found is not None:
+        if found is None:
+            _create_tables(connection)
+        elif found.version < SCHEMA_VERSION:
             _become_owner(connection)
-        apply_steps(connection, version, SCHEMA_VERSION)
-        if version < SCHEMA_VERSION:
+            apply_steps(connection, found.version, SCHEMA_VERSION)
             connection.execute("UPDATE state SET version = %s, reads_from = %s", (SCHEMA_VERSION, _READS_FROM))
             connection.execute("NOTIFY plantdesk")
     add_indexes(connection)
+
+
+def _create_tables(connection: Connection[Any]) -> None:
+    connection.execute("CREATE SCHEMA plantdesk")
+    for statement in creation(postgresql.dialect()):  # type: ignore[no-untyped-call]
+        connection.execute(statement.encode())
+    connection.execute("INSERT INTO source (id, kind, label) VALUES (1, 'form', ''), (2, 'command', '')")
+    connection.execute(
+        """INSERT INTO state (id, identity, version, position, last_seq, last_change, tokens, plants, reads_from)
+           VALUES (1, replace(gen_random_uuid()::text, '-', ''), %s, 0, 0, 0, 0, 0, %s)""",
+        (SCHEMA_VERSION, _READS_FROM),
+    )
+    connection.execute("NOTIFY plantdesk")
 
 
 def apply_steps(connection: Connection[Any], first: int, last: int) -> None:

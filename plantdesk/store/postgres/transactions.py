@@ -31,7 +31,7 @@ from plantdesk.store.postgres.connections import (
 from plantdesk.store.postgres.history import prune
 from plantdesk.store.postgres.progress import given_up
 from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
-from plantdesk.store.postgres.rows import COLUMNS, SELECT, row_of
+from plantdesk.store.postgres.rows import COLUMNS
 from plantdesk.store.postgres.schema import (
     VERSION_COLUMNS,
     TablesVersion,
@@ -39,6 +39,7 @@ from plantdesk.store.postgres.schema import (
     version_of,
     write_refusal,
 )
+from plantdesk.store.rows import row_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -66,7 +67,7 @@ _FINISH = f"""
 _SETTLE = f"""INSERT INTO commits (key, made_at, desk) VALUES (%(key)s, {NOW}, %(desk)s)
               ON CONFLICT (key) DO NOTHING RETURNING key"""
 _STATE = f"SELECT position, last_seq, last_change, tokens, {VERSION_COLUMNS} FROM state"
-_ADDED = f"{SELECT} WHERE plant.seq > %s ORDER BY plant.seq LIMIT %s"
+_ADDED = f"SELECT {COLUMNS} FROM plant JOIN source ON source.id = source_id WHERE seq > %s ORDER BY seq LIMIT %s"
 _TOUCHED = f"""SELECT x.plant_id, {COLUMNS}
                FROM (SELECT DISTINCT plant_id FROM before_image WHERE change > %s LIMIT %s) AS x
                LEFT JOIN plant ON plant.id = x.plant_id LEFT JOIN source ON source.id = plant.source_id"""

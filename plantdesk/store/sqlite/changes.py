@@ -14,6 +14,8 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sqlalchemy import select
+
 from plantdesk.domain.edits import (
     Applied,
     Delete,
@@ -36,26 +38,27 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import PlantRow, Source, now_ms
+from plantdesk.store.conditions import condition_of
+from plantdesk.store.entries import LAST_SEQ, read_change
 from plantdesk.store.history import (
     BACK,
     COLUMNS,
     IMAGE,
     KEEP_FIRST,
     LARGEST_OF_CHANGE,
-    LAST_SEQ,
     TEXTS,
     VERSION_BEFORE,
     bring_back,
     no_state_before,
-    read_change,
     redo_target,
     text_columns,
     undo_target,
 )
+from plantdesk.store.models import PLANT
+from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sql import NO_ROOM, placeholders
-from plantdesk.store.sqlite.dialect import condition_of
-from plantdesk.store.sqlite.history import last_number
-from plantdesk.store.sqlite.row_reads import last_id, last_seq, rows_by_id
+from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.numbers import last_id, last_number, last_seq
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
@@ -144,12 +147,12 @@ def undo(connection: sqlite3.Connection, change: Change | int | None, source: So
 
     Raises NothingToUndoError and UndoConflictError.
     """
-    return _undo(connection, undo_target(connection.execute, change), source)
+    return _undo(connection, undo_target(runner(connection), change), source)
 
 
 def redo(connection: sqlite3.Connection, source: Source) -> Undone:
     """Take back the latest undo that is not taken back. Raises NothingToUndoError and UndoConflictError."""
-    return _undo(connection, redo_target(connection.execute), source)
+    return _undo(connection, redo_target(runner(connection)), source)
 
 
 def begin(connection: sqlite3.Connection) -> int:
@@ -176,7 +179,7 @@ def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
     values = (number, now_ms(), source.id, kind, stored, plants, undoes, round(size))
     connection.execute(sql, values)
     connection.execute(_REMEMBER_IDS, {"number": number})
-    return read_change(connection.execute, number)
+    return read_change(runner(connection), number)
 
 
 # --- edits ---
@@ -245,7 +248,7 @@ def _current(connection: sqlite3.Connection, plant_id: int, version: int, name: 
 
 
 def _row(connection: sqlite3.Connection, plant_id: int) -> PlantRow | None:
-    return rows_by_id(connection, [plant_id]).get(plant_id)
+    return rows_by_id(runner(connection), [plant_id]).get(plant_id)
 
 
 # --- edits of whole sets ---
@@ -254,8 +257,9 @@ def _row(connection: sqlite3.Connection, plant_id: int) -> PlantRow | None:
 def _select(connection: sqlite3.Connection, selection: Selection) -> None:
     """Fill `temp.selected` with the ids of a set of plants."""
     _begin_set(connection, _SELECTED, "temp.selected")
-    found = condition_of(selection)
-    connection.execute(f"INSERT INTO temp.selected SELECT id FROM plant WHERE {found.sql}", found.values)
+    found = runner(connection)
+    ids, values = found.database.compiled(select(PLANT.c.id).where(condition_of(selection, found.database)))
+    connection.execute(f"INSERT INTO temp.selected {ids}", values)
 
 
 def _begin_set(connection: sqlite3.Connection, columns: str, table: str) -> None:
@@ -293,7 +297,7 @@ def compute(connection: sqlite3.Connection, schema: str, edit: Rewrite | MergePl
         return
     from plantdesk.domain.duplicates import merged
 
-    for deleted, kept in merged(*edit, partial(rows_by_id, connection)):
+    for deleted, kept in merged(*edit, partial(rows_by_id, runner(connection))):
         ids = ((plant_id,) for plant_id in deleted)
         connection.executemany(f"INSERT INTO {schema}.deleted VALUES (?)", ids)
         _add_rewritten(connection, schema, kept)
@@ -349,7 +353,7 @@ def _undo(connection: sqlite3.Connection, undone: Change, source: Source) -> Und
     own = begin(connection)
     try:
         outcome = bring_back(
-            connection.execute,
+            runner(connection),
             undone,
             own,
             lambda _count: last_seq(connection),

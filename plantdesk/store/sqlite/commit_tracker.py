@@ -23,10 +23,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from plantdesk.domain.records import Changes, now_ms
+from plantdesk.store.rows import rows_by_id, rows_since
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import snapshot, transaction
-from plantdesk.store.sqlite.history import changed_since, last_number
-from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
+from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.history import changed_since
+from plantdesk.store.sqlite.numbers import last_number, last_seq
 
 #: More new plants of other processes than this are not listed: listeners reload.
 _MAX_LISTED = 1000
@@ -125,11 +127,11 @@ class CommitTracker:
     def _since(self, known: Position) -> tuple[Changes, Position]:
         now = self.read_position()
         has_history = now.change > known.change
-        added = rows_since(self._connection, known.seq, _MAX_LISTED + 1)
+        added = rows_since(runner(self._connection), known.seq, _MAX_LISTED + 1)
         touched = changed_since(self._connection, known.change, _MAX_LISTED + 1) if has_history else []
         if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
             return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True, history=has_history), now
-        rows = rows_by_id(self._connection, touched)
+        rows = rows_by_id(runner(self._connection), touched)
         new = {row.id for row in added}
         updated = tuple(row for plant_id, row in rows.items() if plant_id not in new)
         removed = tuple(plant_id for plant_id in touched if plant_id not in rows)

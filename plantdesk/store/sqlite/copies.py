@@ -31,7 +31,7 @@ from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.opening import naming
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
-from plantdesk.store.sqlite.row_reads import LAST_SEQ
+from plantdesk.store.sqlite.numbers import LAST_SEQ
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -33,9 +33,8 @@ from plantdesk.store.history import TEXTS, replaced, text_columns
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.files.table_file import connect_with_table_file
-from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.inserts import new_source
-from plantdesk.store.sqlite.row_reads import last_id, last_seq
+from plantdesk.store.sqlite.numbers import last_id, last_number, last_seq
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

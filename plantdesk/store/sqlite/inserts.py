@@ -16,16 +16,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched, searched_texts
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_ms
+from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
-from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_id, last_seq, rows_by_id
+from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.numbers import last_id, last_seq
 
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.store.sqlite.commit_tracker import CommitTracker
 
 
+#: Plants in one statement. With 8 values for each this is far below SQLite's limit of 32,766 variables.
+_CHUNK = 500
 #: Characters in one statement with several rows.
 _MAX_TEXT = 65_536
 #: Tokens that are known at once.
@@ -62,7 +66,7 @@ class GroupInserter:
         """
         now, known = now_ms(), self._tracker.position
         ids = {plant.id for plant, _ in entries}
-        if self._tracker.is_key_due or not len(ids) == len(entries) <= CHUNK:
+        if self._tracker.is_key_due or not len(ids) == len(entries) <= _CHUNK:
             return None
         if token_state(known.counters) != self._token_state:
             return None
@@ -97,7 +101,7 @@ class GroupInserter:
             token_usage.count(connection)
             valid = _valid_tokens(connection, sources, now)
         allowance = _Allowance(valid, token_refusal)
-        known = rows_by_id(connection, {plant.id for plant, _ in entries})
+        known = rows_by_id(runner(connection), {plant.id for plant, _ in entries})
         first = last_seq(connection) + 1
         outcomes: list[PlantRow | PlantDeskError] = []
         added: list[PlantRow] = []
@@ -216,7 +220,8 @@ def _statements(rows: Sequence[PlantRow]) -> Iterator[Sequence[PlantRow]]:
     sqlite3 caches a prepared statement for each number of rows, and each keeps its last values: these must not take
     much memory.
     """
-    for chunk in chunks(rows):
+    for start in range(0, len(rows), _CHUNK):
+        chunk = rows[start : start + _CHUNK]
         if _length(chunk) <= _MAX_TEXT:
             yield chunk
         else:
@@ -235,12 +240,12 @@ def _record_use(connection: sqlite3.Connection, tokens: Iterable[int | None], no
 # One text per number of rows, so that sqlite3 finds the prepared statement again.
 
 
-@lru_cache(maxsize=CHUNK)
+@lru_cache(maxsize=_CHUNK)
 def _insert_rows(count: int) -> str:
     return f"{_INSERT} {_rows(count)}"
 
 
-@lru_cache(maxsize=CHUNK)
+@lru_cache(maxsize=_CHUNK)
 def _insert_if_unchanged(count: int) -> str:
     return f"{_INSERT} SELECT * FROM ({_rows(count)}) WHERE ({COUNTERS}) = (?, ?)"
 

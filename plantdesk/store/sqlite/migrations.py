@@ -1,8 +1,12 @@
-"""The schema, step by step, from an empty file to the present one.
+"""The schema of a file, step by step, from the first version to the present one.
 
-Why not Alembic: SQLite itself keeps the version (`PRAGMA user_version`) and makes schema changes transactional, so a
-step and its version number commit together or not at all, which Alembic on SQLite does not give; and the list below
-needs no script folder in the installers and nothing to import at start. A migration, once released, is never edited.
+A new store is made of `plantdesk.store.models`; the steps bring older ones to the same schema. A step, once released,
+is never edited.
+
+Why not Alembic (1.20 was tried): a file keeps its version in `PRAGMA user_version`, by which every PlantDesk that was
+released refuses a newer one, so `alembic_version` would be a second version to keep in step, in a table that the check
+of foreign files does not expect; its batch mode leaves out CHECK constraints without a name; what a step does is to
+copy rows by SQL, for which it has no operation; and file and server differ in their steps.
 """
 
 from __future__ import annotations
@@ -10,14 +14,14 @@ from __future__ import annotations
 import itertools
 import re
 import sqlite3
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from contextlib import closing
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import ForeignSchemaError
 from plantdesk.store.sqlite.connections import reported, transaction
-from plantdesk.store.sqlite.dialect import add_functions
+from plantdesk.store.sqlite.functions import add_functions
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.connections import Progress
@@ -202,46 +206,73 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE change RENAME TO old_change",
         "ALTER TABLE token RENAME TO old_token",
         "ALTER TABLE source RENAME TO old_source",
+        "ALTER TABLE store RENAME TO old_store",
         "DROP INDEX token_name",
+        """CREATE TABLE store (
+            id INTEGER NOT NULL,
+            identity TEXT NOT NULL,
+            last_seq INTEGER NOT NULL,
+            other_commits INTEGER NOT NULL,
+            counted_seq INTEGER NOT NULL,
+            last_id INTEGER DEFAULT 0 NOT NULL,
+            PRIMARY KEY (id),
+            CHECK (id = 1),
+            CHECK (last_seq BETWEEN 0 AND 4611686018427387904),
+            CHECK (counted_seq BETWEEN 0 AND 4611686018427387904),
+            CHECK (last_id BETWEEN 0 AND 4611686018427387903)
+        ) STRICT""",
+        "INSERT INTO store SELECT * FROM old_store",
         """CREATE TABLE source (
-            id INTEGER PRIMARY KEY,
+            id INTEGER NOT NULL,
             kind TEXT NOT NULL,
             label TEXT NOT NULL,
-            searched_label TEXT NOT NULL DEFAULT ''
+            searched_label TEXT DEFAULT '' NOT NULL,
+            PRIMARY KEY (id)
         ) STRICT""",
         "INSERT INTO source SELECT id, kind, label, searched(CAST(label AS BLOB)) FROM old_source",
         """CREATE TABLE plant (
-            id INTEGER PRIMARY KEY,
+            id INTEGER NOT NULL,
             name TEXT NOT NULL,
             tag TEXT,
-            seq INTEGER NOT NULL UNIQUE CHECK (seq BETWEEN 1 AND 4611686018427387904),
-            added_at INTEGER NOT NULL CHECK (added_at BETWEEN -62135596800000 AND 253402300799999),
-            source_id INTEGER NOT NULL REFERENCES source (id),
+            seq INTEGER NOT NULL,
+            added_at INTEGER NOT NULL,
+            source_id INTEGER NOT NULL,
             note TEXT,
-            change INTEGER NOT NULL DEFAULT 0,
+            change INTEGER DEFAULT 0 NOT NULL,
             searched_name TEXT NOT NULL,
             searched_tag TEXT,
-            searched_note TEXT
+            searched_note TEXT,
+            PRIMARY KEY (id),
+            CHECK (seq BETWEEN 1 AND 4611686018427387904),
+            CHECK (added_at BETWEEN -62135596800000 AND 253402300799999),
+            UNIQUE (seq),
+            FOREIGN KEY(source_id) REFERENCES source (id)
         ) STRICT""",
         """INSERT INTO plant SELECT id, name, tag, seq, added_at, source_id, note, change,
                searched(CAST(name AS BLOB)), searched(CAST(tag AS BLOB)), searched(CAST(note AS BLOB))
            FROM old_plant""",
         """CREATE TABLE change (
-            number INTEGER PRIMARY KEY CHECK (number BETWEEN 1 AND 4611686018427387904),
+            number INTEGER NOT NULL,
             made_at INTEGER NOT NULL,
-            source_id INTEGER NOT NULL REFERENCES source (id),
+            source_id INTEGER NOT NULL,
             kind TEXT NOT NULL,
             parameters TEXT NOT NULL,
-            plants INTEGER NOT NULL CHECK (plants >= 0),
-            undoes INTEGER CHECK (undoes < number),
-            undone INTEGER NOT NULL DEFAULT 0,
-            size INTEGER CHECK (size >= 0)
+            plants INTEGER NOT NULL,
+            undoes INTEGER,
+            undone INTEGER DEFAULT 0 NOT NULL,
+            size INTEGER,
+            PRIMARY KEY (number),
+            CHECK (undoes < number),
+            CHECK (number BETWEEN 1 AND 4611686018427387904),
+            CHECK (plants >= 0),
+            CHECK (size >= 0),
+            FOREIGN KEY(source_id) REFERENCES source (id)
         ) STRICT""",
         "INSERT INTO change SELECT * FROM old_change",
         """CREATE TABLE before_image (
             change INTEGER NOT NULL,
             plant_id INTEGER NOT NULL,
-            after INTEGER,
+            "after" INTEGER,
             name TEXT,
             tag TEXT,
             note TEXT,
@@ -253,26 +284,29 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             searched_tag TEXT,
             searched_note TEXT,
             PRIMARY KEY (change, plant_id),
-            CHECK (seq IS NULL OR (name IS NOT NULL AND searched_name IS NOT NULL
-                                   AND source_id IS NOT NULL AND plant_change IS NOT NULL
-                                   AND seq BETWEEN 1 AND 4611686018427387904
-                                   AND added_at IS NOT NULL AND added_at BETWEEN -62135596800000 AND 253402300799999))
-        ) STRICT, WITHOUT ROWID""",
+            CHECK (seq IS NULL OR (name IS NOT NULL AND searched_name IS NOT NULL AND source_id IS NOT NULL
+                AND plant_change IS NOT NULL AND seq BETWEEN 1 AND 4611686018427387904
+                AND added_at IS NOT NULL AND added_at BETWEEN -62135596800000 AND 253402300799999))
+        ) WITHOUT ROWID, STRICT""",
         """INSERT INTO before_image SELECT change, plant_id, after, name, tag, note, seq, added_at, source_id,
                plant_change,
                searched(CAST(name AS BLOB)), searched(CAST(tag AS BLOB)), searched(CAST(note AS BLOB))
            FROM old_before_image""",
         """CREATE TABLE token (
-            id INTEGER PRIMARY KEY,
+            id INTEGER NOT NULL,
             name TEXT NOT NULL,
-            digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
-            source_id INTEGER NOT NULL REFERENCES source (id),
+            digest BLOB NOT NULL,
+            source_id INTEGER NOT NULL,
             created_at INTEGER NOT NULL,
             expires_at INTEGER,
             revoked_at INTEGER,
             last_used_at INTEGER,
-            plants_added INTEGER NOT NULL,
-            max_plants INTEGER
+            plants_added INTEGER DEFAULT 0 NOT NULL,
+            max_plants INTEGER,
+            PRIMARY KEY (id),
+            CHECK (length(digest) = 32),
+            UNIQUE (digest),
+            FOREIGN KEY(source_id) REFERENCES source (id)
         ) STRICT""",
         "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
         "INSERT INTO token SELECT * FROM old_token",
@@ -281,7 +315,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "DROP TABLE old_change",
         "DROP TABLE old_token",
         "DROP TABLE old_source",
+        "DROP TABLE old_store",
     ),
+)
+
+#: The rows of a new store.
+_FIRST_ROWS = (
+    "INSERT INTO source (id, kind, label) VALUES (1, 'form', ''), (2, 'command', '')",
+    """INSERT INTO store (id, identity, last_seq, other_commits, counted_seq)
+       VALUES (1, lower(hex(randomblob(16))), 0, 0, 0)""",
 )
 
 #: Instructions of SQLite's machine that all steps take for a plant, measured.
@@ -310,7 +352,10 @@ def migrate(connection: sqlite3.Connection, progress: Progress | None = None) ->
         with transaction(connection):
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             with reported(connection, _STEPS_PER_PLANT * _count(connection, version) + 1, progress):
-                apply_steps(connection, version, SCHEMA_VERSION)
+                if version:
+                    apply_steps(connection, version, SCHEMA_VERSION)
+                else:
+                    create_tables(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {max(version, SCHEMA_VERSION)}")
     finally:
@@ -325,8 +370,7 @@ def check_schema(connection: sqlite3.Connection, version: int) -> None:
     Raises sqlite3.Error.
     """
     expected = expected_schema(version)
-    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
-    found = {row for row in rows if not _is_harmless(row, expected)}
+    found = {row for row in _schema(connection) if not _is_harmless(row, expected)}
     if found != expected or version < 0:  # which would count from the newest version
         raise ForeignSchemaError
 
@@ -346,8 +390,25 @@ def expected_schema(version: int) -> frozenset[tuple[str, str, str, str | None]]
             last[name] = statement
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.executescript(";".join(last.values()))
-        rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
-    return frozenset(rows)
+        return frozenset(_schema(connection))
+
+
+def _schema(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str | None]]:
+    """Yield kind, name, table and statement of all that is in a schema, the statement with single blanks."""
+    for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"):
+        yield kind, name, table, sql and " ".join(sql.split())
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of a new store, as the models define them. Raises sqlite3.Error."""
+    from sqlalchemy.dialects import sqlite  # not where a file is only checked
+
+    from plantdesk.store.models import creation
+
+    for statement in creation(sqlite.dialect()):
+        connection.execute(statement)
+    for statement in _FIRST_ROWS:
+        connection.execute(statement)
 
 
 def apply_steps(connection: sqlite3.Connection, first: int, last: int) -> None:

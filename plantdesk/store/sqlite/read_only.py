@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.domain.folding import natural_key
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.domain.protocols import LinePages
-from plantdesk.store.sqlite.connections import connect, translate_errors
-from plantdesk.store.sqlite.files.log_origin import has_own_log
-from plantdesk.store.sqlite.files.open_checks import check_file, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 from plantdesk.store.sqlite.queries import Reader
 
 if TYPE_CHECKING:
@@ -25,10 +19,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.selections import Selection
     from plantdesk.store.sqlite.connections import Progress
-
-
-#: Milliseconds.
-_QUICK_TIMEOUT = 500
 
 
 class ReadOnlyStore(ReadOnlyPlants, LinePages):
@@ -64,18 +54,3 @@ class ReadOnlyStore(ReadOnlyPlants, LinePages):
     def close(self) -> None:
         self._reader.close()
         self._file.close()
-
-
-def quick_names(path: Path) -> tuple[list[str], list[str]]:
-    """Return the tags and the names of the valid tokens of the store at `path`, without its lock and changing nothing.
-
-    Raises StoreError and OSError; what a shell completes must not wait.
-    """
-    path = resolved(path)
-    check_file(path)
-    with translate_errors(), closing(connect(path, read_only=True, immutable=not has_own_log(path))) as connection:
-        connection.execute(f"PRAGMA busy_timeout = {_QUICK_TIMEOUT}")
-        check_schema(connection, SCHEMA_VERSION)
-        tags = connection.execute("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL").fetchall()
-        tokens = connection.execute("SELECT name FROM token WHERE revoked_at IS NULL ORDER BY created_at DESC, id DESC")
-        return sorted((str(tag) for (tag,) in tags), key=natural_key), [str(name) for (name,) in tokens]

@@ -16,8 +16,7 @@ from plantdesk.store.events import Position
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, Extent, apply, begin, compute, finish, write_computed
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.files.table_file import connect_with_table_file
-from plantdesk.store.sqlite.history import last_number
-from plantdesk.store.sqlite.row_reads import last_seq
+from plantdesk.store.sqlite.numbers import last_number, last_seq
 
 if TYPE_CHECKING:
     import sqlite3

@@ -8,94 +8,20 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.protocols import LinePage
-from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.views import Order
-from plantdesk.store.sql import VERSION, id_before_new, placeholders
+from plantdesk.store.rows import rows_since
 from plantdesk.store.sqlite.connections import snapshot
+from plantdesk.store.sqlite.database import runner
 
 if TYPE_CHECKING:
     import sqlite3
-
-
-_Item = TypeVar("_Item")
-
-#: Above it a sequence number, or the number of a change, was not written by PlantDesk.
-MAX_NUMBER = 2**62 - 2**32
-
-#: Items in one statement. Even with 7 values for each this is far below SQLite's limit of 32,766 variables.
-CHUNK = 500
-
-#: The largest sequence number that was ever used.
-LAST_SEQ = "SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store"
-
-_FROM = f"""added_at, source_id, coalesce(kind, ''), coalesce(label, ''), {VERSION}, {{note}}
-            FROM plant LEFT JOIN source ON source.id = source_id"""
-_SELECT = f"SELECT plant.id, name, tag, {_FROM.format(note='note')}"
-_CUT = "CASE WHEN length(CAST({0} AS BLOB)) > 4 * :longest THEN substr({0}, 1, :longest) ELSE {0} END"
-_SELECT_CUT = f"SELECT plant.id, {_CUT.format('name')}, {_CUT.format('tag')}, {_FROM.format(note='NULL')}"
-
-
-def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, PlantRow]:
-    """Return the plants of `ids` that exist. Raises sqlite3.Error."""
-    found: dict[int, PlantRow] = {}
-    for chunk in chunks(list(ids)):
-        cursor = connection.execute(_select_listed(len(chunk)), chunk)
-        found.update((values[0], row_of(values)) for values in cursor.fetchall())
-    return found
-
-
-def rows_cut(connection: sqlite3.Connection, ids: Iterable[int], longest: int) -> dict[int, PlantRow]:
-    """Return the plants of `ids` that exist; texts over 4 × `longest` bytes are cut to `longest` characters.
-
-    Notes are left out. For SQLite's substr() a text ends at a NUL as well. Raises sqlite3.Error.
-    """
-    statement = f"{_SELECT_CUT} WHERE plant.id = :id"
-    found = (connection.execute(statement, {"id": plant_id, "longest": longest}).fetchone() for plant_id in ids)
-    return {values[0]: row_of(values) for values in found if values is not None}
-
-
-def rows_since(connection: sqlite3.Connection, seq: int, limit: int) -> list[PlantRow]:
-    """Return at most `limit` plants added after `seq`, in insertion order. Raises sqlite3.Error."""
-    cursor = connection.execute(f"{_SELECT} WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit))
-    return [row_of(values) for values in cursor.fetchall()]
-
-
-def last_seq(connection: sqlite3.Connection) -> int:
-    """Return the largest `seq` ever used, 0 in a new store. Raises StoreDamagedError and sqlite3.Error."""
-    row = connection.execute(LAST_SEQ).fetchone()
-    if row is None or row[0] > MAX_NUMBER:
-        raise StoreDamagedError
-    return int(row[0])
-
-
-def last_id(connection: sqlite3.Connection, count: int = 1, *others: str) -> int:
-    """Return the id behind which `count` new ones follow, as `id_before_new` does. Raises sqlite3.Error."""
-    return id_before_new(connection.execute, "SELECT last_id FROM store", count, others)
-
-
-def chunks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
-    """Split `items` into parts that fit into one statement."""
-    for start in range(0, len(items), CHUNK):
-        yield items[start : start + CHUNK]
-
-
-def row_of(values: tuple[int, str, str | None, int, int, str, str, int, str | None]) -> PlantRow:
-    """Return a plant of: id, name, tag, time, id, kind and label of the source, version, note."""
-    plant_id, name, tag, added_at, source_id, kind, label, version, note = values
-    return PlantRow(plant_id, name, tag, added_at, Source(source_id, SourceKind(kind), label), note, version)
-
-
-@lru_cache(maxsize=CHUNK)  # one text for each number, so that sqlite3 finds the prepared statement again
-def _select_listed(count: int) -> str:
-    return f"{_SELECT} WHERE plant.id IN ({placeholders(count)})"
 
 
 _LINES_PAGE = 10_000
@@ -156,7 +82,7 @@ class _Pages:
             if not count:
                 return None
             text = self._text(connection, count, last)
-            rows = [] if text else rows_since(connection, self._after, count)
+            rows = [] if text else rows_since(runner(connection), self._after, count)
         self._after = last
         return LinePage(count, text, rows)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.store.sqlite.row_reads import LAST_SEQ
+from plantdesk.store.sqlite.numbers import LAST_SEQ
 
 if TYPE_CHECKING:
     import sqlite3

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from typing_extensions import override
 
-from plantdesk.store.postgres import adding, counts, history
+from plantdesk.store import counts
+from plantdesk.store.postgres import adding, history
 from plantdesk.store.postgres.connections import connect
 from tests.support.cases import cases
 from tests.support.samples import some

@@ -7,12 +7,10 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import BigInteger, Integer, LargeBinary, Text
-from sqlmodel import SQLModel
 
 from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import location_of, tables
+from plantdesk.store import location_of
 from plantdesk.store.postgres.address import Address
 from plantdesk.store.postgres.connections import (
     DatabaseMissingError,
@@ -31,11 +29,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import StoreError
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
-
-
-#: What only SQLite has: counters by which processes notice commits, and stored counts.
-_OF_SQLITE = {"store"}
-_TYPES = {BigInteger: "bigint", Integer: "bigint", Text: "text", LargeBinary: "bytea"}
 
 
 def test_only_create_makes_tables_and_only_where_there_are_none(postgres: PostgresServer) -> None:
@@ -71,20 +64,6 @@ def test_a_server_that_is_off_is_said_so() -> None:
     with pytest.raises(ServerUnreachableError) as refused:
         location_of(f"postgresql://127.0.0.1:{free_port()}/plants").open(create=True)
     assert refused.value.retry_after is not None
-
-
-def test_the_tables_are_those_of_the_model(postgres: PostgresServer, location: PostgresLocation) -> None:
-    sql = """SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
-             WHERE table_schema = 'plantdesk'"""
-    found = {
-        (table, column): (kind, nullable) for table, column, kind, nullable in postgres.execute(sql, location.name)
-    }
-    assert tables.PlantTable.__tablename__ in SQLModel.metadata.tables
-    for table in SQLModel.metadata.tables.values():
-        for column in table.columns if table.name not in _OF_SQLITE else ():
-            kind = next((name for cause, name in _TYPES.items() if isinstance(column.type, cause)), "text")
-            expected = (kind, "YES" if column.nullable else "NO")
-            assert found[table.name, column.name] == expected, (table.name, column.name)
 
 
 def test_a_desk_has_at_most_three_connections_that_name_it(

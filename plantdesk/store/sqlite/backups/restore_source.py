@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
 from plantdesk.store.history import EACH
+from plantdesk.store.restoring import create_tables
 from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
-from plantdesk.store.sqlite.dialect import IS_ASCII, add_functions
+from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
+from plantdesk.store.sqlite.functions import IS_ASCII, add_functions
 from plantdesk.store.sqlite.migrations import check_schema
 
 if TYPE_CHECKING:
@@ -34,13 +36,6 @@ _MAX_SEQ = 2**48
 _MAX_ERRORS = 200_000
 _PAGE = 1000
 
-_TABLES = (
-    "CREATE TEMP TABLE restored_source (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, label TEXT NOT NULL)",
-    """CREATE TEMP TABLE restored (
-        id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, note TEXT, searched_name TEXT NOT NULL,
-        searched_tag TEXT, searched_note TEXT, seq INTEGER NOT NULL, added_at INTEGER NOT NULL,
-        source_id INTEGER NOT NULL)""",
-)
 _KINDS = ", ".join(f"'{kind}'" for kind in SourceKind)
 _IS_TEXT = f"""typeof({{0}}) = 'text' AND length(CAST({{0}} AS BLOB)) <= {MAX_TEXT_BYTES}
                AND ({IS_ASCII} OR is_unicode(CAST({{0}} AS BLOB)))"""
@@ -82,8 +77,7 @@ def load(connection: sqlite3.Connection, file: Path) -> Loaded:
     path = _checked(file)
     add_functions(connection)
     with translate_errors():
-        for table in _TABLES:
-            connection.execute(table)
+        create_tables(runner(connection))
         is_damaged = not _copy_whole(connection, path)
         if is_damaged:
             _copy_readable(connection, path)

@@ -23,52 +23,24 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import COMMAND, Source, SourceKind
-from plantdesk.store.history import COLUMNS, EACH, IMAGE
+from plantdesk.store.restoring import difference, exchange
 from plantdesk.store.sqlite import commit_key, token_usage
-from plantdesk.store.sqlite.backups.difference import difference
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load, opened
 from plantdesk.store.sqlite.changes import ChangeEntry, begin, record
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
+from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.atomic_file import flush, put, temporary_file
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import new_source
 from plantdesk.store.sqlite.migrations import migrate
-from plantdesk.store.sqlite.row_reads import last_id
+from plantdesk.store.sqlite.numbers import last_id
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: The origin of each plant of the backup, as a row of the present store: its own number where it is the same one.
-_MAP_SOURCES = (
-    """INSERT INTO main.source (kind, label, searched_label)
-       SELECT DISTINCT kind, label, searched(CAST(label AS BLOB)) FROM temp.restored_source AS o
-       WHERE NOT EXISTS (SELECT 1 FROM main.source AS s WHERE s.kind = o.kind AND s.label = o.label)""",
-    "CREATE TEMP TABLE origin (theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL)",
-    """INSERT INTO temp.origin SELECT id, coalesce(
-           (SELECT id FROM main.source AS s WHERE s.id = o.id AND s.kind = o.kind AND s.label = o.label),
-           (SELECT min(id) FROM main.source AS s WHERE s.kind = o.kind AND s.label = o.label)
-       ) FROM temp.restored_source AS o""",
-)
-#: Ids of the plants that the restore adds, removes or changes.
-_DIFFERING = (
-    "CREATE TEMP TABLE differing (id INTEGER PRIMARY KEY)",
-    """INSERT INTO temp.differing SELECT id FROM main.plant WHERE NOT EXISTS (
-           SELECT 1 FROM temp.restored AS b JOIN temp.origin ON theirs = b.source_id
-           WHERE b.id = plant.id AND b.name IS plant.name AND b.tag IS plant.tag AND b.note IS plant.note
-           AND b.seq = plant.seq AND b.added_at = plant.added_at AND ours = plant.source_id)""",
-    "INSERT INTO temp.differing SELECT id FROM temp.restored WHERE id NOT IN (SELECT id FROM main.plant)",
-)
-_RECORD = f"""{IMAGE}
-    SELECT :number, d.id, CASE WHEN b.id IS NULL THEN NULL ELSE :number END,
-           {", ".join(f"p.{each}" for each in EACH)}, p.change
-    FROM temp.differing AS d LEFT JOIN main.plant AS p ON p.id = d.id LEFT JOIN temp.restored AS b ON b.id = d.id"""
-_REMOVE = "DELETE FROM main.plant WHERE id IN (SELECT id FROM temp.differing)"
-_ADD = f"""INSERT INTO main.plant (id, {COLUMNS}, change)
-    SELECT b.id, {COLUMNS.replace("source_id", "ours")}, :number
-    FROM temp.restored AS b JOIN temp.origin ON theirs = source_id WHERE b.id IN (SELECT id FROM temp.differing)"""
 _VALID_TOKENS = """SELECT name, source_id, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
                           CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
@@ -85,7 +57,7 @@ def preview_restore(path: Path, backup: Path) -> RestorePreview:
         translate_errors(),
         contextlib.closing(file.connect()) as connection,
     ):
-        return _preview_of(load(connection, backup), difference(connection))
+        return _preview_of(load(connection, backup), difference(runner(connection)))
     with contextlib.closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
         return _preview_of(load(connection, backup), None)
 
@@ -121,7 +93,7 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
     with translate_errors(), contextlib.closing(file.connect()) as connection:
         loaded = load(connection, backup)
         with transaction(connection):  # nobody can add a plant between the backup and the end
-            preview = _preview_of(loaded, difference(connection))
+            preview = _preview_of(loaded, difference(runner(connection)))
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_retained=True)
             saved = _back_up(file)
@@ -139,10 +111,7 @@ def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dic
     """Make the plants of `temp.restored` those of the store, as a change of the history."""
     token_usage.count(connection)
     number = begin(connection)
-    for statement in (*_MAP_SOURCES, *_DIFFERING):
-        connection.execute(statement)
-    for statement in (_RECORD, _REMOVE, _ADD):
-        connection.execute(statement, {"number": number})
+    exchange(runner(connection), number)
     token_usage.skip(connection)
     commit_key.renew(connection)
     return record(connection, ChangeEntry(number, source, ChangeKind.RESTORE, parameters))
@@ -181,9 +150,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
         migrate(connection)
         loaded = load(connection, backup)
         with transaction(connection):
-            for statement in (*_MAP_SOURCES, *_DIFFERING):
-                connection.execute(statement)
-            connection.execute(_ADD, {"number": 0})  # a new store has no history
+            exchange(runner(connection), 0, with_history=False)
             retained = _carry_over_tokens(connection, path)
             connection.execute("UPDATE store SET last_id = ?", (max(_last_id(path), _last_id(backup)),))
             token_usage.skip(connection)

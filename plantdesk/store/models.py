@@ -1,0 +1,258 @@
+"""The tables of a store, as SQLModel classes: new stores are made of them, and all statements.
+
+Those of plants, sources, changes, images and tokens are the same in a file and on a server. `StoreTable` is that of a
+file alone; `StateTable`, `CommitTable` and `DeskTable` are those of a server alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import UUID
+
+from sqlalchemy import (
+    TEXT,
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    text,
+)
+from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlmodel import Field, SQLModel
+
+from plantdesk.domain.records import EARLIEST, LATEST, SourceKind
+
+if TYPE_CHECKING:
+    from sqlalchemy import Dialect
+    from sqlalchemy.schema import ExecutableDDLElement
+
+#: 64 bits in each database; only INTEGER can be the number of a row of SQLite.
+_NUMBER = BigInteger().with_variant(Integer(), "sqlite")
+#: Sorted by bytes in each database.
+_TEXT = TEXT().with_variant(TEXT(collation="C"), "postgresql")
+#: Numbers beyond leave no room for others.
+_LARGEST = 2**62
+
+_SEQ = f"seq BETWEEN 1 AND {_LARGEST}"
+_TIME = f"added_at BETWEEN {EARLIEST} AND {LATEST}"
+_IMAGE = f"""seq IS NULL OR (name IS NOT NULL AND searched_name IS NOT NULL AND source_id IS NOT NULL
+    AND plant_change IS NOT NULL AND {_SEQ} AND added_at IS NOT NULL AND {_TIME})"""
+
+
+def _check(condition: str, database: str = "sqlite") -> CheckConstraint:
+    """Return a condition on each row, which one of the databases checks."""
+    return CheckConstraint(condition).ddl_if(dialect=database)
+
+
+class SourceTable(SQLModel, table=True):
+    """An origin of plants: the form, the command line, one import, one token."""
+
+    __tablename__ = "source"
+    __table_args__: ClassVar[Any] = {"sqlite_strict": True}
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=_NUMBER, sa_column_args=[Identity(start=3)])
+    kind: str = Field(sa_type=_TEXT, description=f"One of {', '.join(SourceKind)}")
+    label: str = Field(sa_type=_TEXT, description="Name of the import or token; empty for form and command line")
+    searched_label: str = Field(
+        default="", sa_type=_TEXT, sa_column_kwargs={"server_default": ""}, description="The label as it is searched"
+    )
+
+
+class PlantTable(SQLModel, table=True):
+    """A plant, its origin and the time when it was added."""
+
+    __tablename__ = "plant"
+    __table_args__: ClassVar[Any] = (
+        _check(_SEQ),
+        _check("seq > 0", "postgresql"),
+        _check(_TIME),
+        {"sqlite_strict": True},
+    )
+
+    id: int = Field(primary_key=True, sa_type=_NUMBER, sa_column_kwargs={"autoincrement": False})
+    name: str = Field(sa_type=_TEXT)
+    tag: str | None = Field(default=None, sa_type=_TEXT)
+    seq: int = Field(sa_type=_NUMBER, unique=True, description="Order of arrival, growing; newest first is seq DESC")
+    added_at: int = Field(sa_type=_NUMBER, description="Milliseconds since 1970, UTC")
+    source_id: int = Field(sa_type=_NUMBER, sa_column_args=[ForeignKey("source.id")])
+    note: str | None = Field(default=None, sa_type=_TEXT)
+    change: int = Field(
+        default=0,
+        sa_type=_NUMBER,
+        sa_column_kwargs={"server_default": text("0")},
+        description="Number of the last change of it; 0: none since it was added",
+    )
+    searched_name: str = Field(
+        sa_type=_TEXT, description="The name as it is searched and sorted: `plantdesk.domain.folding.searched`"
+    )
+    searched_tag: str | None = Field(default=None, sa_type=_TEXT)
+    searched_note: str | None = Field(default=None, sa_type=_TEXT)
+
+
+class ChangeTable(SQLModel, table=True):
+    """An entry of the history."""
+
+    __tablename__ = "change"
+    __table_args__: ClassVar[Any] = (
+        CheckConstraint("undoes < number"),
+        _check(f"number BETWEEN 1 AND {_LARGEST}"),
+        _check("plants >= 0"),
+        _check("size >= 0"),
+        {"sqlite_strict": True},
+    )
+
+    number: int = Field(primary_key=True, sa_type=_NUMBER, sa_column_kwargs={"autoincrement": False})
+    made_at: int = Field(sa_type=_NUMBER, description="Milliseconds since 1970, UTC")
+    source_id: int = Field(sa_type=_NUMBER, sa_column_args=[ForeignKey("source.id")])
+    kind: str = Field(sa_type=_TEXT)
+    parameters: str = Field(sa_type=_TEXT, description="A JSON object, see `plantdesk.domain.history.Change`")
+    plants: int = Field(sa_type=_NUMBER)
+    undoes: int | None = Field(default=None, sa_type=_NUMBER, description="Number of the change that it takes back")
+    undone: int = Field(
+        default=0,
+        sa_type=_NUMBER,
+        sa_column_kwargs={"server_default": text("0")},
+        description="1 when a later change has taken it back",
+    )
+    size: int | None = Field(default=None, sa_type=_NUMBER, description="Bytes of its before-images; NULL: removed")
+
+
+class BeforeImageTable(SQLModel, table=True):
+    """A plant as it was before a change; all its columns are NULL where there was none."""
+
+    __tablename__ = "before_image"
+    __table_args__: ClassVar[Any] = (_check(_IMAGE), {"sqlite_strict": True, "sqlite_with_rowid": False})
+
+    change: int = Field(primary_key=True, sa_type=_NUMBER)
+    plant_id: int = Field(primary_key=True, sa_type=_NUMBER)
+    after: int | None = Field(default=None, sa_type=_NUMBER, description="Version after the change; NULL: deleted")
+    name: str | None = Field(default=None, sa_type=_TEXT)
+    tag: str | None = Field(default=None, sa_type=_TEXT)
+    note: str | None = Field(default=None, sa_type=_TEXT)
+    seq: int | None = Field(default=None, sa_type=_NUMBER)
+    added_at: int | None = Field(default=None, sa_type=_NUMBER)
+    source_id: int | None = Field(default=None, sa_type=_NUMBER)
+    plant_change: int | None = Field(default=None, sa_type=_NUMBER)
+    searched_name: str | None = Field(default=None, sa_type=_TEXT)
+    searched_tag: str | None = Field(default=None, sa_type=_TEXT)
+    searched_note: str | None = Field(default=None, sa_type=_TEXT)
+
+
+_IS_VALID = text("revoked_at IS NULL")
+
+
+class TokenTable(SQLModel, table=True):
+    """A token, as its SHA-256 digest. A revoked one stays, so that its plants keep their origin."""
+
+    __tablename__ = "token"
+    __table_args__: ClassVar[Any] = (
+        Index("token_name", "name", unique=True, sqlite_where=_IS_VALID, postgresql_where=_IS_VALID),
+        _check("length(digest) = 32"),
+        {"sqlite_strict": True, "postgresql_with": {"fillfactor": 50}},
+    )
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=_NUMBER, sa_column_args=[Identity()])
+    name: str = Field(sa_type=_TEXT)
+    digest: bytes = Field(sa_type=LargeBinary, unique=True)
+    source_id: int = Field(sa_type=_NUMBER, sa_column_args=[ForeignKey("source.id")])
+    created_at: int = Field(sa_type=_NUMBER)
+    expires_at: int | None = Field(default=None, sa_type=_NUMBER)
+    revoked_at: int | None = Field(default=None, sa_type=_NUMBER)
+    last_used_at: int | None = Field(default=None, sa_type=_NUMBER)
+    plants_added: int = Field(default=0, sa_type=_NUMBER, sa_column_kwargs={"server_default": text("0")})
+    max_plants: int | None = Field(default=None, sa_type=_NUMBER, description="Plants that it may add; NULL: any")
+
+
+class StoreTable(SQLModel, table=True):
+    """One row of a file: its identity, and counters by which processes notice the commits of others."""
+
+    __tablename__ = "store"
+    __table_args__: ClassVar[Any] = (
+        CheckConstraint("id = 1"),
+        CheckConstraint(f"last_seq BETWEEN 0 AND {_LARGEST}"),
+        CheckConstraint(f"counted_seq BETWEEN 0 AND {_LARGEST}"),
+        CheckConstraint(f"last_id BETWEEN 0 AND {_LARGEST - 1}"),
+        {"sqlite_strict": True, "info": {"database": "sqlite"}},
+    )
+
+    id: int = Field(primary_key=True, sa_type=_NUMBER)
+    identity: str = Field(sa_type=_TEXT, description="Random; backups keep that of their store")
+    last_seq: int = Field(sa_type=_NUMBER, description="At least the seq of every deleted plant")
+    other_commits: int = Field(sa_type=_NUMBER, description="Key of the last commit that has one: `commit_key`")
+    counted_seq: int = Field(sa_type=_NUMBER, description="The tokens' `plants_added` counts the plants up to this seq")
+    last_id: int = Field(
+        default=0,
+        sa_type=_NUMBER,
+        sa_column_kwargs={"server_default": text("0")},
+        description="At least the id of every deleted plant below 2^62",
+    )
+
+
+class StateTable(SQLModel, table=True):
+    """One row of a server, which each transaction that writes locks first: the numbers used last, and versions."""
+
+    __tablename__ = "state"
+    __table_args__: ClassVar[Any] = (
+        CheckConstraint("id = 1"),
+        {"postgresql_with": {"fillfactor": 10}, "info": {"database": "postgresql"}},
+    )
+
+    id: int = Field(primary_key=True, sa_type=SmallInteger, sa_column_kwargs={"autoincrement": False})
+    identity: str = Field(sa_type=TEXT)
+    version: int = Field(sa_type=Integer, description="Of the tables")
+    position: int = Field(sa_type=_NUMBER, description="Number of the last commit")
+    last_seq: int = Field(sa_type=_NUMBER)
+    last_change: int = Field(sa_type=_NUMBER)
+    tokens: int = Field(sa_type=_NUMBER, description="Grows with each change of a token")
+    plants: int = Field(sa_type=_NUMBER, description="Their number")
+    reads_from: int = Field(
+        sa_type=Integer,
+        sa_column_kwargs={"server_default": text("1")},
+        description="The oldest version whose PlantDesk can read these tables",
+    )
+    last_id: int = Field(sa_type=_NUMBER, sa_column_kwargs={"server_default": text("0")}, description="As in `store`")
+
+
+class CommitTable(SQLModel, table=True):
+    """A commit of a server, by the key that its desk has made: a desk that got no answer looks for it."""
+
+    __tablename__ = "commits"
+    __table_args__: ClassVar[Any] = {"info": {"database": "postgresql"}}
+
+    key: UUID = Field(primary_key=True)
+    position: int | None = Field(default=None, unique=True, sa_type=_NUMBER)
+    made_at: int = Field(sa_type=_NUMBER)
+    desk: str = Field(sa_type=TEXT)
+    seq: int | None = Field(default=None, sa_type=_NUMBER)
+    change: int | None = Field(default=None, sa_type=_NUMBER)
+
+
+class DeskTable(SQLModel, table=True):
+    """A computer that uses a server, with its PlantDesk and the tables that this knows."""
+
+    __tablename__ = "desk"
+    __table_args__: ClassVar[Any] = {"postgresql_with": {"fillfactor": 50}, "info": {"database": "postgresql"}}
+
+    name: str = Field(primary_key=True, sa_type=_TEXT)
+    version: str = Field(sa_type=TEXT)
+    tables: int = Field(sa_type=Integer)
+    last_seen: int = Field(sa_type=_NUMBER)
+
+
+PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN = (
+    SQLModel.metadata.tables[str(each.__tablename__)]
+    for each in (PlantTable, SourceTable, ChangeTable, BeforeImageTable, TokenTable)
+)
+
+
+def creation(dialect: Dialect) -> list[str]:
+    """Return the statements that make the tables and indexes of a new store."""
+    statements: list[ExecutableDDLElement] = []
+    for table in SQLModel.metadata.sorted_tables:
+        if table.info.get("database", dialect.name) == dialect.name:
+            statements += [CreateTable(table), *map(CreateIndex, table.indexes)]
+    return [str(each.compile(dialect=dialect)).strip() for each in statements]

@@ -1,0 +1,234 @@
+"""Reading a store of every kind: sets and orders of plants, pages of rows, names, tags, counts and history."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlalchemy import and_, distinct, func, select
+from typing_extensions import override
+
+from plantdesk.domain.folding import natural_key
+from plantdesk.domain.protocols import FindsRows, PlantReader
+from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.views import KnownName, View, find_insertion_points
+from plantdesk.store.conditions import condition_of, has_length, name_begins, ordering
+from plantdesk.store.counts import count_plants
+from plantdesk.store.entries import history_entries, history_summary, newest_changes, plant_history
+from plantdesk.store.events import read_events
+from plantdesk.store.models import PLANT, SOURCE
+from plantdesk.store.rows import PAGE, rows_by_id, rows_cut
+
+if TYPE_CHECKING:
+    from array import array
+
+    from sqlalchemy import ColumnElement, Select
+
+    from plantdesk.domain.events import EventPage
+    from plantdesk.domain.history import Change, HistoryEntry, PlantChange
+    from plantdesk.domain.protocols import HistorySummary
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.views import Counts, InsertionPoint
+    from plantdesk.store.database import Database, Runner
+
+_Result = TypeVar("_Result")
+
+#: Plants among which names are counted.
+_MAX_COUNTED = 50_000
+
+
+class StoreReader(PlantReader, FindsRows, ABC):
+    """A reader. One thread at a time may use it, but any thread may interrupt it.
+
+    Every method raises StoreError where the store cannot be read, and InterruptedError after `interrupt()`.
+    """
+
+    database: Database
+
+    @abstractmethod
+    def _ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
+        """Return the result of a query; with `snapshot` all its statements read one state of the store."""
+
+    @property
+    def _epoch(self) -> int:
+        """Another number where the reader has another file before it, with which earlier counts have nothing to do."""
+        return 0
+
+    def _all(self, statement: Select[Any]) -> list[Any]:
+        return self._ask(lambda runner: list(runner.run(statement).fetchall()))
+
+    def _condition(self, selection: Selection) -> ColumnElement[bool]:
+        return condition_of(selection, self.database)
+
+    def _ids(self, selection: Selection, *more: ColumnElement[bool]) -> Select[Any]:
+        """Return the statement of the ids of a set of plants for which `more` conditions hold."""
+        return select(PLANT.c.id).where(self._condition(selection), *more)
+
+    @override
+    def matching(self, ids: Sequence[int], view: View) -> set[int]:
+        listed = self.database.among(PLANT.c.id, ids)
+        return {plant_id for (plant_id,) in self._all(self._ids(view.plants, listed))}
+
+    @override
+    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
+        order = ordering(view, self.database)
+
+        def in_order(listed: Sequence[int]) -> list[int]:
+            return [plant_id for (plant_id,) in self._all(self._ids(Selection(ids=listed)).order_by(*order))]
+
+        return find_insertion_points(in_order([*self.matching(ids, view)]), known, in_order)
+
+    @override
+    def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
+        return self._ask(lambda runner: rows_by_id(runner, ids))
+
+    @override
+    def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+        return self._ask(lambda runner: rows_cut(runner, ids, longest))
+
+    @override
+    def plant(self, plant_id: int) -> PlantRow | None:
+        return self.rows([plant_id]).get(plant_id)
+
+    @override
+    def count(self) -> int:
+        return self.count_selected(Selection())
+
+    @override
+    def count_selected(self, selection: Selection) -> int:
+        ((count,),) = self._all(select(func.count()).select_from(PLANT).where(self._condition(selection)))
+        return int(count)
+
+    @override
+    def tags(self) -> list[str]:
+        return [*self.tag_counts()]
+
+    @override
+    def tag_counts(self) -> dict[str, int]:
+        tag = PLANT.c.tag
+        counts = self._all(select(tag, func.count()).where(tag.is_not(None)).group_by(tag))
+        return dict(sorted(((tag, count) for tag, count in counts), key=lambda item: natural_key(item[0])))
+
+    @override
+    def known_names(self, start: str, limit: int) -> list[KnownName]:
+        return self._names(name_begins(start, self.database), limit)
+
+    @override
+    def near_names(self, name: str, limit: int) -> list[KnownName]:
+        from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest  # not of commands
+
+        near = maybe_near(name) if self.database.storable(name) else None
+        if near is None:
+            return []
+        plants, lengths = near
+        names = self._names(and_(has_length(lengths), self._condition(plants)), MAX_COMPARED)
+        return nearest(name, names, limit, attrgetter("name"))
+
+    def _names(self, condition: ColumnElement[bool], limit: int) -> list[KnownName]:
+        """Return the names of plants, the most frequent first, each with the tag of its newest plant."""
+        found = (
+            select(PLANT.c.name, PLANT.c.seq)
+            .where(condition)
+            .order_by(PLANT.c.id.desc())
+            .limit(_MAX_COUNTED)
+            .subquery()
+        )
+        plants, newest = func.count(), func.max(found.c.seq)
+        names = select(found.c.name, plants, newest).group_by(found.c.name)
+        names = names.order_by(plants.desc(), newest.desc()).limit(limit)
+
+        def read(runner: Runner) -> list[KnownName]:
+            counted = runner.run(names).fetchall()
+            of_newest = self.database.among(PLANT.c.seq, [seq for _, _, seq in counted])
+            tags = dict(runner.run(select(PLANT.c.seq, PLANT.c.tag).where(of_newest)).fetchall())
+            return [KnownName(name, tags.get(seq), count) for name, count, seq in counted]
+
+        return self._ask(read)
+
+    @override
+    def first_with_name(self, view: View, start: str) -> int | None:
+        found = self._ids(view.plants, name_begins(start, self.database))
+        rows = self._all(found.order_by(*ordering(view, self.database)).limit(1))
+        return rows[0][0] if rows else None
+
+    @override
+    def names_in_use(self, names: Collection[str]) -> set[str]:
+        listed = [*filter(self.database.storable, names)]
+        rows = self._all(select(distinct(PLANT.c.name)).where(self.database.among(PLANT.c.name, listed)))
+        return {name for (name,) in rows}
+
+    @override
+    def counts(self, before: Counts | None = None) -> Counts:
+        return self._ask(lambda runner: count_plants(runner, before, self._epoch), snapshot=True)
+
+    @override
+    def sources(self) -> list[Source]:
+        rows = self._all(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label).order_by(SOURCE.c.id))
+        return [Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows]
+
+    @override
+    def two_sources(self) -> list[int]:
+        source = PLANT.c.source_id
+        first = self._all(select(source).limit(1))
+        other = self._all(select(source).where(source != first[0][0]).limit(1)) if first else []
+        return [source_id for (source_id,) in (*first, *other)]
+
+    @override
+    def selected(self, selection: Selection, limit: int | None = None) -> Iterator[PlantRow]:
+        order = ordering(View(selection), self.database, by_index=limit is not None)
+        ids = [plant_id for (plant_id,) in self._all(self._ids(selection).order_by(*order).limit(limit))]
+        for start in range(0, len(ids), PAGE):
+            yield from self.rows(ids[start : start + PAGE]).values()
+
+    @override
+    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
+        seq, last = PLANT.c.seq, 0
+        columns = select(PLANT.c.id, seq).where(self._condition(selection)).order_by(seq).limit(PAGE)
+
+        def read(runner: Runner) -> tuple[list[PlantRow], int | None]:
+            found = runner.run(columns.where(seq > last)).fetchall()
+            rows = rows_by_id(runner, [plant_id for plant_id, _ in found])
+            return [*rows.values()], found[-1][1] if found else None
+
+        while True:
+            rows, end = self._ask(read)
+            if end is None:
+                return
+            yield rows
+            last = end
+
+    @override
+    def history(self, limit: int = 100) -> list[Change]:
+        return self._ask(lambda runner: newest_changes(runner, limit))
+
+    @override
+    def history_entries(
+        self,
+        limit: int = 100,
+        before: int | None = None,
+        text: str = "",
+        source: Source | str | None = None,
+        shown: Callable[[Change], str] | None = None,
+    ) -> list[HistoryEntry]:
+        return self._ask(
+            lambda runner: history_entries(runner, limit, before, text, source, shown or _english), snapshot=True
+        )
+
+    @override
+    def history_summary(self) -> HistorySummary:
+        return self._ask(history_summary, snapshot=True)
+
+    @override
+    def plant_history(self, plant_id: int, limit: int = 100) -> list[PlantChange]:
+        return self._ask(lambda runner: plant_history(runner, plant_id, limit), snapshot=True)
+
+    @override
+    def events(self, since: str | None, limit: int = PAGE) -> EventPage:
+        return self._ask(lambda runner: read_events(runner, since, limit), snapshot=True)
+
+
+def _english(change: Change) -> str:
+    return str(change.title)

@@ -1,0 +1,78 @@
+"""What SQLite writes differently in statements."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import LargeBinary, cast, func, select
+from sqlalchemy.dialects import sqlite
+from typing_extensions import override
+
+from plantdesk.domain.folding import SEPARATOR
+from plantdesk.store.database import Database, Runner, StoreState
+from plantdesk.store.models import PLANT, SOURCE
+from plantdesk.store.sqlite.numbers import last_number, last_seq
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection
+
+    from sqlalchemy import ColumnElement
+
+
+class SqliteDatabase(Database):
+    """A file, by the module sqlite3."""
+
+    dialect = sqlite.dialect(paramstyle="named")
+
+    @override
+    def storable(self, *texts: str | None) -> bool:
+        return all(text is None or _is_encodable(text) for text in texts)
+
+    @override
+    def among(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
+        return column.in_(select(func.json_each(json.dumps([*values])).table_valued("value").c.value))
+
+    @override
+    def contains(self, column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
+        return func.instr(column, text) > 0
+
+    @override
+    def bytes_of(self, column: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.length(cast(column, LargeBinary))
+
+    @override
+    def source_key(self) -> ColumnElement[Any]:
+        key = select(SOURCE.c.kind + SEPARATOR + SOURCE.c.label).where(SOURCE.c.id == PLANT.c.source_id)
+        return key.correlate(PLANT).scalar_subquery()
+
+    @override
+    def state(self, runner: Runner) -> StoreState:
+        (identity,) = runner.connection.execute("SELECT identity FROM store").fetchone() or ("",)
+        return StoreState(identity, last_seq(runner.connection), last_number(runner.connection))
+
+
+_DATABASE = SqliteDatabase()
+
+
+def runner(connection: sqlite3.Connection) -> Runner:
+    """Return what runs statements on a connection."""
+    return Runner(_DATABASE, connection)
+
+
+def alike_key(*, by_tag: bool) -> str:
+    """Return the expression of `folding.alike_key`. Few texts have spare blanks, for which Python is called."""
+    columns = ["searched_name", "searched_tag"][: 1 + by_tag]
+    spare = " OR ".join(f"instr({each}, '  ') OR {each} GLOB ' *' OR {each} GLOB '* '" for each in columns)
+    plain = f"searched_name || '{SEPARATOR}' || coalesce(searched_tag, '')" if by_tag else "searched_name"
+    return f"CASE WHEN {spare} THEN alike_key(name, tag, {int(by_tag)}) ELSE {plain} END"
+
+
+def _is_encodable(text: str) -> bool:
+    """Whether a text has no lone surrogates, which only a search can have."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
