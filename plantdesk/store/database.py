@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +12,8 @@ from sqlalchemy import case, text
 from plantdesk.store.models import PLANT
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Dialect
+    from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Table, Update
+    from sqlalchemy.dialects import postgresql, sqlite
     from sqlalchemy.sql.elements import ClauseElement
 
 
@@ -32,11 +33,15 @@ class Database(ABC):
     """A database: the dialect in which statements are compiled for its driver, and expressions of its own."""
 
     dialect: Dialect
+    #: What the driver raises where rows break a rule of the tables.
+    integrity_error: type[Exception]
+    #: Returns an insert that can say what happens where there is such a row already.
+    insert: Callable[[Table], sqlite.Insert | postgresql.Insert]
 
     def compiled(self, statement: ClauseElement) -> tuple[str, dict[str, Any]]:
         """Return a statement as the driver takes it, and the values of its parameters."""
         compiled = statement.compile(dialect=self.dialect, compile_kwargs={"render_postcompile": True})
-        return compiled.string, dict(compiled.params or {})
+        return compiled.string, compiled.params or {}  # a definition has no parameters
 
     @abstractmethod
     def storable(self, *texts: str | None) -> bool:
@@ -65,6 +70,34 @@ class Database(ABC):
     @abstractmethod
     def state(self, runner: Runner) -> StoreState:
         """Return the present state of a store."""
+
+    # --- writing ---
+
+    @abstractmethod
+    def now(self) -> ColumnElement[int]:
+        """Return the present time in milliseconds since 1970, UTC."""
+
+    @abstractmethod
+    def clear(self, runner: Runner, table: Table) -> None:
+        """Make a working table where there is none, and remove its rows."""
+
+    @abstractmethod
+    def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
+        """Insert any number of rows with values for all columns."""
+
+    def analyze(self, runner: Runner, table: Table) -> None:  # noqa: B027  nothing as a rule
+        """Let the database know how many rows a working table has."""
+
+    def check_storable(self, *texts: str | None) -> None:  # noqa: B027  most can
+        """Raise NulRefusedError unless the database can store texts that are valid ones of plants."""
+
+    def run_both(self, runner: Runner, first: Insert | Update, second: Delete | Insert | Update) -> Any:  # noqa: ANN401
+        """Run two statements that change different tables, and return the cursor of the second one.
+
+        Both see the same plants, also where others may add some.
+        """
+        runner.run(first)
+        return runner.run(second)
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psycopg import errors
 from sqlalchemy import any_, bindparam, func, literal_column
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import ARRAY, psycopg
+from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
 from plantdesk.store.database import Database, Runner, StoreState
-from plantdesk.store.postgres.connections import execute, storable
+from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Sequence
 
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnElement, Delete, Insert, Table, Update
 
     from plantdesk.store.postgres.connections import Connection
 
@@ -30,6 +33,8 @@ class PostgresDatabase(Database):
     """A server, by psycopg."""
 
     dialect = psycopg.dialect()  # type: ignore[no-untyped-call]
+    integrity_error = errors.IntegrityError
+    insert = staticmethod(postgresql.insert)
 
     @override
     def storable(self, *texts: str | None) -> bool:
@@ -61,6 +66,38 @@ class PostgresDatabase(Database):
     def state(self, runner: Runner) -> StoreState:
         row = execute(runner.connection, "SELECT identity, last_seq, last_change FROM state").fetchone()
         return StoreState(*(row or ("", 0, 0)))
+
+    @override
+    def now(self) -> ColumnElement[int]:
+        return literal_column(NOW)
+
+    @override
+    def clear(self, runner: Runner, table: Table) -> None:
+        """Truncate: nothing but the connection itself would ever free the space of deleted rows."""
+        with runner.connection.pipeline():
+            runner.run(CreateTable(table, if_not_exists=True))
+            execute(runner.connection, f"TRUNCATE {table}")
+
+    @override
+    def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
+        with runner.connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN".encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
+        self.analyze(runner, table)
+
+    @override
+    def analyze(self, runner: Runner, table: Table) -> None:
+        execute(runner.connection, f"ANALYZE {table}")
+
+    @override
+    def check_storable(self, *texts: str | None) -> None:
+        if not storable(*texts):
+            raise NulRefusedError
+
+    @override
+    def run_both(self, runner: Runner, first: Insert | Update, second: Delete | Insert | Update) -> Any:
+        """Run them as one statement: in one round trip, by one snapshot."""
+        return runner.run(second.add_cte(first.cte("first")))
 
 
 _DATABASE = PostgresDatabase()

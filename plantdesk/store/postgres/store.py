@@ -17,10 +17,10 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore, pass_on, running_future
 from plantdesk.store.postgres.adding import add_as_next
-from plantdesk.store.postgres.changes import PAGE, apply, to_redo, to_undo, undo
+from plantdesk.store.postgres.changes import PAGE, PostgresChange, apply, to_redo, to_undo
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.imports import PostgresImport
-from plantdesk.store.postgres.large_changes import LargeEdit, LargeUndo, Rewriting, is_large_store, may_be_large
+from plantdesk.store.postgres.large_changes import LargeEdit, LargeUndo, is_large_store, may_be_large
 from plantdesk.store.postgres.listening import CommitListener
 from plantdesk.store.postgres.migration import create_tables
 from plantdesk.store.postgres.progress import is_stalled
@@ -29,6 +29,7 @@ from plantdesk.store.postgres.schema import check_readable, version_of
 from plantdesk.store.postgres.tokens import Tokens
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.postgres.writer import Writer
+from plantdesk.store.undo import take_back
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit, Undone
@@ -102,7 +103,7 @@ class PostgresStore(WrittenStore):
             case [Rewrite() as rewriting]:
 
                 def run() -> Applied:
-                    return Rewriting(self._transactions_of_edit(), self._writer, rewriting, source).run()
+                    return LargeEdit(self._transactions_of_edit(), self._writer, rewriting, source).run()
 
                 return self._after_edits(lambda: self._compute(run))
             case [SetTag() | DeleteAll() | RenameTag() | MergeTags() | MergePlants() as edit] if may_be_large(edit):
@@ -149,7 +150,7 @@ class PostgresStore(WrittenStore):
 
         def small(transaction: Transaction) -> Undone | None:
             found[:] = [target(transaction)]
-            return undo(transaction, found[0], source) if found[0].plants <= PAGE else None
+            return take_back(PostgresChange(transaction), found[0], source) if found[0].plants <= PAGE else None
 
         return self._by_size(
             small, lambda: LargeUndo(self._transactions_of_edit(), self._writer, found[0], source).run()

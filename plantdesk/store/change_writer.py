@@ -1,0 +1,186 @@
+"""Before-images, rows and entry of one change, in an open transaction. CONTRIBUTING, "How plants are changed"."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Column, MetaData, String, Table, delete, func, insert, literal, null, select, true, update
+
+from plantdesk.domain.history import Change
+from plantdesk.domain.records import Source
+from plantdesk.store.entries import DESK, LAST_SEQ
+from plantdesk.store.history import EACH, TEXTS
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT
+from plantdesk.store.sql import NO_ROOM
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sqlalchemy import ColumnElement, FromClause, Insert, ScalarSelect, Select, Update
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    from plantdesk.domain.history import ChangeKind
+    from plantdesk.store.database import Database, Runner
+
+#: Plants that make a large change, and whose texts are computed together.
+PAGE = 10_000
+#: Bytes that a before-image takes about, without its texts.
+IMAGE_SIZE = 50
+
+
+class Extent(NamedTuple):
+    """The plants of a change, bytes of their before-images, by how many plants the store grows, and a plant's name."""
+
+    plants: int
+    size: int
+    growth: int = 0
+    name: str | None = None
+
+    def plus(self, more: Extent) -> Extent:
+        """Return the extent with that of other plants of the change."""
+        plants, size, growth, name = more
+        return Extent(self.plants + plants, self.size + size, self.growth + growth, self.name or name)
+
+
+class ChangeEntry(NamedTuple):
+    """An entry of the history that is to be added."""
+
+    source: Source
+    kind: ChangeKind
+    parameters: dict[str, Any]
+    undoes: int | None = None
+
+
+def working_table(name: str, *columns: str, key: str = "id", schema: str | None = None) -> Table:
+    """Return a temporary table, or one of an attached file, of a number or text as the key, and of texts."""
+    text = String(collation="C").with_variant(String(), "sqlite")
+    first = Column(key, PLANT.c.id.type if key == "id" else text, primary_key=True, autoincrement=False)
+    others = (Column(each, text) for each in columns)
+    return Table(name, MetaData(), first, *others, schema=schema, prefixes=[] if schema else ["TEMPORARY"])
+
+
+_CHOSEN = working_table("chosen")
+
+
+def is_in(table: FromClause) -> ColumnElement[bool]:
+    """Return the condition that the id of a plant is in a table."""
+    return PLANT.c.id.in_(select(table.c.id))
+
+
+def image_size(table: Table, database: Database) -> ColumnElement[int]:
+    """Return the bytes that a before-image takes about; a row of `table` has its texts."""
+    texts = (func.coalesce(database.bytes_of(table.c[each]), 0) for each in TEXTS)
+    return sum(texts, start=literal(IMAGE_SIZE))
+
+
+class ChangeWriter(ABC):
+    """One change of the next number, in an open transaction of the caller. The methods raise the driver's errors."""
+
+    #: The desk of a shared store.
+    desk = ""
+
+    def __init__(self, runner: Runner, number: int) -> None:
+        self.runner, self.database, self.number = runner, runner.database, number
+
+    @property
+    @abstractmethod
+    def last_seq(self) -> int:
+        """The largest sequence number ever used."""
+
+    @abstractmethod
+    def next_seq(self, count: int = 1) -> int:
+        """Return the first of so many new sequence numbers."""
+
+    @abstractmethod
+    def last_id(self, count: int) -> int:
+        """Return the id behind which so many new ones follow."""
+
+    @abstractmethod
+    def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
+        """Note that the change is complete; return what keeps ids up to the largest one, or NULL, from being given."""
+
+    def many(self, plants: int) -> AbstractContextManager[object]:  # noqa: ARG002  others need it
+        """Return what lets the database plan the statements of a block, which undo a change of so many plants."""
+        return nullcontext()
+
+    def before_return(self, undone: int, back: Select[Any]) -> None:  # noqa: B027  nothing as a rule
+        """Prepare for the return of plants that the change `undone` has deleted; `back` selects before-images."""
+
+    # --- plants ---
+
+    def collect(self, condition: ColumnElement[bool]) -> Table:
+        """Return a table with the ids of the plants of a condition, until the next call."""
+        self.database.clear(self.runner, _CHOSEN)
+        self.runner.run(insert(_CHOSEN).from_select(["id"], select(PLANT.c.id).where(condition)))
+        self.database.analyze(self.runner, _CHOSEN)
+        return _CHOSEN
+
+    def choose(self, condition: ColumnElement[bool]) -> FromClause:
+        """Return a table of these ids for a statement with its before-images, which finds them only once."""
+        return self.collect(condition)
+
+    def images(self, condition: ColumnElement[bool], *, deletes: bool = False) -> Insert:
+        """Return what stores the before-images of the plants of a condition; one that the change has already stays."""
+        columns = ["change", "plant_id", "after", *EACH, "plant_change"]
+        number = literal(self.number, PLANT.c.change.type)
+        plants = select(number, PLANT.c.id, null() if deletes else number, *(PLANT.c[each] for each in EACH))
+        images = self.database.insert(BEFORE_IMAGE)
+        return _keep_first(images.from_select(columns, plants.add_columns(PLANT.c.change).where(condition)))
+
+    def change(
+        self, condition: ColumnElement[bool], values: dict[str, Any], joined: ColumnElement[bool] | None = None
+    ) -> None:
+        """Give the plants of a condition other values; `joined` is that condition where it joins a table of values."""
+        changed = update(PLANT).where(condition if joined is None else joined)
+        self.database.run_both(self.runner, self.images(condition), changed.values(**values, change=self.number))
+
+    def delete(self, condition: ColumnElement[bool]) -> None:
+        """Delete the plants of a condition."""
+        images = self.images(condition, deletes=True)
+        self.database.run_both(self.runner, images, delete(PLANT).where(condition))
+
+    def add(self, plant_id: int, values: dict[str, Any]) -> None:
+        """Add a plant."""
+        image = self.database.insert(BEFORE_IMAGE).values(change=self.number, plant_id=plant_id, after=self.number)
+        added = {"seq": self.next_seq(), "added_at": self.database.now(), "change": self.number}
+        self.database.run_both(self.runner, _keep_first(image), insert(PLANT).values(id=plant_id, **values, **added))
+
+    # --- the entry ---
+
+    def extent(self, ids: Collection[int] | None = None) -> Extent:
+        """Return the extent of the change, by its before-images; with `ids`, of these plants alone."""
+        image = BEFORE_IMAGE.c
+        of_change = (image.change == self.number) & (
+            true() if ids is None else self.database.among(image.plant_id, ids)
+        )
+        named = select(func.coalesce(image.name, PLANT.c.name, "")).outerjoin_from(
+            BEFORE_IMAGE, PLANT, PLANT.c.id == image.plant_id
+        )
+        size = func.coalesce(func.sum(image_size(BEFORE_IMAGE, self.database)), 0)
+        name = named.where(of_change).limit(1).correlate(None).scalar_subquery()
+        growth = func.count(image.after) - func.count(image.seq)
+        row = self.runner.run(select(func.count(), size, growth, name).where(of_change)).fetchone()
+        return Extent(*row)
+
+    def record(self, entry: ChangeEntry, extent: Extent | None = None) -> Change:
+        """Add the entry of the change, whose before-images are complete, and return it."""
+        extent, image = extent or self.extent(), BEFORE_IMAGE.c
+        source, kind, parameters, undoes = entry
+        of_desk = {DESK: self.desk} if self.desk else {}
+        values = {"number": self.number, "made_at": self.database.now(), "source_id": source.id, "kind": str(kind)}
+        values |= {"parameters": json.dumps(parameters | of_desk | {LAST_SEQ: self.last_seq})}
+        values |= {"plants": extent.plants, "undoes": undoes, "undone": 0, "size": extent.size}
+        of_change = select(func.max(image.plant_id)).where(image.change == self.number, image.plant_id < NO_ROOM)
+        completed = self.complete(extent, of_change.scalar_subquery())
+        inserted = insert(CHANGE).values(values).returning(CHANGE.c.made_at)
+        ((made_at,),) = self.database.run_both(self.runner, completed, inserted).fetchall()
+        by, facts = Source(source.id, source.kind, source.label), json.loads(json.dumps(parameters))
+        return Change(self.number, made_at, by, kind, facts, extent.plants, undoes, desk=self.desk)
+
+
+def _keep_first(images: sqlite.Insert | postgresql.Insert) -> Insert:
+    after = {"after": images.excluded.after}
+    return images.on_conflict_do_update(index_elements=["change", "plant_id"], set_=after)

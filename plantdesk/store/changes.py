@@ -1,0 +1,171 @@
+"""Changes of plants that exist: edits, and edits of whole sets, as one entry of the history.
+
+A change stores each plant as it was before (its before-image) and the version that it has afterwards; CONTRIBUTING,
+"How plants are changed", explains the tables. The functions raise the driver's errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, func, select, true
+
+from plantdesk.domain.edits import (
+    Applied,
+    Delete,
+    DeleteAll,
+    Insert,
+    MergePlants,
+    MergeTags,
+    RenameTag,
+    Rewrite,
+    SetTag,
+    Update,
+    kind_of,
+    parameters_of,
+)
+from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
+from plantdesk.domain.folding import searched
+from plantdesk.store.change_writer import ChangeEntry, is_in, working_table
+from plantdesk.store.conditions import condition_of
+from plantdesk.store.history import TEXTS, text_columns
+from plantdesk.store.models import PLANT
+from plantdesk.store.rewriting import ComputedEdit
+from plantdesk.store.rows import rows_by_id
+
+if TYPE_CHECKING:
+    from sqlalchemy import FromClause
+
+    from plantdesk.domain.edits import Edit
+    from plantdesk.domain.history import Change
+    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.store.change_writer import ChangeWriter, Extent
+
+#: What tags become.
+_REPLACED = working_table("replaced", "new", "searched", key="tag")
+
+
+def make_change(
+    writer: ChangeWriter, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None
+) -> Applied:
+    """Make one change of `edits`; its parameters are by default those of the edits.
+
+    Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError; then nothing may be committed.
+    """
+    for edit in edits:
+        make_edit(writer, edit, source)
+    return Applied(finish(writer, edits, source, writer.extent(), parameters))
+
+
+def finish(
+    writer: ChangeWriter,
+    edits: Sequence[Edit],
+    source: Source,
+    extent: Extent,
+    parameters: dict[str, Any] | None = None,
+) -> Change | None:
+    """Add the entry of the change that `edits` were; None where they changed nothing."""
+    if not extent.plants:
+        return None
+    if parameters is None:
+        parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
+    return writer.record(ChangeEntry(source, kind_of(edits), parameters), extent)
+
+
+def finish_written(
+    writer: ChangeWriter, edit: Edit, source: Source, extent: Extent, left: Collection[int]
+) -> Change | None:
+    """Add the entry of an edit of this extent, after it is made of the plants that are `left` as well."""
+    if left:
+        make_edit(writer, edit, source, left)
+        extent = extent.plus(writer.extent(left))
+    return finish(writer, [edit], source, extent)
+
+
+def make_edit(writer: ChangeWriter, edit: Edit, source: Source, among: Collection[int] | None = None) -> None:
+    """Make an edit as a part of a change, of a set of plants only `among` these ids. Raises as `make_change` does."""
+    if among is not None and isinstance(edit, SetTag | DeleteAll | Rewrite):
+        edit = edit._replace(plants=edit.plants.among({*among}))
+    match edit:
+        case Insert():
+            _insert(writer, edit, source)
+        case Update():
+            _update(writer, edit)
+        case Delete():
+            _current(writer, edit.id, edit.version, edit.name)
+            writer.delete(PLANT.c.id == edit.id)
+        case SetTag():
+            _set_tag(writer, edit)
+        case DeleteAll():
+            chosen = writer.choose(condition_of(edit.plants, writer.database))
+            if among is None and edit.size is not None:
+                _check_size(writer, chosen, edit.size)
+            writer.delete(is_in(chosen))
+        case RenameTag() | MergeTags():
+            _replace_tags(writer, edit, among)
+        case MergePlants() | Rewrite():
+            computed = ComputedEdit(edit)
+            computed.compute(writer)
+            computed.write(writer)
+
+
+def _insert(writer: ChangeWriter, edit: Insert, source: Source) -> None:
+    plant = edit.plant
+    writer.database.check_storable(plant.name, plant.tag, edit.note)
+    if (owner := _row(writer, plant.id)) is not None:
+        raise id_taken(owner, plant.name, plant.tag)
+    writer.add(plant.id, {**_texts(plant.name, plant.tag, edit.note), "source_id": source.id})
+
+
+def _update(writer: ChangeWriter, edit: Update) -> None:
+    row = _current(writer, edit.saw.id, edit.saw.version, edit.saw.name)
+    if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
+        return
+    writer.database.check_storable(edit.name, edit.tag, edit.note)
+    writer.change(PLANT.c.id == row.id, _texts(edit.name, edit.tag, edit.note))
+
+
+def _current(writer: ChangeWriter, plant_id: int, version: int, name: str) -> PlantRow:
+    row = _row(writer, plant_id)
+    if row is None or row.version != version:
+        raise EditConflictError(name, row)
+    return row
+
+
+def _row(writer: ChangeWriter, plant_id: int) -> PlantRow | None:
+    return rows_by_id(writer.runner, [plant_id]).get(plant_id)
+
+
+def _texts(name: str, tag: str | None, note: str | None) -> dict[str, str | None]:
+    return dict(zip(TEXTS, text_columns(name, tag, note), strict=True))
+
+
+# --- edits of whole sets ---
+
+
+def _check_size(writer: ChangeWriter, chosen: FromClause, expected: int) -> None:
+    (found,) = writer.runner.run(select(func.count()).select_from(chosen)).fetchone()
+    if found != expected:
+        raise SelectionChangedError(expected, found)
+
+
+def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
+    plants, tag = edit
+    writer.database.check_storable(tag)
+    chosen = writer.choose(and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag)))
+    writer.change(is_in(chosen), {"tag": tag, "searched_tag": tag and searched(tag)})
+
+
+def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags, among: Collection[int] | None) -> None:
+    """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
+    tag, database = PLANT.c.tag, writer.database
+    known = select(tag).where(tag.is_not(None)).distinct()
+    tags = edit.mapping(lambda: [each for (each,) in writer.runner.run(known).fetchall()])
+    tags = {each: new for each, new in tags.items() if database.storable(each)}
+    database.check_storable(*tags.values())
+    database.clear(writer.runner, _REPLACED)
+    database.fill(writer.runner, _REPLACED, ((each, new, new and searched(new)) for each, new in tags.items()))
+    plants = true() if among is None else database.among(PLANT.c.id, among)
+    values = {"tag": _REPLACED.c.new, "searched_tag": _REPLACED.c.searched}
+    writer.change(and_(tag.in_(select(_REPLACED.c.tag)), plants), values, and_(tag == _REPLACED.c.tag, plants))

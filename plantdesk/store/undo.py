@@ -1,0 +1,216 @@
+"""Which change is taken back, and how: undo and redo. The functions raise the driver's errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, case, delete, exists, func, insert, literal, not_, select, update
+
+from plantdesk.domain.edits import Undone
+from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
+from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.store.change_writer import ChangeEntry
+from plantdesk.store.database import VERSION
+from plantdesk.store.entries import read_change
+from plantdesk.store.history import EACH, TEXTS
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import ColumnElement, Select
+
+    from plantdesk.domain.records import Source
+    from plantdesk.store.change_writer import ChangeWriter, Extent
+    from plantdesk.store.database import Runner
+
+    #: Gets the entry of an undo.
+    Outcome = Callable[[Change], Undone]
+
+#: Ids of skipped plants, and of plants brought back, that an undo lists.
+_MAX_LISTED = 100
+
+#: Before-images of the change that is taken back, and of the undo.
+FORMER, OWN = BEFORE_IMAGE.alias("x"), BEFORE_IMAGE.alias("u")
+#: The version of a plant that a before-image has.
+VERSION_BEFORE: ColumnElement[int] = case((FORMER.c.plant_change > 0, FORMER.c.plant_change), else_=-FORMER.c.seq)
+_ROW = ["id", *EACH, "change"]
+_NO_CHANGE = Text("There is no change to undo. A plant that was added is removed by `plantdesk delete ID`.")
+
+
+def undo_target(runner: Runner, change: Change | int | None) -> Change:
+    """Return a change as it is stored, or that of a number. Raises NothingToUndoError where it is another one.
+
+    None: the latest that is not undone, or its latest redo where only that can be undone.
+    """
+    if not isinstance(change, Change):
+        return read_change(runner, _latest(runner) if change is None else change)
+    found = read_change(runner, change.number)
+    change.check_same(found)
+    return found
+
+
+def _latest(runner: Runner) -> int:
+    change = CHANGE.c
+    number = _target(runner, change.undoes.is_(None) & (change.kind != str(ChangeKind.UNDO)), _NO_CHANGE)
+    if runner.run(select(change.size).where(change.number == number)).fetchone() != (None,):
+        return number
+    can_be_undone = (change.undone == 0) & change.size.is_not(None)
+    later_ones = select(change.number, change.undoes, can_be_undone).where(
+        change.number > number, change.undoes.is_not(None)
+    )
+    is_redo, latest = {number: True}, number
+    for later, undoes, can_undo in runner.run(later_ones.order_by(change.number)):
+        if undoes in is_redo:
+            is_redo[later] = not is_redo[undoes]
+            latest = later if is_redo[later] and can_undo else latest
+    return latest
+
+
+def redo_target(runner: Runner) -> Change:
+    """Return the latest undo that is in force, if nothing else was changed since. Raises NothingToUndoError."""
+    undo = _target(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
+    since = select(func.max(CHANGE.c.number)).where(CHANGE.c.undoes.is_(None), CHANGE.c.number > undo)
+    (later,) = runner.run(since).fetchone()
+    if later is not None:
+        reason = Text("There is a later change: {title}. To redo what was before it, type: plantdesk undo {undo}")
+        raise NothingToUndoError(reason, title=read_change(runner, later).title, undo=undo)
+    return read_change(runner, undo)
+
+
+def _target(runner: Runner, condition: ColumnElement[bool], none: Text) -> int:
+    (number,) = runner.run(select(func.max(CHANGE.c.number)).where(CHANGE.c.undone == 0, condition)).fetchone()
+    if number is None:
+        raise NothingToUndoError(none)
+    return int(number)
+
+
+def take_back(writer: ChangeWriter, change: Change, source: Source) -> Undone:
+    """Take back a change. Raises NothingToUndoError and UndoConflictError."""
+    return record_undo(writer, change, source, bring_back(writer, change))
+
+
+def record_undo(
+    writer: ChangeWriter, undone: Change, source: Source, outcome: Outcome, extent: Extent | None = None
+) -> Undone:
+    """Add the entry of an undo that has brought plants back."""
+    kind, parameters = undone.taken_back()
+    return outcome(writer.record(ChangeEntry(source, kind, parameters, undone.number), extent))
+
+
+def bring_back(writer: ChangeWriter, undone: Change) -> Outcome:
+    """Bring the plants of a change back as they were, as the writer's change, and mark the former as undone.
+
+    Return what makes the outcome of the entry of the undo. Raises NothingToUndoError, also where the before-images, of
+    another program, break a rule of the tables, and UndoConflictError.
+    """
+    undone.taken_back()
+    try:
+        with writer.many(undone.plants):
+            return _Undo(writer, undone).bring_back()
+    except writer.database.integrity_error as error:
+        raise NothingToUndoError(Text("There is no valid state before this: {title}."), title=undone.title) from error
+
+
+class _Undo:
+    """Takes one change back."""
+
+    def __init__(self, writer: ChangeWriter, undone: Change) -> None:
+        self._writer, self._undone = writer, undone
+        self._number = literal(writer.number, PLANT.c.change.type)
+        self._is_former = FORMER.c.change == undone.number
+        #: The before-images that the undo brings back.
+        own = and_(OWN.c.plant_id == FORMER.c.plant_id, OWN.c.change == writer.number)
+        self._back = select(FORMER.c.plant_id).join(OWN, own).where(self._is_former, FORMER.c.seq.is_not(None))
+        other = PLANT.alias("other")
+        same = (func.coalesce(other.c[each], "") == func.coalesce(FORMER.c[each], "") for each in TEXTS[:3])
+        #: Deleted plants whose ids others have now; not those that are there again with the same texts.
+        self._displaced = (
+            select(FORMER.c.plant_id)
+            .join(other, other.c.id == FORMER.c.plant_id)
+            .where(self._is_former, FORMER.c.after.is_(None), FORMER.c.seq.is_not(None), not_(and_(*same)))
+        )
+
+    def bring_back(self) -> Outcome:
+        undone = self._undone
+        restored = self._restore()
+        first, moved = self._move() if restored < undone.plants else (0, 0)
+        if restored + moved == 0:
+            raise UndoConflictError(undone.plain_title, undone.plants, is_redo=undone.kind is ChangeKind.UNDO)
+        _mark(self._writer.runner, undone.number)
+        skipped = max(0, undone.plants - restored - moved)
+        old = self._ids(self._displaced.order_by(FORMER.c.plant_id).limit(_MAX_LISTED)) if moved else ()
+        moved_ids = tuple(zip(old, range(first, first + len(old)), strict=True))
+        back = self._ids(self._back.limit(_MAX_LISTED + 1))
+        ids = (*back, *(new for _, new in moved_ids)) if len(back) + moved <= _MAX_LISTED else ()
+        skipped_ids = self._skipped(moved) if skipped else ()
+        return lambda change: Undone(change, skipped, skipped_ids, ids, moved, moved_ids)
+
+    def _run(self, statement: Any) -> Any:  # noqa: ANN401  a cursor of the driver
+        return self._writer.runner.run(statement)
+
+    def _ids(self, statement: Select[tuple[int]]) -> tuple[int, ...]:
+        return tuple(value for (value,) in self._run(statement).fetchall())
+
+    def _restore(self) -> int:
+        """Give the plants that nothing has changed since their former rows; return their number.
+
+        Most plants are there, with the same `seq`: to give them their texts takes half as long as to exchange the rows.
+        """
+        plants: int = self._run(self._images()).rowcount
+        (present,) = self._run(select(func.count(OWN.c.seq)).where(OWN.c.change == self._writer.number)).fetchone()
+        is_same = (PLANT.c[each] == FORMER.c[each] for each in EACH[len(TEXTS) :])
+        is_unchanged = and_(PLANT.c.id == FORMER.c.plant_id, self._is_former, FORMER.c.after == VERSION)
+        texts = {each: FORMER.c[each] for each in TEXTS}
+        give_back = update(PLANT).where(is_unchanged, *is_same).values(**texts, change=FORMER.c.plant_change)
+        changed = self._run(give_back).rowcount if present else 0
+        if changed < present:
+            ids = select(FORMER.c.plant_id).join(PLANT, PLANT.c.id == FORMER.c.plant_id)
+            ids = ids.where(self._is_former, FORMER.c.after == VERSION)
+            self._run(delete(PLANT).where(PLANT.c.id.in_(ids.correlate(None))))
+        if changed < plants:
+            self._writer.before_return(self._undone.number, self._back)
+            row = self._back.add_columns(*(FORMER.c[each] for each in (*EACH, "plant_change")))
+            is_gone = not_(exists().where(PLANT.c.id == FORMER.c.plant_id).correlate(FORMER))
+            self._run(insert(PLANT).from_select(_ROW, row.where(is_gone) if changed else row))
+        return plants
+
+    def _images(self) -> Any:  # noqa: ANN401  an insert of any type
+        """Return what stores the present state of those plants of the change that nothing has changed since."""
+        columns = (self._number, FORMER.c.plant_id, VERSION_BEFORE, *(PLANT.c[each] for each in EACH), PLANT.c.change)
+        is_gone = VERSION.is_(None) & FORMER.c.after.is_(None)
+        images = select(*columns).outerjoin_from(FORMER, PLANT, PLANT.c.id == FORMER.c.plant_id)
+        images = images.where(self._is_former, func.coalesce(FORMER.c.after == VERSION, is_gone))
+        return insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after", *EACH, "plant_change"], images)
+
+    def _skipped(self, moved: int) -> tuple[int, ...]:
+        is_own = exists().where(OWN.c.change == self._writer.number, OWN.c.plant_id == FORMER.c.plant_id)
+        skipped = select(FORMER.c.plant_id).where(self._is_former, not_(is_own.correlate(FORMER)))
+        if moved:
+            skipped = skipped.where(FORMER.c.plant_id.not_in(self._displaced.correlate(None)))
+        return self._ids(skipped.limit(_MAX_LISTED))
+
+    def _move(self) -> tuple[int, int]:
+        """Bring deleted plants whose ids are in use back under new ids; return the first of these and their number."""
+        (count,) = self._ids(self._displaced.with_only_columns(func.count()))
+        if not count:
+            return 0, 0
+        seq, first = self._writer.next_seq(count), self._writer.last_id(count) + 1
+        place = func.row_number().over(order_by=FORMER.c.plant_id) - 1
+        texts, number = (FORMER.c[each] for each in TEXTS), PLANT.c.id.type
+        columns = (literal(first, number) + place, *texts, literal(seq, number) + place)
+        rows = self._displaced.with_only_columns(*columns, FORMER.c.added_at, FORMER.c.source_id, self._number)
+        self._run(insert(PLANT).from_select(_ROW, rows))
+        images = select(self._number, PLANT.c.id, self._number).where(PLANT.c.id.between(first, first + count - 1))
+        self._run(insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after"], images))
+        return first, count
+
+
+def _mark(runner: Runner, number: int) -> None:
+    """Mark a change as undone; what it undoes itself is in force again, and so on."""
+    undoes: int | None = number
+    later, is_undone = number + 1, True
+    while undoes is not None and undoes < later:  # else another program wrote it
+        marked = update(CHANGE).where(CHANGE.c.number == undoes).values(undone=int(is_undone))
+        row = runner.run(marked.returning(CHANGE.c.undoes)).fetchone()
+        later, undoes, is_undone = undoes, row and row[0], not is_undone
