@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Column, MetaData, String, Table, delete, func, insert, literal, null, select, true, update
+from sqlalchemy import Column, MetaData, String, Table, bindparam, delete, func, insert, literal, null, select, update
 
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
@@ -152,18 +153,10 @@ class ChangeWriter(ABC):
 
     def extent(self, ids: Collection[int] | None = None) -> Extent:
         """Return the extent of the change, by its before-images; with `ids`, of these plants alone."""
-        image = BEFORE_IMAGE.c
-        of_change = (image.change == self.number) & (
-            true() if ids is None else self.database.among(image.plant_id, ids)
-        )
-        named = select(func.coalesce(image.name, PLANT.c.name, "")).outerjoin_from(
-            BEFORE_IMAGE, PLANT, PLANT.c.id == image.plant_id
-        )
-        size = func.coalesce(func.sum(image_size(BEFORE_IMAGE, self.database)), 0)
-        name = named.where(of_change).limit(1).correlate(None).scalar_subquery()
-        growth = func.count(image.after) - func.count(image.seq)
-        row = self.runner.run(select(func.count(), size, growth, name).where(of_change)).fetchone()
-        return Extent(*row)
+        extent = _extent(self.database)
+        if ids is not None:
+            extent = extent.where(self.database.among(BEFORE_IMAGE.c.plant_id, ids))
+        return Extent(*self.runner.run(extent, number=self.number).fetchone())
 
     def record(self, entry: ChangeEntry, extent: Extent | None = None) -> Change:
         """Add the entry of the change, whose before-images are complete, and return it."""
@@ -179,6 +172,18 @@ class ChangeWriter(ABC):
         ((made_at,),) = self.database.run_both(self.runner, completed, inserted).fetchall()
         by, facts = Source(source.id, source.kind, source.label), json.loads(json.dumps(parameters))
         return Change(self.number, made_at, by, kind, facts, extent.plants, undoes, desk=self.desk)
+
+
+@cache
+def _extent(database: Database) -> Select[Any]:
+    image = BEFORE_IMAGE.c
+    is_of_change = image.change == bindparam("number")
+    named = select(func.coalesce(image.name, PLANT.c.name, "")).outerjoin_from(
+        BEFORE_IMAGE, PLANT, PLANT.c.id == image.plant_id
+    )
+    name = named.where(is_of_change).limit(1).correlate(None).scalar_subquery()
+    size = func.coalesce(func.sum(image_size(BEFORE_IMAGE, database)), 0)
+    return select(func.count(), size, func.count(image.after) - func.count(image.seq), name).where(is_of_change)
 
 
 def _keep_first(images: sqlite.Insert | postgresql.Insert) -> Insert:

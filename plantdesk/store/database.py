@@ -6,15 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import case, text
+from sqlalchemy.sql.elements import ClauseElement
 
 from plantdesk.store.models import PLANT
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Table, Update
     from sqlalchemy.dialects import postgresql, sqlite
-    from sqlalchemy.sql.elements import ClauseElement
 
 
 #: The version of a plant: the last change that touched it, or its negative sequence number.
@@ -38,10 +39,17 @@ class Database(ABC):
     #: Returns an insert that can say what happens where there is such a row already.
     insert: Callable[[Table], sqlite.Insert | postgresql.Insert]
 
+    def __init__(self) -> None:
+        #: As long as a statement is there: those of modules are compiled once.
+        self._compiled = WeakKeyDictionary[ClauseElement, tuple[str, dict[str, Any]]]()
+
     def compiled(self, statement: ClauseElement) -> tuple[str, dict[str, Any]]:
         """Return a statement as the driver takes it, and the values of its parameters."""
-        compiled = statement.compile(dialect=self.dialect, compile_kwargs={"render_postcompile": True})
-        return compiled.string, compiled.params or {}  # a definition has no parameters
+        if (found := self._compiled.get(statement)) is None:
+            compiled = statement.compile(dialect=self.dialect, compile_kwargs={"render_postcompile": True})
+            found = compiled.string, compiled.params or {}  # a definition has no parameters
+            self._compiled[statement] = found
+        return found
 
     @abstractmethod
     def storable(self, *texts: str | None) -> bool:

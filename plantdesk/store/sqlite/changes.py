@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FULL_IMAGE_SIZE", "IMAGE_SIZE", "Extent"]
 
+_LARGEST_SEQ = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
+_KEEP_SEQ = update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)
 #: Bytes that a before-image takes about with the texts of a plant, as SQL.
 FULL_IMAGE_SIZE = str(
     image_size(PLANT, SqliteDatabase()).compile(dialect=SqliteDatabase.dialect, compile_kwargs={"literal_binds": True})
@@ -93,8 +95,7 @@ class SqliteChange(ChangeWriter):
 
 def begin(connection: sqlite3.Connection) -> int:
     """Return the number of the next change, and make sure that no `seq` of a plant that it deletes is used again."""
-    largest = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
-    runner(connection).run(update(STORE).where(STORE.c.last_seq < largest).values(last_seq=largest))
+    runner(connection).run(_KEEP_SEQ)
     return last_number(connection) + 1
 
 
