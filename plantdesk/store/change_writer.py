@@ -20,7 +20,7 @@ from plantdesk.store.sql import NO_ROOM
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlalchemy import ColumnElement, FromClause, Insert, ScalarSelect, Select, Update
+    from sqlalchemy import ColumnElement, Insert, ScalarSelect, Select, Update
     from sqlalchemy.dialects import postgresql, sqlite
 
     from plantdesk.domain.history import ChangeKind
@@ -66,7 +66,7 @@ def working_table(name: str, *columns: str, key: str = "id", schema: str | None 
 _CHOSEN = working_table("chosen")
 
 
-def is_in(table: FromClause) -> ColumnElement[bool]:
+def is_in(table: Table) -> ColumnElement[bool]:
     """Return the condition that the id of a plant is in a table."""
     return PLANT.c.id.in_(select(table.c.id))
 
@@ -119,9 +119,9 @@ class ChangeWriter(ABC):
         self.database.analyze(self.runner, _CHOSEN)
         return _CHOSEN
 
-    def choose(self, condition: ColumnElement[bool]) -> FromClause:
-        """Return a table of these ids for a statement with its before-images, which finds them only once."""
-        return self.collect(condition)
+    def choose(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+        """Return a condition of the same plants, for statements that find them once."""
+        return is_in(self.collect(condition))
 
     def images(self, condition: ColumnElement[bool], *, deletes: bool = False) -> Insert:
         """Return what stores the before-images of the plants of a condition; one that the change has already stays."""
@@ -131,12 +131,10 @@ class ChangeWriter(ABC):
         images = self.database.insert(BEFORE_IMAGE)
         return _keep_first(images.from_select(columns, plants.add_columns(PLANT.c.change).where(condition)))
 
-    def change(
-        self, condition: ColumnElement[bool], values: dict[str, Any], joined: ColumnElement[bool] | None = None
-    ) -> None:
-        """Give the plants of a condition other values; `joined` is that condition where it joins a table of values."""
-        changed = update(PLANT).where(condition if joined is None else joined)
-        self.database.run_both(self.runner, self.images(condition), changed.values(**values, change=self.number))
+    def change(self, condition: ColumnElement[bool], values: dict[str, Any]) -> None:
+        """Give the plants of a condition, which may join a table, other values."""
+        changed = update(PLANT).where(condition).values(**values, change=self.number)
+        self.database.run_both(self.runner, self.images(condition), changed)
 
     def delete(self, condition: ColumnElement[bool]) -> None:
         """Delete the plants of a condition."""

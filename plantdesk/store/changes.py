@@ -27,7 +27,7 @@ from plantdesk.domain.edits import (
 )
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
 from plantdesk.domain.folding import searched
-from plantdesk.store.change_writer import ChangeEntry, is_in, working_table
+from plantdesk.store.change_writer import ChangeEntry, working_table
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.history import TEXTS, text_columns
 from plantdesk.store.models import PLANT
@@ -35,7 +35,7 @@ from plantdesk.store.rewriting import ComputedEdit
 from plantdesk.store.rows import rows_by_id
 
 if TYPE_CHECKING:
-    from sqlalchemy import FromClause
+    from sqlalchemy import ColumnElement
 
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.history import Change
@@ -101,7 +101,7 @@ def make_edit(writer: ChangeWriter, edit: Edit, source: Source, among: Collectio
             chosen = writer.choose(condition_of(edit.plants, writer.database))
             if among is None and edit.size is not None:
                 _check_size(writer, chosen, edit.size)
-            writer.delete(is_in(chosen))
+            writer.delete(chosen)
         case RenameTag() | MergeTags():
             _replace_tags(writer, edit, among)
         case MergePlants() | Rewrite():
@@ -144,8 +144,8 @@ def _texts(name: str, tag: str | None, note: str | None) -> dict[str, str | None
 # --- edits of whole sets ---
 
 
-def _check_size(writer: ChangeWriter, chosen: FromClause, expected: int) -> None:
-    (found,) = writer.runner.run(select(func.count()).select_from(chosen)).fetchone()
+def _check_size(writer: ChangeWriter, chosen: ColumnElement[bool], expected: int) -> None:
+    (found,) = writer.runner.run(select(func.count(PLANT.c.id)).where(chosen)).fetchone()
     if found != expected:
         raise SelectionChangedError(expected, found)
 
@@ -154,7 +154,7 @@ def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
     plants, tag = edit
     writer.database.check_storable(tag)
     chosen = writer.choose(and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag)))
-    writer.change(is_in(chosen), {"tag": tag, "searched_tag": tag and searched(tag)})
+    writer.change(chosen, {"tag": tag, "searched_tag": tag and searched(tag)})
 
 
 def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags, among: Collection[int] | None) -> None:
@@ -168,4 +168,4 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags, among: Coll
     database.fill(writer.runner, _REPLACED, ((each, new, new and searched(new)) for each, new in tags.items()))
     plants = true() if among is None else database.among(PLANT.c.id, among)
     values = {"tag": _REPLACED.c.new, "searched_tag": _REPLACED.c.searched}
-    writer.change(and_(tag.in_(select(_REPLACED.c.tag)), plants), values, and_(tag == _REPLACED.c.tag, plants))
+    writer.change(and_(tag == _REPLACED.c.tag, plants), values)

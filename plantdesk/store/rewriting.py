@@ -88,8 +88,7 @@ class ComputedEdit:
         """Write what was computed, but for plants that others have added or changed since."""
         self._find_touched(writer, *self._state)
         new, is_untouched = self._rewritten.c, not_(exists().where(_TOUCHED.c.id == PLANT.c.id))
-        joined = and_(PLANT.c.id == new.id, is_untouched)
-        writer.change(and_(is_in(self._rewritten), is_untouched), {each: new[each] for each in TEXTS}, joined)
+        writer.change(and_(PLANT.c.id == new.id, is_untouched), {each: new[each] for each in TEXTS})
         writer.delete(is_in(self._deleted))
 
     def left(self, writer: ChangeWriter) -> set[int]:

@@ -20,7 +20,7 @@ from plantdesk.store.undo import redo_target, undo_target
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import ColumnElement, FromClause, ScalarSelect, Update
+    from sqlalchemy import ColumnElement, ScalarSelect, Update
 
     from plantdesk.domain.edits import Applied, Edit
     from plantdesk.domain.history import Change
@@ -60,9 +60,9 @@ class PostgresChange(ChangeWriter):
         return update(_STATE).values(last_id=func.greatest(_STATE.c.last_id, largest_id))
 
     @override
-    def choose(self, condition: ColumnElement[bool]) -> FromClause:
-        """Return a part of the statement itself, which takes no round trip of its own."""
-        return select(PLANT.c.id).where(condition).cte("chosen")
+    def choose(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+        """Join a part of the statement itself, which takes no round trip of its own."""
+        return PLANT.c.id == select(PLANT.c.id).where(condition).cte("chosen").c.id
 
     @override
     @contextmanager
