@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Table, Update
     from sqlalchemy.dialects import postgresql, sqlite
 
-
 #: The version of a plant: the last change that touched it, or its negative sequence number.
 VERSION: ColumnElement[int] = case((PLANT.c.change > 0, PLANT.c.change), else_=-PLANT.c.seq)
+#: The schema of temporary tables in statements; each database has another name for it.
+TEMPORARY = "temporary"
 
 
 class StoreState(NamedTuple):
@@ -34,6 +35,8 @@ class Database(ABC):
     """A database: the dialect in which statements are compiled for its driver, and expressions of its own."""
 
     dialect: Dialect
+    #: Its name of the schema `TEMPORARY`.
+    temporary: str
     #: What the driver raises where rows break a rule of the tables.
     integrity_error: type[Exception]
     #: Returns an insert that can say what happens where there is such a row already.
@@ -46,7 +49,12 @@ class Database(ABC):
     def compiled(self, statement: ClauseElement) -> tuple[str, dict[str, Any]]:
         """Return a statement as the driver takes it, and the values of its parameters."""
         if (found := self._compiled.get(statement)) is None:
-            compiled = statement.compile(dialect=self.dialect, compile_kwargs={"render_postcompile": True})
+            compiled = statement.compile(
+                dialect=self.dialect,
+                schema_translate_map={TEMPORARY: self.temporary},
+                render_schema_translate=True,
+                compile_kwargs={"render_postcompile": True},
+            )
             found = compiled.string, compiled.params or {}  # a definition has no parameters
             self._compiled[statement] = found
         return found
@@ -72,6 +80,10 @@ class Database(ABC):
         """Return the number of bytes of a text."""
 
     @abstractmethod
+    def now(self) -> ColumnElement[int]:
+        """Return the present time in milliseconds since 1970, UTC, by the clock that all who write to a store share."""
+
+    @abstractmethod
     def source_key(self) -> ColumnElement[Any]:
         """Return the key that sorts plants by the kinds and labels of their sources."""
 
@@ -80,10 +92,6 @@ class Database(ABC):
         """Return the present state of a store."""
 
     # --- writing ---
-
-    @abstractmethod
-    def now(self) -> ColumnElement[int]:
-        """Return the present time in milliseconds since 1970, UTC."""
 
     @abstractmethod
     def clear(self, runner: Runner, table: Table) -> None:

@@ -35,6 +35,7 @@ class PostgresDatabase(Database):
     dialect = psycopg.dialect()  # type: ignore[no-untyped-call]
     integrity_error = errors.IntegrityError
     insert = staticmethod(postgresql.insert)
+    temporary = "pg_temp"
 
     @override
     def storable(self, *texts: str | None) -> bool:
@@ -59,6 +60,10 @@ class PostgresDatabase(Database):
         return func.octet_length(column)
 
     @override
+    def now(self) -> ColumnElement[int]:
+        return literal_column(NOW, PLANT.c.added_at.type)
+
+    @override
     def source_key(self) -> ColumnElement[Any]:
         return literal_column(_SOURCE_KEY)
 
@@ -66,10 +71,6 @@ class PostgresDatabase(Database):
     def state(self, runner: Runner) -> StoreState:
         row = execute(runner.connection, "SELECT identity, last_seq, last_change FROM state").fetchone()
         return StoreState(*(row or ("", 0, 0)))
-
-    @override
-    def now(self) -> ColumnElement[int]:
-        return literal_column(NOW)
 
     @override
     def clear(self, runner: Runner, table: Table) -> None:

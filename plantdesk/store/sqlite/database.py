@@ -30,6 +30,7 @@ class SqliteDatabase(Database):
     dialect = sqlite.dialect(paramstyle="named")
     integrity_error = sqlite3.IntegrityError
     insert = staticmethod(sqlite.insert)
+    temporary = "other"  # `files.table_file`
 
     @override
     def storable(self, *texts: str | None) -> bool:
@@ -48,6 +49,10 @@ class SqliteDatabase(Database):
         return func.length(cast(column, LargeBinary))
 
     @override
+    def now(self) -> ColumnElement[int]:
+        return literal(now_ms(), PLANT.c.added_at.type)
+
+    @override
     def source_key(self) -> ColumnElement[Any]:
         key = select(SOURCE.c.kind + SEPARATOR + SOURCE.c.label).where(SOURCE.c.id == PLANT.c.source_id)
         return key.correlate(PLANT).scalar_subquery()
@@ -56,10 +61,6 @@ class SqliteDatabase(Database):
     def state(self, runner: Runner) -> StoreState:
         (identity,) = runner.connection.execute("SELECT identity FROM store").fetchone() or ("",)
         return StoreState(identity, last_seq(runner.connection), last_number(runner.connection))
-
-    @override
-    def now(self) -> ColumnElement[int]:
-        return literal(now_ms())
 
     @override
     def clear(self, runner: Runner, table: Table) -> None:

@@ -1,0 +1,329 @@
+"""Imports into every kind of store: rows are collected in tables of their own, and compared and written from there.
+
+Only the last step keeps others from writing, one transaction. What was committed since the comparison and touches a row
+of the import makes it compare again.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import delete, exists, func, insert, literal, or_, select, true, union, update
+from sqlalchemy.schema import Column, CreateTable, MetaData, Table
+from sqlalchemy.types import Boolean, Text
+from typing_extensions import override
+
+from plantdesk.domain.edits import Applied
+from plantdesk.domain.errors import StoreBusyError, StoreError
+from plantdesk.domain.history import parameter
+from plantdesk.domain.import_batches import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
+from plantdesk.domain.protocols import PlantImport
+from plantdesk.domain.records import Source, SourceKind
+from plantdesk.store.database import TEMPORARY, Runner
+from plantdesk.store.history import TEXTS, text_columns
+from plantdesk.store.models import BEFORE_IMAGE, PLANT
+from plantdesk.store.sources import add_source
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, FromClause, Insert, Select, Update
+
+    from plantdesk.domain.history import Change
+    from plantdesk.domain.import_batches import ImportBatch
+    from plantdesk.store.database import StoreState
+
+    #: Place, file, line, id, and texts as in `TEXTS`.
+    GivenRow = tuple[int | str | None, ...]
+    Progress = Callable[[int, int], None]
+
+#: Comparisons of one import, repeated where another writer has changed its plants meanwhile.
+_MAX_TRIES = 20
+#: Rows that are written between two reports of progress, and conflicts that are read together.
+_PART_SIZE, _PAGE = 50_000, 5_000
+
+_NUMBER = PLANT.c.id.type
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+_METADATA = MetaData(schema=TEMPORARY)
+
+
+def _table(name: str, key: str, /, **types: Any) -> Table:  # noqa: ANN401  mypy does not take what `with_variant` returns
+    columns = (Column(each, type_) for each, type_ in types.items())
+    return Table(name, _METADATA, Column(key, _NUMBER, primary_key=True, autoincrement=False), *columns)
+
+
+#: The rows; those that are not new, with the `earlier` row that has the id where no plant does; those that get an id
+#: from the store: the `nth` after the largest; and for each plant that is replaced the last row with its id.
+_GIVEN = _table("given", "place", file=_NUMBER, line=_NUMBER, id=_NUMBER, **dict.fromkeys(TEXTS, _TEXT))
+_KNOWN = _table("known", "place", conflicts=Boolean(), owner=_TEXT, earlier=_NUMBER)
+_FRESH = _table("fresh", "place", nth=_NUMBER)
+_REPLACING = _table("replacing", "id", place=_NUMBER)
+_COMPARED = (_KNOWN, _FRESH, _REPLACING)
+
+_given, _known = _GIVEN.c, _KNOWN.c
+_earlier = _GIVEN.alias("earlier_row")
+_is_known = exists().where(_known.place == _given.place)
+
+
+def _known_rows(*columns: Any) -> Select[Any]:  # noqa: ANN401  columns and functions
+    return select(*columns).join_from(_KNOWN, _GIVEN, _given.place == _known.place)
+
+
+_COUNTS = _known_rows(
+    func.count(),
+    func.count().filter(~_known.conflicts),
+    func.count().filter(_known.conflicts),
+    func.count(_given.id.distinct()).filter(_known.conflicts, _known.earlier.is_(None)),
+)
+_CONFLICTS = (
+    _known_rows(_known.place, *(_given[each] for each in ImportRow._fields), _known.owner)
+    .add_columns(_earlier.c.file, _earlier.c.line)
+    .outerjoin(_earlier, _earlier.c.place == _known.earlier)
+    .where(_known.conflicts)
+    .order_by(_known.place)
+    .limit(_PAGE)
+)
+#: Of several rows with one id the last replaces the others, also when it is as the plant was before.
+_LAST_WINS = (
+    update(_KNOWN)
+    .values(conflicts=true())
+    .where(
+        ~_known.conflicts,
+        _known.place.in_(select(_given.place).where(_given.id.in_(_known_rows(_given.id).where(_known.conflicts)))),
+    )
+)
+_FIND_REPLACING = insert(_REPLACING).from_select(
+    ["id", "place"], _known_rows(_given.id, func.max(_given.place)).where(_known.conflicts).group_by(_given.id)
+)
+
+
+class StaleError(Exception):
+    """The store has changed since the comparison."""
+
+
+class ImportTransaction(NamedTuple):
+    """The transaction of the last step, which makes the change of a number."""
+
+    runner: Runner
+    number: int
+    #: Returns the id behind which so many follow that neither a plant nor a row has.
+    last_id: Callable[[int], int]
+    #: Stores the before-images of the plants that an SQL condition selects.
+    keep_images: Callable[[str], object]
+    #: Adds the entry of the change, which has added so many plants.
+    record: Callable[[Source, dict[str, Any], int], Change]
+
+
+class StoreImport(PlantImport, ABC):
+    """An import. A kind of store has the connection of its tables, and the transaction of the last step."""
+
+    def __init__(self, runner: Runner) -> None:
+        """Make the tables. Raises the driver's errors."""
+        self._runner = runner
+        self._lock = threading.Lock()
+        self._is_cancelled = False
+        #: The connection that is used just now.
+        self._at_work: Any = None
+        self._rows = 0
+        for table in (_GIVEN, *_COMPARED):
+            runner.run(CreateTable(table))
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[object]:
+        """Return a transaction on the connection of the tables. Its block raises StoreError and InterruptedError."""
+
+    @abstractmethod
+    def _load(self, rows: Iterable[GivenRow]) -> None:
+        """Fill the table of the given rows."""
+
+    def _analyze(self, *tables: str) -> None:
+        """Let the database know how many rows are in tables, where that does not go by itself."""
+
+    @abstractmethod
+    def _write(self, step: Callable[[ImportTransaction], Applied]) -> Applied:
+        """Take a step in a transaction that keeps others from writing. Raises StaleError, StoreError as well."""
+
+    @abstractmethod
+    def _interrupt(self, connection: Any) -> None:  # noqa: ANN401  of the driver
+        """Interrupt what a connection does, without waiting for it."""
+
+    @override
+    def add(self, batch: ImportBatch) -> None:
+        file, lines, *columns = batch
+        places = range(self._rows + 1, self._rows + 1 + len(lines))
+        rows = zip(places, lines, *columns, strict=True)
+        with self._work():
+            self._load((place, file, line, each, *text_columns(*texts)) for place, line, each, *texts in rows)
+        self._rows += len(lines)
+
+    @override
+    def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
+        self._on_conflict = on_conflict
+        self._fields = [each for each in ("name", "tag", "note") if each in {"name", *fields}]
+        with self._work() as runner:
+            state = runner.database.state(runner)
+            self._analyze(_GIVEN.name)
+            for statement in _comparison(on_conflict, self._fields):
+                runner.run(statement)
+            self._analyze(*(each.name for each in _COMPARED))
+            known, *counts = runner.run(_COUNTS).fetchone()
+        self._state, self._counts = state, ImportCounts(self._rows - known, *counts)
+        return self._counts
+
+    @override
+    def conflicts(self) -> Iterator[ImportConflict]:
+        rows = [(0,)]
+        while rows:
+            with self._work() as runner:
+                rows = runner.run(_CONFLICTS.where(_known.place > rows[-1][0])).fetchall()
+            for _, *values, owner, file, line in rows:
+                yield ImportConflict(ImportRow(*values), owner, None if file is None else (file, line))
+
+    @override
+    def apply(self, label: str, progress: Progress | None = None) -> Applied:
+        for _ in range(_MAX_TRIES):
+            if self._counts.clashing and self._on_conflict is OnConflict.REFUSE:
+                raise ImportConflictError(self._counts.clashing)
+            if not self._counts.new and (not self._counts.clashing or self._on_conflict is OnConflict.SKIP):
+                return Applied(None)
+            try:
+                return self._write(partial(self._change, label, progress))
+            except StaleError:
+                self.compare(self._on_conflict, self._fields)
+        raise StoreBusyError
+
+    @override
+    def cancel(self) -> None:
+        with self._lock:
+            self._is_cancelled = True
+            if self._at_work is not None:
+                self._interrupt(self._at_work)
+
+    @contextmanager
+    def _work(self) -> Iterator[Runner]:
+        """Use the tables, which takes no lock of the store."""
+        with self._using(self._runner.connection), self._transaction():
+            yield self._runner
+
+    @contextmanager
+    def _using(self, connection: object) -> Iterator[None]:
+        """Let `cancel` interrupt a connection. Raises InterruptedError."""
+        with self._lock:
+            self._check()
+            self._at_work = connection
+        try:
+            yield
+        except StoreError:
+            self._check()  # then this is what interrupted it
+            raise
+        finally:
+            with self._lock:
+                self._at_work = None
+
+    def _check(self) -> None:
+        if self._is_cancelled:
+            raise InterruptedError
+
+    # --- the last step ---
+
+    def _change(self, label: str, progress: Progress | None, transaction: ImportTransaction) -> Applied:
+        """Write all rows as one change."""
+        runner, number = transaction.runner, transaction.number
+        state = runner.database.state(runner)
+        if state != self._state and runner.run(_touched(self._state)).fetchone() is not None:
+            raise StaleError
+        source = add_source(runner, SourceKind.IMPORT, label)
+        new = self._insert(transaction, source, progress)
+        if self._on_conflict is OnConflict.REPLACE:
+            condition, _ = runner.database.compiled(PLANT.c.id.in_(select(_REPLACING.c.id)))
+            transaction.keep_images(condition)
+            runner.run(_replace(self._fields, number))
+        self._check()
+        return Applied(transaction.record(source, {"file": parameter(label)}, new))
+
+    def _insert(self, transaction: ImportTransaction, source: Source, progress: Progress | None) -> int:
+        """Insert the new plants in parts, for the progress; return their number."""
+        runner, number = transaction.runner, transaction.number
+        first_seq = last_seq = runner.database.state(runner).seq
+        (now,) = runner.run(select(runner.database.now())).fetchone()
+        facts = {"added_at": now, "source_id": source.id, "change": number}
+        (fresh,) = runner.run(select(func.count()).select_from(_FRESH)).fetchone()
+        new_id = _FRESH.c.nth + (transaction.last_id(fresh) if fresh else 0)
+        for first in range(1, self._rows + 1, _PART_SIZE):
+            part = range(first, min(first + _PART_SIZE, self._rows + 1))
+            new = runner.run(self._new_plants(part, new_id, last_seq, facts)).rowcount
+            runner.run(_new_images(number, last_seq))
+            last_seq += new
+            if progress is not None:
+                progress(part.stop - 1, self._rows)
+        return last_seq - first_seq
+
+    def _new_plants(self, part: range, new_id: ColumnElement[int], last_seq: int, facts: dict[str, int]) -> Insert:
+        nth: ColumnElement[int] = func.row_number().over(order_by=_given.place)
+        if self._counts.new == self._rows:  # to number the rows takes SQLite as long as to insert them
+            nth = _given.place - (part.start - 1)
+        is_left_out = _is_known.where(~_known.conflicts) if self._on_conflict is OnConflict.NEW_ID else _is_known
+        values = (literal(each, _NUMBER) for each in facts.values())
+        rows = (
+            select(func.coalesce(new_id, _given.id), nth + last_seq, *values, *(_given[each] for each in TEXTS))
+            .outerjoin_from(_GIVEN, _FRESH, _FRESH.c.place == _given.place)
+            .where(_given.place.between(part.start, part.stop - 1), ~is_left_out)
+            .order_by(_given.place)
+        )
+        return insert(PLANT).from_select(["id", "seq", *facts, *TEXTS], rows)
+
+
+def _comparison(on_conflict: OnConflict, fields: Collection[str]) -> Iterator[Any]:
+    """Yield the statements that compare the given rows with the store and with each other."""
+    yield from map(delete, _COMPARED)
+    yield _known_in_store(fields)
+    yield _known_in_file(fields)
+    if on_conflict is OnConflict.REPLACE:
+        yield from (_LAST_WINS, _FIND_REPLACING)
+    conflicts = [_is_known.where(_known.conflicts)] if on_conflict is OnConflict.NEW_ID else []
+    fresh = select(_given.place, func.row_number().over(order_by=_given.place))
+    yield insert(_FRESH).from_select(["place", "nth"], fresh.where(or_(_given.id.is_(None), *conflicts)))
+
+
+def _known_in_store(fields: Collection[str]) -> Insert:
+    rows = select(_given.place, _differs(PLANT, fields), PLANT.c.name).join_from(_GIVEN, PLANT, PLANT.c.id == _given.id)
+    return insert(_KNOWN).from_select(["place", "conflicts", "owner"], rows)
+
+
+def _known_in_file(fields: Collection[str]) -> Insert:
+    several = select(_given.id, func.min(_given.place).label("first")).where(_given.id.is_not(None))
+    first = several.group_by(_given.id).having(func.count() > 1).subquery("several").c
+    rows = (
+        select(_given.place, _differs(_earlier, fields), _earlier.c.name, _earlier.c.place)
+        .join(first.id.table, (_given.id == first.id) & (_given.place > first.first))
+        .join(_earlier, _earlier.c.place == first.first)
+        .where(~_is_known)
+    )
+    return insert(_KNOWN).from_select(["place", "conflicts", "owner", "earlier"], rows)
+
+
+def _differs(other: FromClause, fields: Collection[str]) -> ColumnElement[bool]:
+    return or_(*(other.c[each].is_distinct_from(_given[each]) for each in fields))
+
+
+def _touched(since: StoreState) -> Select[Any]:
+    """Return the query for a row that is touched by what came after a state of the store."""
+    plants = select(PLANT.c.id).where(PLANT.c.seq > since.seq)
+    images = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > since.change)
+    return select(_given.place).where(_given.id.in_(union(plants, images))).limit(1)
+
+
+def _replace(fields: Collection[str], number: int) -> Update:
+    values = {column: _given[column] for each in fields for column in (each, f"searched_{each}")}
+    is_replaced = PLANT.c.id == _REPLACING.c.id, _given.place == _REPLACING.c.place
+    return update(PLANT).values({**values, "change": number}).where(*is_replaced)
+
+
+def _new_images(number: int, last_seq: int) -> Insert:
+    """Store that the plants after a sequence number were not there before the change."""
+    change = literal(number, _NUMBER)
+    rows = select(change, PLANT.c.id, change).where(PLANT.c.seq > last_seq).order_by(PLANT.c.id)
+    return insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after"], rows)
