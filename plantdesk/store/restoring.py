@@ -11,9 +11,10 @@ from sqlalchemy import Column, MetaData, Table, case, delete, exists, func, inse
 from sqlalchemy.schema import CreateTable
 
 from plantdesk.domain.backups import Difference, Group
-from plantdesk.domain.folding import searched
+from plantdesk.domain.records import SourceKind
 from plantdesk.store.history import EACH
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
+from plantdesk.store.sources import add_source
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause
@@ -93,9 +94,7 @@ def _map_sources(runner: Runner) -> None:
     for number, kind, label in runner.run(select(columns.id, columns.kind, columns.label)).fetchall():
         ours = number if (number, kind, label) in present else known.get((kind, label))
         if ours is None:
-            new = insert(SOURCE).values(kind=kind, label=label, searched_label=searched(label)).returning(SOURCE.c.id)
-            (ours,) = runner.run(new).fetchone()
-            known[kind, label] = ours
+            ours = known[kind, label] = add_source(runner, SourceKind(kind), label).id
         runner.run(insert(_ORIGIN).values(id=number, ours=ours))
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
 from plantdesk.store.database import Database, Runner, StoreState
+from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
 
 if TYPE_CHECKING:

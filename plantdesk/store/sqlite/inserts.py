@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
-from plantdesk.domain.folding import searched, searched_texts
+from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_ms
 from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sql import placeholders
@@ -138,13 +138,6 @@ class GroupInserter:
         for source in sources:
             self._tokens.pop(source, None)
         self._tokens.update((source, token.expires_at) for source, token in valid.items() if token.max_plants is None)
-
-
-def new_source(connection: sqlite3.Connection, kind: SourceKind, label: str) -> Source:
-    """Add a source, within the caller's write transaction."""
-    values = (kind, label, searched(label))
-    cursor = connection.execute("INSERT INTO source (kind, label, searched_label) VALUES (?, ?, ?)", values)
-    return Source(cursor.lastrowid or 0, kind, label)
 
 
 def add_as_next(connection: sqlite3.Connection, fields: Plant, source: Source) -> PlantRow:

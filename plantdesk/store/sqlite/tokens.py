@@ -1,50 +1,44 @@
-"""The tokens of a store: create, list, revoke, check."""
+"""The tokens of a store in a file: their plants that are not counted yet, and the lookup for the API."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, DeleteAll
-from plantdesk.domain.errors import InvalidTokenNameError, Text, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.domain.history import parameter
-from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
-from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
+from plantdesk.domain.protocols import TokenLookup
+from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow
 from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.domain.validation import token_name
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
-from plantdesk.store.sqlite.inserts import new_source
+from plantdesk.store.sqlite.database import runner
+from plantdesk.store.tokens import KnownToken, StoreTokens, digest_of, find_token, revoke, token_rows, valid_source
 
 if TYPE_CHECKING:
     import builtins
     import sqlite3
     from concurrent.futures import Future
 
+    from plantdesk.store.database import Runner
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.writer import Writer
 
-#: Lets secret scanners recognise a token.
-PREFIX = "plantdesk_"
+_Result = TypeVar("_Result")
 
-_CHANGED = Changes(tokens=True)
-_NAMED = "WHERE name = ? AND revoked_at IS NULL"
-_INSERT = """INSERT INTO token (name, digest, source_id, created_at, expires_at, max_plants, plants_added)
-             VALUES (?, ?, ?, ?, ?, ?, 0)"""
-_SELECT = """SELECT id, name, digest, source_id, created_at, expires_at, last_used_at, plants_added, max_plants
-             FROM token WHERE revoked_at IS NULL ORDER BY created_at DESC, id DESC"""
 #: Seconds for which the checker uses its cache without a query; under load this saves one for every request.
 _CACHE_SECONDS = 0.005
 #: Tokens in the cache.
 _MAX_CACHED = 1000
 
 
-class Tokens(TokenStore):
+class Tokens(StoreTokens):
     """The tokens of one store. All methods may be called from any thread."""
 
     def __init__(self, file: StoreFile, writer: Writer) -> None:
@@ -52,31 +46,13 @@ class Tokens(TokenStore):
         self._writer = writer
 
     @override
-    def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
-        import secrets  # imports OpenSSL
-
-        def action(connection: sqlite3.Connection) -> tuple[NewToken, Changes]:
-            label = _checked_name(connection, name)
-            token = PREFIX + secrets.token_urlsafe(32)  # 256 bits
-            source, digest, now = new_source(connection, SourceKind.TOKEN, label), _digest(token), now_ms()
-            values = (label, digest, source.id, now, expires_at, max_plants)
-            source = source._replace(token_id=connection.execute(_INSERT, values).lastrowid, digest=digest)
-            return NewToken(token, TokenRow(label, now, expires_at, None, 0, source, max_plants)), _CHANGED
-
-        return self._writer.submit(action)
-
-    @override
-    def revoke(self, name: str) -> Future[None]:
-        def action(connection: sqlite3.Connection) -> tuple[None, Changes]:
-            _revoke(connection, name)
-            return None, _CHANGED
-
-        return self._writer.submit(action)
+    def _write(self, action: Callable[[Runner], _Result], *, is_use: bool = False) -> Future[_Result]:
+        return self._writer.submit(lambda connection: (action(runner(connection)), Changes(tokens=True)))
 
     @override
     def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
         def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
-            label = _revoke(connection, name)
+            label = revoke(runner(connection), name)
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
             applied = apply(connection, [plants], source, {"token": parameter(label)})
             return applied, Changes(tokens=True, history=applied.change is not None)
@@ -84,22 +60,14 @@ class Tokens(TokenStore):
         return self._writer.submit(action)
 
     @override
-    def used(self, source: Source) -> Future[None]:
-        def action(connection: sqlite3.Connection) -> tuple[None, Changes]:
-            connection.execute("UPDATE token SET last_used_at = ? WHERE id = ?", (now_ms(), source.token_id))
-            return None, _CHANGED
-
-        return self._writer.submit(action)
-
-    @override
     def list(self) -> builtins.list[TokenRow]:
         with translate_errors(), closing(self._file.connect()) as connection, snapshot(connection):
             uncounted = token_usage.uncounted(connection)
-            return [_token_row(row, uncounted) for row in connection.execute(_SELECT).fetchall()]
+            return [_with(uncounted.get(row.source.id), row) for row in token_rows(runner(connection))]
 
     @override
     def checker(self) -> TokenChecker:
-        return TokenChecker(self._file, self._writer)
+        return TokenChecker(self._file)
 
 
 class TokenChecker(TokenLookup):
@@ -110,26 +78,20 @@ class TokenChecker(TokenLookup):
     has written when the writer notices it. No comparison takes a time that could leak.
     """
 
-    def __init__(self, file: StoreFile, writer: Writer) -> None:
+    def __init__(self, file: StoreFile) -> None:
         self._file = file
-        self._writer = writer
         with translate_errors():
             self._open()
         self._checked_at = float("-inf")
-        self._found: dict[bytes, tuple[Source, int | None]] = {}
+        self._found: dict[bytes, KnownToken] = {}
 
     @override
     def source(self, token: str) -> Source:
-        digest = _digest(token)
-        if time.monotonic() - self._checked_at >= _CACHE_SECONDS or digest not in self._found:
-            self._look_up(digest)
-        if digest not in self._found:
-            revoked = self._revoked(digest)
-            raise TokenRefusedError if revoked is None else TokenEndedError(revoked)
-        source, expires_at = self._found[digest]
-        if expires_at is not None and expires_at <= now_ms():
-            raise TokenEndedError(source)
-        return source
+        digest = digest_of(token)
+        found = self._found.get(digest)
+        if found is None or time.monotonic() - self._checked_at >= _CACHE_SECONDS:
+            found = self._look_up(digest)
+        return valid_source(found)
 
     @override
     def close(self) -> None:
@@ -140,8 +102,8 @@ class TokenChecker(TokenLookup):
         self._connection = self._file.connect()  # where it fails, nothing changes
         self._generation, self._version, self._counters = generation, -1, (-1, -1, -1)
 
-    def _look_up(self, digest: bytes) -> None:
-        """Cache the token if it is valid now, after the cache was cleared where the tokens may have changed."""
+    def _look_up(self, digest: bytes) -> KnownToken | None:
+        """Return a token, from the cache unless the tokens may have changed; valid ones are cached."""
         now = time.monotonic()
         with translate_errors():
             if self._generation != self._file.generation:
@@ -158,51 +120,17 @@ class TokenChecker(TokenLookup):
                     self._found.clear()
             if len(self._found) >= _MAX_CACHED:
                 self._found.clear()
-            if digest not in self._found and (found := self._read(digest)) is not None:
-                self._found[digest] = found
+            found = self._found.get(digest) or self._read(digest)
+        if found is not None and found.revoked_at is None:
+            self._found[digest] = found
         self._checked_at = now
+        return found
 
-    def _revoked(self, digest: bytes) -> Source | None:
-        """Return the source of a token that was revoked; None for one that never was."""
-        with translate_errors():
-            found = self._read(digest, "IS NOT NULL")
-        return None if found is None else found[0]
-
-    def _read(self, digest: bytes, revoked_at: str = "IS NULL") -> tuple[Source, int | None] | None:
-        sql = f"SELECT source_id, name, id, expires_at FROM token WHERE digest = ? AND revoked_at {revoked_at}"
-        with closing(self._connection.execute(sql, (digest,))) as cursor:
-            row = cursor.fetchone()
-        if row is None:
-            return None
-        source_id, name, token_id, expires_at = row
-        return Source(source_id, SourceKind.TOKEN, name, token_id, digest), expires_at
+    def _read(self, digest: bytes) -> KnownToken | None:
+        return find_token(runner(self._connection), digest)
 
 
-def _digest(token: str) -> bytes:
-    import hashlib  # imports OpenSSL
-
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-
-
-def _checked_name(connection: sqlite3.Connection, name: str) -> str:
-    label = token_name(name)
-    if connection.execute(f"SELECT 1 FROM token {_NAMED}", (label,)).fetchone() is not None:
-        message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
-        raise InvalidTokenNameError(message, name=shortened(label))
-    return label
-
-
-def _revoke(connection: sqlite3.Connection, name: str) -> str:
-    """Revoke a token and return its name."""
-    label = name.strip()
-    if not connection.execute(f"UPDATE token SET revoked_at = ? {_NAMED}", (now_ms(), label)).rowcount:
-        message = Text("There is no token named “{name}”. `plantdesk token list` shows them all.")
-        raise UnknownTokenError(message, name=shortened(name))
-    return label
-
-
-def _token_row(row: tuple[Any, ...], uncounted: dict[int, token_usage.Uncounted]) -> TokenRow:
-    token_id, name, digest, source_id, created_at, expires_at, last_used_at, plants_added, max_plants = row
-    source = Source(source_id, SourceKind.TOKEN, name, token_id, digest)
-    plants, used_at = uncounted.get(source_id, (0, last_used_at))
-    return TokenRow(name, created_at, expires_at, used_at, plants_added + plants, source, max_plants)
+def _with(uncounted: token_usage.Uncounted | None, row: TokenRow) -> TokenRow:
+    if uncounted is None:
+        return row
+    return row._replace(plants_added=row.plants_added + uncounted.plants, last_used_at=uncounted.used_at)

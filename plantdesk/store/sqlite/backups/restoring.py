@@ -24,6 +24,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import COMMAND, Source, SourceKind
 from plantdesk.store.restoring import difference, exchange
+from plantdesk.store.sources import add_source
 from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load, opened
@@ -34,7 +35,6 @@ from plantdesk.store.sqlite.files.atomic_file import flush, put, temporary_file
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.inserts import new_source
 from plantdesk.store.sqlite.migrations import migrate
 from plantdesk.store.sqlite.numbers import last_id
 
@@ -200,5 +200,5 @@ def _token_source(connection: sqlite3.Connection, name: str) -> int:
     sql = "SELECT min(id) FROM source WHERE kind = ? AND label = ?"
     (source,) = connection.execute(sql, (SourceKind.TOKEN, name)).fetchone()
     if source is None:
-        return new_source(connection, SourceKind.TOKEN, name).id
+        return add_source(runner(connection), SourceKind.TOKEN, name).id
     return int(source)

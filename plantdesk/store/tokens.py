@@ -1,0 +1,139 @@
+"""The tokens of every kind of store: create, list, revoke, look up. The functions raise the driver's errors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from sqlalchemy import bindparam, insert, select, update
+from typing_extensions import override
+
+from plantdesk.domain.errors import InvalidTokenNameError, Text, TokenRefusedError, UnknownTokenError, shortened
+from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenStore
+from plantdesk.domain.records import Source, SourceKind, TokenRow, now_ms
+from plantdesk.domain.validation import token_name
+from plantdesk.store.models import TOKEN
+from plantdesk.store.sources import add_source
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from plantdesk.store.database import Database, Runner
+
+_Result = TypeVar("_Result")
+
+#: Lets secret scanners recognise a token.
+_PREFIX = "plantdesk_"
+_token = TOKEN.c
+_COLUMNS = (_token.created_at, _token.expires_at, _token.last_used_at, _token.plants_added, _token.max_plants)
+_SOURCE = (_token.source_id, _token.name, _token.id, _token.digest)
+_LIST = (
+    select(*_SOURCE, *_COLUMNS).where(_token.revoked_at.is_(None)).order_by(_token.created_at.desc(), _token.id.desc())
+)
+_LOOK_UP = select(*_SOURCE, _token.expires_at, _token.revoked_at).where(_token.digest == bindparam("digest"))
+
+
+class KnownToken(NamedTuple):
+    """A token that was found by its digest."""
+
+    source: Source
+    expires_at: int | None
+    revoked_at: int | None
+
+
+class StoreTokens(TokenStore, ABC):
+    """The tokens of one store. All methods may be called from any thread."""
+
+    @abstractmethod
+    def _write(self, action: Callable[[Runner], _Result], *, is_use: bool = False) -> Future[_Result]:
+        """Queue a write that changes tokens; `is_use`: only the time at which one was used."""
+
+    @override
+    def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
+        return self._write(lambda runner: _created(runner, name, expires_at=expires_at, max_plants=max_plants))
+
+    @override
+    def revoke(self, name: str) -> Future[None]:
+        def action(runner: Runner) -> None:
+            revoke(runner, name)
+
+        return self._write(action)
+
+    @override
+    def used(self, source: Source) -> Future[None]:
+        def action(runner: Runner) -> None:
+            used = update(TOKEN).values(last_used_at=runner.database.now())
+            runner.run(used.where(_token.id == source.token_id))
+
+        return self._write(action, is_use=True)
+
+
+def token_rows(runner: Runner) -> list[TokenRow]:
+    """Return the tokens that were not revoked, newest first, as far as their plants are counted."""
+    return [_row(row) for row in runner.run(_LIST).fetchall()]
+
+
+def revoke(runner: Runner, name: str) -> str:
+    """Revoke a token and return its name. Raises UnknownTokenError."""
+    label, database = name.strip(), runner.database
+    revoked = update(TOKEN).values(revoked_at=database.now()).where(_token.name == label, _token.revoked_at.is_(None))
+    if not database.storable(label) or not runner.run(revoked).rowcount:
+        message = Text("There is no token named “{name}”. `plantdesk token list` shows them all.")
+        raise UnknownTokenError(message, name=shortened(name))
+    return label
+
+
+def digest_of(token: str) -> bytes:
+    """Return what is stored of a token."""
+    import hashlib  # imports OpenSSL
+
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def find_token(runner: Runner, digest: bytes) -> KnownToken | None:
+    """Return the token with a digest, also one that has ended."""
+    found = runner.connection.execute(_look_up(runner.database), {"digest": digest}).fetchall()
+    return KnownToken(_source(found[0]), *found[0][len(_SOURCE) :]) if found else None
+
+
+def valid_source(found: KnownToken | None) -> Source:
+    """Return the source of a token. Raises TokenRefusedError for None, TokenEndedError for one that has ended."""
+    if found is None:
+        raise TokenRefusedError
+    if found.revoked_at is not None or (found.expires_at is not None and found.expires_at <= now_ms()):
+        raise TokenEndedError(found.source)
+    return found.source
+
+
+@cache
+def _look_up(database: Database) -> str:
+    """Compile once: requests wait for it."""
+    return database.compiled(_LOOK_UP)[0]
+
+
+def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
+    import secrets  # imports OpenSSL
+
+    label = token_name(name)
+    same = select(_token.id).where(_token.name == label, _token.revoked_at.is_(None))
+    if runner.run(same).fetchone() is not None:
+        message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
+        raise InvalidTokenNameError(message, name=shortened(label))
+    token = _PREFIX + secrets.token_urlsafe(32)  # 256 bits
+    source_id = add_source(runner, SourceKind.TOKEN, label).id
+    values = {"name": label, "digest": digest_of(token), "source_id": source_id, "plants_added": 0, **limits}
+    new = insert(TOKEN).values(created_at=runner.database.now(), **values).returning(*_SOURCE, *_COLUMNS)
+    return NewToken(token, _row(runner.run(new).fetchone()))
+
+
+def _row(values: Sequence[Any]) -> TokenRow:
+    created_at, expires_at, last_used_at, plants_added, max_plants = values[len(_SOURCE) :]
+    source = _source(values)
+    return TokenRow(source.label, created_at, expires_at, last_used_at, plants_added, source, max_plants)
+
+
+def _source(values: Sequence[Any]) -> Source:
+    source_id, name, token_id, digest = values[: len(_SOURCE)]
+    return Source(source_id, SourceKind.TOKEN, name, token_id, digest)
