@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Column, MetaData, String, Table, bindparam, delete, func, insert, literal, null, select, update
+from sqlalchemy import Column, MetaData, Table, bindparam, delete, func, insert, literal, null, select, update
 
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
+from plantdesk.store.columns import EACH, TEXTS
 from plantdesk.store.entries import DESK, LAST_SEQ
-from plantdesk.store.history import EACH, TEXTS
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT
 from plantdesk.store.sql import NO_ROOM
 
@@ -57,8 +57,8 @@ class ChangeEntry(NamedTuple):
 
 def working_table(name: str, *columns: str, key: str = "id", schema: str | None = None) -> Table:
     """Return a temporary table, or one of an attached file, of a number or text as the key, and of texts."""
-    text = String(collation="C").with_variant(String(), "sqlite")
-    first = Column(key, PLANT.c.id.type if key == "id" else text, primary_key=True, autoincrement=False)
+    number, text = PLANT.c.id.type, PLANT.c.name.type
+    first = Column(key, number if key == "id" else text, primary_key=True, autoincrement=False)
     others = (Column(each, text) for each in columns)
     return Table(name, MetaData(), first, *others, schema=schema, prefixes=[] if schema else ["TEMPORARY"])
 
@@ -96,8 +96,8 @@ class ChangeWriter(ABC):
         """Return the first of so many new sequence numbers."""
 
     @abstractmethod
-    def last_id(self, count: int) -> int:
-        """Return the id behind which so many new ones follow."""
+    def last_id(self, count: int, *others: str) -> int:
+        """Return the id behind which so many new ones follow, which none of the tables `others` has."""
 
     @abstractmethod
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:

@@ -12,30 +12,32 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from operator import lt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, exists, func, insert, literal, or_, select, true, union, update
+from sqlalchemy import and_, delete, exists, func, insert, literal, or_, select, true, union, update
 from sqlalchemy.schema import Column, CreateTable, MetaData, Table
-from sqlalchemy.types import Boolean, Text
+from sqlalchemy.types import Boolean
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError, StoreError
-from plantdesk.domain.history import parameter
+from plantdesk.domain.folding import searched_all
+from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.import_batches import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import SMALLEST_ID, Source, SourceKind
-from plantdesk.store.database import TEMPORARY, Runner
-from plantdesk.store.history import TEXTS, text_columns
+from plantdesk.store.change_writer import ChangeEntry
+from plantdesk.store.columns import TEXTS
+from plantdesk.store.database import TEMPORARY
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
 from plantdesk.store.sources import add_source
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, FromClause, Insert, Select, Update
+    from sqlalchemy import ColumnElement, FromClause, Insert, Select
 
-    from plantdesk.domain.history import Change
     from plantdesk.domain.import_batches import ImportBatch
-    from plantdesk.store.database import StoreState
+    from plantdesk.store.change_writer import ChangeWriter
+    from plantdesk.store.database import Runner, StoreState
 
     #: Place, file, line, id, and texts as in `TEXTS`.
     GivenRow = tuple[int | str | None, ...]
@@ -46,8 +48,7 @@ _MAX_TRIES = 20
 #: Rows that are written between two reports of progress, and conflicts that are read together.
 _PART_SIZE, _PAGE = 50_000, 5_000
 
-_NUMBER = PLANT.c.id.type
-_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+_NUMBER, _TEXT = PLANT.c.id.type, PLANT.c.name.type
 _METADATA = MetaData(schema=TEMPORARY)
 
 
@@ -105,19 +106,6 @@ class StaleError(Exception):
     """The store has changed since the comparison."""
 
 
-class ImportTransaction(NamedTuple):
-    """The transaction of the last step, which makes the change of a number."""
-
-    runner: Runner
-    number: int
-    #: Returns the id behind which so many follow that neither a plant nor a row has.
-    last_id: Callable[[int], int]
-    #: Stores the before-images of the plants that an SQL condition selects.
-    keep_images: Callable[[str], object]
-    #: Adds the entry of the change, which has added so many plants.
-    record: Callable[[Source, dict[str, Any], int], Change]
-
-
 class StoreImport(PlantImport, ABC):
     """An import. A kind of store has the connection of its tables, and the transaction of the last step."""
 
@@ -146,7 +134,7 @@ class StoreImport(PlantImport, ABC):
         """Let the database know how many rows are in tables, where that does not go by itself."""
 
     @abstractmethod
-    def _write(self, step: Callable[[ImportTransaction], Applied]) -> Applied:
+    def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
         """Take a step in a transaction that keeps others from writing. Raises StaleError, StoreError as well."""
 
     @abstractmethod
@@ -155,15 +143,12 @@ class StoreImport(PlantImport, ABC):
 
     @override
     def add(self, batch: ImportBatch) -> None:
-        file, lines, *columns = batch
+        file, lines, ids, *texts = batch
         places = range(self._rows + 1, self._rows + 1 + len(lines))
-        rows = zip(places, lines, *columns, strict=True)
-        self._note_order([each for each in batch.ids if each is not None])
+        rows = zip(places, [file] * len(lines), lines, ids, *texts, *map(searched_all, texts), strict=True)
+        self._note_order([each for each in ids if each is not None])
         with self._work():
-            self._load(
-                (place, file, line, plant_id, *text_columns(name, tag, note))
-                for place, line, plant_id, name, tag, note in rows
-            )
+            self._load(rows)
         self._rows += len(lines)
 
     def _note_order(self, ids: Sequence[int]) -> None:
@@ -241,37 +226,36 @@ class StoreImport(PlantImport, ABC):
 
     # --- the last step ---
 
-    def _change(self, label: str, progress: Progress | None, transaction: ImportTransaction) -> Applied:
+    def _change(self, label: str, progress: Progress | None, writer: ChangeWriter) -> Applied:
         """Write all rows as one change."""
-        runner, number = transaction.runner, transaction.number
+        runner = writer.runner
         state = runner.database.state(runner)
         if state != self._state and runner.run(_touched(self._state)).fetchone() is not None:
             raise StaleError
         source = add_source(runner, SourceKind.IMPORT, label)
-        new = self._insert(transaction, source, progress)
+        self._insert(writer, source, progress)
         if self._on_conflict is OnConflict.REPLACE:
-            condition, _ = runner.database.compiled(PLANT.c.id.in_(select(_REPLACING.c.id)))
-            transaction.keep_images(condition)
-            runner.run(_replace(self._fields, number))
+            values = {column: _given[column] for each in self._fields for column in (each, f"searched_{each}")}
+            writer.change(and_(PLANT.c.id == _REPLACING.c.id, _given.place == _REPLACING.c.place), values)
         self._check()
-        return Applied(transaction.record(source, {"file": parameter(label)}, new))
+        return Applied(writer.record(ChangeEntry(source, ChangeKind.IMPORT, {"file": parameter(label)})))
 
-    def _insert(self, transaction: ImportTransaction, source: Source, progress: Progress | None) -> int:
-        """Insert the new plants in parts, for the progress; return their number."""
-        runner, number = transaction.runner, transaction.number
-        first_seq = last_seq = runner.database.state(runner).seq
+    def _insert(self, writer: ChangeWriter, source: Source, progress: Progress | None) -> None:
+        """Insert the new plants in parts, for the progress."""
+        runner, number = writer.runner, writer.number
+        last_seq = writer.last_seq
         (now,) = runner.run(select(runner.database.now())).fetchone()
         facts = {"added_at": now, "source_id": source.id, "change": number}
         (fresh,) = runner.run(select(func.count()).select_from(_FRESH)).fetchone()
-        new_id = _FRESH.c.nth + (transaction.last_id(fresh) if fresh else 0)
+        new_id = _FRESH.c.nth + (writer.last_id(fresh, f"{runner.database.temporary}.{_GIVEN.name}") if fresh else 0)
         for first in range(1, self._rows + 1, _PART_SIZE):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))
             new = runner.run(self._new_plants(part, new_id, last_seq, facts)).rowcount
             runner.run(_new_images(number, last_seq))
+            writer.next_seq(new)
             last_seq += new
             if progress is not None:
                 progress(part.stop - 1, self._rows)
-        return last_seq - first_seq
 
     def _new_plants(self, part: range, new_id: ColumnElement[int], last_seq: int, facts: dict[str, int]) -> Insert:
         nth: ColumnElement[int] = func.row_number().over(order_by=_given.place)
@@ -327,12 +311,6 @@ def _touched(since: StoreState) -> Select[Any]:
     plants = select(PLANT.c.id).where(PLANT.c.seq > since.seq)
     images = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > since.change)
     return select(_given.place).where(_given.id.in_(union(plants, images))).limit(1)
-
-
-def _replace(fields: Collection[str], number: int) -> Update:
-    values = {column: _given[column] for each in fields for column in (each, f"searched_{each}")}
-    is_replaced = PLANT.c.id == _REPLACING.c.id, _given.place == _REPLACING.c.place
-    return update(PLANT).values({**values, "change": number}).where(*is_replaced)
 
 
 def _new_images(number: int, last_seq: int) -> Insert:

@@ -23,8 +23,9 @@ from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
-from plantdesk.store.history import EACH, TEXTS
-from plantdesk.store.postgres.changes import ChangeEntry, record
+from plantdesk.store.change_writer import ChangeEntry
+from plantdesk.store.columns import EACH, TEXTS
+from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.connections import LONG, NulRefusedError, execute, translate_errors
 from plantdesk.store.postgres.copies import all_rows, copy_in, patient
 from plantdesk.store.postgres.database import runner
@@ -167,8 +168,8 @@ def _preview(connection: Connection, loaded: Loaded) -> RestorePreview:
 
 def _exchange(source: Source, name: str, transaction: Transaction) -> Change:
     """Make the plants of `restored` those of the store, as a change of the history."""
-    connection = transaction.connection
-    exchange(runner(connection), transaction.last_change + 1)
-    (last_seq,) = execute(connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
+    writer = PostgresChange(transaction)
+    exchange(writer.runner, writer.number)
+    (last_seq,) = execute(transaction.connection, "SELECT coalesce(max(seq), 0) FROM restored").fetchone() or (0,)
     transaction.last_seq = max(transaction.last_seq, last_seq)
-    return record(transaction, ChangeEntry(source, ChangeKind.RESTORE, {"backup": parameter(name)}))
+    return writer.record(ChangeEntry(source, ChangeKind.RESTORE, {"backup": parameter(name)}))

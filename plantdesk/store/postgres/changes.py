@@ -5,14 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import column, func, literal_column, select, table, update
+from sqlalchemy import column, func, select, table, update
 from typing_extensions import override
 
 from plantdesk.domain.errors import NothingToUndoError, Text, shortened
-from plantdesk.store.change_writer import PAGE, ChangeEntry, ChangeWriter, Extent
+from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.changes import make_change
 from plantdesk.store.models import PLANT
-from plantdesk.store.postgres.connections import Transaction
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.rows import last_id
 from plantdesk.store.undo import redo_target, undo_target
@@ -25,9 +24,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import Source
-    from plantdesk.store.postgres.connections import Connection
-
-__all__ = ["PAGE", "ChangeEntry"]
+    from plantdesk.store.change_writer import Extent
+    from plantdesk.store.postgres.connections import Transaction
 
 _STATE = table("state", column("last_id"))
 
@@ -49,8 +47,8 @@ class PostgresChange(ChangeWriter):
         return self.transaction.next_seq(count)
 
     @override
-    def last_id(self, count: int) -> int:
-        return last_id(self.transaction.connection, count)
+    def last_id(self, count: int, *others: str) -> int:
+        return last_id(self.transaction.connection, count, *others)
 
     @override
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
@@ -106,14 +104,3 @@ def _own(transaction: Transaction, latest: Change) -> Change:
         reason = Text("{desk} has made this: {title}. To undo it all the same, type `plantdesk undo {number}`.")
         raise NothingToUndoError(reason, title=latest.title, desk=shortened(latest.desk), number=latest.number)
     return latest
-
-
-def record(transaction: Transaction, entry: ChangeEntry) -> Change:
-    """Add the entry of a change whose before-images are complete, and return it."""
-    return PostgresChange(transaction).record(entry)
-
-
-def keep_images(connection: Connection, number: int, condition: str) -> None:
-    """Store the before-images of a change of the plants that a condition selects."""
-    writer = PostgresChange(Transaction(connection, 0, number - 1, ""))
-    writer.runner.run(writer.images(literal_column(condition)))

@@ -5,28 +5,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager, suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psycopg
 from typing_extensions import override
 
-from plantdesk.domain.history import ChangeKind
-from plantdesk.store.imports import ImportTransaction, StoreImport
-from plantdesk.store.postgres.changes import ChangeEntry, keep_images, record
+from plantdesk.store.imports import StoreImport
+from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.connections import NulRefusedError, execute, storable, translate_errors
 from plantdesk.store.postgres.database import runner
-from plantdesk.store.postgres.rows import last_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.history import Change
     from plantdesk.domain.import_batches import ImportBatch
-    from plantdesk.domain.records import Source
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.imports import GivenRow
-    from plantdesk.store.postgres.connections import Connection, Transaction
+    from plantdesk.store.postgres.connections import Connection
     from plantdesk.store.postgres.transactions import Transactions
     from plantdesk.store.postgres.writer import Writer
 
@@ -70,11 +66,11 @@ class PostgresImport(StoreImport):
         execute(self._runner.connection, f"ANALYZE {', '.join(f'pg_temp.{each}' for each in tables)}")
 
     @override
-    def _write(self, step: Callable[[ImportTransaction], Applied]) -> Applied:
+    def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
         connection = self._runner.connection
         try:
             with self._using(connection), translate_errors():
-                applied = self._transactions.write(lambda transaction: step(_begun(transaction)))
+                applied = self._transactions.write(lambda transaction: step(PostgresChange(transaction)))
                 with suppress(psycopg.Error):  # it is only for the plans of later queries
                     connection.execute("ANALYZE plant, before_image")
                 return applied
@@ -84,22 +80,6 @@ class PostgresImport(StoreImport):
     @override
     def _interrupt(self, connection: Connection) -> None:
         threading.Thread(target=_cancel, args=(connection,), name="query-cancel", daemon=True).start()
-
-
-def _begun(transaction: Transaction) -> ImportTransaction:
-    connection, number = transaction.connection, transaction.last_change + 1
-
-    def finish(source: Source, parameters: dict[str, Any], new: int) -> Change:
-        transaction.next_seq(new)
-        return record(transaction, ChangeEntry(source, ChangeKind.IMPORT, parameters))
-
-    return ImportTransaction(
-        runner(connection),
-        number,
-        last_id=lambda count: last_id(connection, count, "pg_temp.given"),
-        keep_images=partial(keep_images, connection, number),
-        record=finish,
-    )
 
 
 def _cancel(connection: Connection) -> None:

@@ -16,8 +16,9 @@ from plantdesk.domain.edits import DeleteAll, MergePlants, MergeTags, RenameTag,
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore, pass_on, running_future
+from plantdesk.store.change_writer import PAGE
 from plantdesk.store.postgres.adding import add_as_next
-from plantdesk.store.postgres.changes import PAGE, PostgresChange, apply, to_redo, to_undo
+from plantdesk.store.postgres.changes import PostgresChange, apply, to_redo, to_undo
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.imports import PostgresImport
 from plantdesk.store.postgres.large_changes import LargeEdit, LargeUndo, is_large_store, may_be_large

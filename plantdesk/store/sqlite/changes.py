@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, exists, func, literal_column, select, update
+from sqlalchemy import delete, exists, func, select, update
 from typing_extensions import override
 
-from plantdesk.store.change_writer import IMAGE_SIZE, PAGE, ChangeWriter, Extent, image_size
-from plantdesk.store.change_writer import ChangeEntry as Entry
+from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.changes import make_change
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
 from plantdesk.store.sql import NO_ROOM
-from plantdesk.store.sqlite.database import SqliteDatabase, runner
+from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.numbers import last_id, last_number, last_seq
 from plantdesk.store.undo import FORMER, VERSION_BEFORE, redo_target, take_back, undo_target
 
@@ -23,27 +22,12 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, ScalarSelect, Select, Update
 
     from plantdesk.domain.edits import Applied, Edit, Undone
-    from plantdesk.domain.history import Change, ChangeKind
+    from plantdesk.domain.history import Change
     from plantdesk.domain.records import Source
-
-__all__ = ["FULL_IMAGE_SIZE", "IMAGE_SIZE", "Extent"]
+    from plantdesk.store.change_writer import Extent
 
 _LARGEST_SEQ = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
 _KEEP_SEQ = update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)
-#: Bytes that a before-image takes about with the texts of a plant, as SQL.
-FULL_IMAGE_SIZE = str(
-    image_size(PLANT, SqliteDatabase()).compile(dialect=SqliteDatabase.dialect, compile_kwargs={"literal_binds": True})
-)
-
-
-class ChangeEntry(NamedTuple):
-    """An entry of the history that is to be added."""
-
-    number: int
-    source: Source
-    kind: ChangeKind
-    parameters: dict[str, Any]
-    extent: Extent | None = None
 
 
 class SqliteChange(ChangeWriter):
@@ -51,7 +35,10 @@ class SqliteChange(ChangeWriter):
 
     def __init__(self, connection: sqlite3.Connection, number: int | None = None) -> None:
         """Begin a change, or go on with that of a number."""
-        super().__init__(runner(connection), begin(connection) if number is None else number)
+        if number is None:
+            runner(connection).run(_KEEP_SEQ)  # no `seq` of a plant that the change deletes is used again
+            number = last_number(connection) + 1
+        super().__init__(runner(connection), number)
         self._connection = connection
 
     @property
@@ -64,8 +51,8 @@ class SqliteChange(ChangeWriter):
         return self.last_seq + 1
 
     @override
-    def last_id(self, count: int) -> int:
-        return last_id(self._connection, count)
+    def last_id(self, count: int, *others: str) -> int:
+        return last_id(self._connection, count, *others)
 
     @override
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
@@ -93,12 +80,6 @@ class SqliteChange(ChangeWriter):
         self.runner.run(update(BEFORE_IMAGE).values(after=VERSION_BEFORE).where(is_own, FORMER.c.change == undone))
 
 
-def begin(connection: sqlite3.Connection) -> int:
-    """Return the number of the next change, and make sure that no `seq` of a plant that it deletes is used again."""
-    runner(connection).run(_KEEP_SEQ)
-    return last_number(connection) + 1
-
-
 def apply(
     connection: sqlite3.Connection, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None
 ) -> Applied:
@@ -121,15 +102,3 @@ def undo(connection: sqlite3.Connection, change: Change | int | None, source: So
 def redo(connection: sqlite3.Connection, source: Source) -> Undone:
     """Take back the latest undo that is not taken back. Raises NothingToUndoError and UndoConflictError."""
     return take_back(SqliteChange(connection), redo_target(runner(connection)), source)
-
-
-def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
-    """Add the entry of a change that is complete; without an extent its before-images are counted. Return it."""
-    number, source, kind, parameters, extent = entry
-    return SqliteChange(connection, number).record(Entry(source, kind, parameters), extent)
-
-
-def store_images(connection: sqlite3.Connection, number: int, after: int | None, condition: str) -> None:
-    """Store the before-images of a change of the plants that an SQL condition selects."""
-    writer = SqliteChange(connection, number)
-    writer.runner.run(writer.images(literal_column(condition), deletes=after is None))

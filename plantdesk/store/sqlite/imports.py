@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import Changes
-from plantdesk.store.history import TEXTS
-from plantdesk.store.imports import ImportTransaction, StaleError, StoreImport
+from plantdesk.store.columns import TEXTS
+from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.sql import placeholders
-from plantdesk.store.sqlite.changes import ChangeEntry, begin, record, store_images
+from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.table_file import connect_with_table_file
-from plantdesk.store.sqlite.numbers import last_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from plantdesk.domain.edits import Applied
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.imports import GivenRow
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.writer import Writer
@@ -63,10 +62,10 @@ class SqliteImport(StoreImport):
             self._runner.connection.execute(_insert(len(values)), values)
 
     @override
-    def _write(self, step: Callable[[ImportTransaction], Applied]) -> Applied:
+    def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
         def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
             with self._using(connection):
-                return step(_begun(connection)), Changes(history=True, needs_reload=True)
+                return step(SqliteChange(connection)), Changes(history=True, needs_reload=True)
 
         written = self._writer.submit(action, attached=self._temporary)
         try:
@@ -83,19 +82,6 @@ class SqliteImport(StoreImport):
     @override
     def _interrupt(self, connection: sqlite3.Connection) -> None:
         connection.interrupt()
-
-
-def _begun(connection: sqlite3.Connection) -> ImportTransaction:
-    number = begin(connection)
-    return ImportTransaction(
-        runner(connection),
-        number,
-        last_id=lambda count: last_id(connection, count, _GIVEN),
-        keep_images=lambda condition: store_images(connection, number, number, condition),
-        record=lambda source, parameters, _new: record(
-            connection, ChangeEntry(number, source, ChangeKind.IMPORT, parameters)
-        ),
-    )
 
 
 @cache

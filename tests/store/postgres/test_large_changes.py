@@ -15,7 +15,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.postgres.changes import PAGE
+from plantdesk.store.change_writer import PAGE
 from plantdesk.store.postgres.connections import connect
 from tests.support.adding import Adding, add_each
 from tests.support.waiting import SECONDS

@@ -18,9 +18,9 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.store.change_writer import PAGE
 from plantdesk.store.postgres import progress
 from plantdesk.store.postgres import store as postgres_store
-from plantdesk.store.postgres.changes import PAGE
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 

@@ -23,12 +23,13 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import COMMAND, Source, SourceKind
+from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.restoring import difference, exchange
 from plantdesk.store.sources import add_source
 from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load, opened
-from plantdesk.store.sqlite.changes import ChangeEntry, begin, record
+from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.atomic_file import flush, put, temporary_file
@@ -110,11 +111,11 @@ def _back_up(file: StoreFile) -> Backup:
 def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dict[str, Any]) -> Change:
     """Make the plants of `temp.restored` those of the store, as a change of the history."""
     token_usage.count(connection)
-    number = begin(connection)
-    exchange(runner(connection), number)
+    writer = SqliteChange(connection)
+    exchange(writer.runner, writer.number)
     token_usage.skip(connection)
     commit_key.renew(connection)
-    return record(connection, ChangeEntry(number, source, ChangeKind.RESTORE, parameters))
+    return writer.record(ChangeEntry(source, ChangeKind.RESTORE, parameters))
 
 
 # --- a store that is damaged or missing ---
