@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import and_, distinct, func, select
+from sqlalchemy import and_, func, select
 from typing_extensions import override
 
 from plantdesk.domain.folding import natural_key
@@ -157,7 +157,7 @@ class StoreReader(PlantReader, FindsRows, ABC):
     @override
     def names_in_use(self, names: Collection[str]) -> set[str]:
         listed = [*filter(self.database.storable, names)]
-        rows = self._all(select(distinct(PLANT.c.name)).where(self.database.among(PLANT.c.name, listed)))
+        rows = self._all(select(PLANT.c.name).distinct().where(self.database.among(PLANT.c.name, listed)))
         return {name for (name,) in rows}
 
     @override

@@ -402,3 +402,9 @@ def test_the_newest_of_a_selection_are_the_first_of_all(store: PlantStore) -> No
             assert [row.id for row in reader.selected(form, limit)] == found[:limit]
         some = Selection(ids=[2, 3, 4])
         assert [row.id for row in reader.selected(some, 2)] == [4, 3]
+
+
+def test_names_in_use(reader: PlantReader) -> None:
+    names = ["Aloe vera", "aloe vera", "Fern", "\0", "Straße 100% _x_ \\ tree"]
+    assert reader.names_in_use(names) == {"Aloe vera", "Straße 100% _x_ \\ tree"}
+    assert reader.names_in_use([]) == set()
