@@ -297,8 +297,9 @@ def migrate(connection: Connection[Any]) -> None:
         found = version_of(connection)
         if found is None:
             _create_tables(connection)
-        elif found.version < SCHEMA_VERSION:
+        else:
             _become_owner(connection)
+        if found is not None and found.version < SCHEMA_VERSION:
             apply_steps(connection, found.version, SCHEMA_VERSION)
             connection.execute("UPDATE state SET version = %s, reads_from = %s", (SCHEMA_VERSION, _READS_FROM))
             connection.execute("NOTIFY plantdesk")
