@@ -272,6 +272,10 @@ class Session(QObject):
         Keys and clicks wait until then: the menus, and what their keys open, are visible only when painted once.
         With `is_quick` only the small window for a plant is wanted, and the program ends with it.
         """
+        # Pydantic first, not by this thread and the one that opens the store at once: PySide looks into each module
+        # that is imported, and half of pydantic raises ImportError then.
+        from plantdesk.domain import models, validation  # noqa: F401
+
         self._is_quick = is_quick
         no_input = QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents
         if self._window.first_frame is not None:
