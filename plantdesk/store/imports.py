@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from itertools import chain
 from operator import lt
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +145,7 @@ class StoreImport(PlantImport, ABC):
     @override
     def add(self, batch: ImportBatch) -> None:
         file, lines, ids, *texts = batch
+        self._runner.database.check_storable(*chain.from_iterable(texts))
         places = range(self._rows + 1, self._rows + 1 + len(lines))
         rows = zip(places, [file] * len(lines), lines, ids, *texts, *map(searched_all, texts), strict=True)
         self._note_order([each for each in ids if each is not None])

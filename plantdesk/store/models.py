@@ -243,9 +243,9 @@ class DeskTable(SQLModel, table=True):
     last_seen: int = Field(sa_type=_NUMBER)
 
 
-PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE = (
+PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE, STATE = (
     SQLModel.metadata.tables[str(each.__tablename__)]
-    for each in (PlantTable, SourceTable, ChangeTable, BeforeImageTable, TokenTable, StoreTable)
+    for each in (PlantTable, SourceTable, ChangeTable, BeforeImageTable, TokenTable, StoreTable, StateTable)
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import bindparam, insert, select, update
@@ -20,7 +19,7 @@ from plantdesk.store.sources import add_source
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from plantdesk.store.database import Database, Runner
+    from plantdesk.store.database import Runner
 
 _Result = TypeVar("_Result")
 
@@ -94,7 +93,7 @@ def digest_of(token: str) -> bytes:
 
 def find_token(runner: Runner, digest: bytes) -> KnownToken | None:
     """Return the token with a digest, also one that has ended."""
-    found = runner.connection.execute(_look_up(runner.database), {"digest": digest}).fetchall()
+    found = runner.run(_LOOK_UP, digest=digest).fetchall()
     return KnownToken(_source(found[0]), *found[0][len(_SOURCE) :]) if found else None
 
 
@@ -105,12 +104,6 @@ def valid_source(found: KnownToken | None) -> Source:
     if found.revoked_at is not None or (found.expires_at is not None and found.expires_at <= now_ms()):
         raise TokenEndedError(found.source)
     return found.source
-
-
-@cache
-def _look_up(database: Database) -> str:
-    """Compile once: requests wait for it."""
-    return database.compiled(_LOOK_UP)[0]
 
 
 def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:

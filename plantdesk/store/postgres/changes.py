@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import column, func, select, table, update
+from sqlalchemy import func, select, update
 from typing_extensions import override
 
 from plantdesk.domain.errors import NothingToUndoError, Text, shortened
 from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.changes import make_change
-from plantdesk.store.models import PLANT
+from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.rows import last_id
 from plantdesk.store.undo import redo_target, undo_target
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Source
     from plantdesk.store.change_writer import Extent
     from plantdesk.store.postgres.connections import Transaction
-
-_STATE = table("state", column("last_id"))
 
 
 class PostgresChange(ChangeWriter):
@@ -55,7 +53,7 @@ class PostgresChange(ChangeWriter):
         self.transaction.last_change = self.number
         self.transaction.plants += extent.growth
         self.transaction.has_changed = True
-        return update(_STATE).values(last_id=func.greatest(_STATE.c.last_id, largest_id))
+        return update(STATE).values(last_id=func.greatest(STATE.c.last_id, largest_id))
 
     @override
     def choose(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:

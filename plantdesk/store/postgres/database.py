@@ -102,12 +102,13 @@ class PostgresDatabase(Database):
         return runner.run(second.add_cte(first.cte("first")))
 
 
-_DATABASE = PostgresDatabase()
+#: The only one: it keeps the statements that it has compiled.
+DATABASE = PostgresDatabase()
 
 
 def runner(connection: Connection) -> Runner:
     """Return what runs statements on a connection."""
-    return Runner(_DATABASE, connection)
+    return Runner(DATABASE, connection)
 
 
 def alike_key(*, by_tag: bool) -> str:

@@ -12,14 +12,13 @@ from typing_extensions import override
 
 from plantdesk.store.imports import StoreImport
 from plantdesk.store.postgres.changes import PostgresChange
-from plantdesk.store.postgres.connections import NulRefusedError, execute, storable, translate_errors
+from plantdesk.store.postgres.connections import execute, translate_errors
 from plantdesk.store.postgres.database import runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.import_batches import ImportBatch
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.imports import GivenRow
     from plantdesk.store.postgres.connections import Connection
@@ -38,12 +37,6 @@ class PostgresImport(StoreImport):
             connection.execute("SET statement_timeout = '1h'")
             connection.limit = 3600
             super().__init__(runner(connection))
-
-    @override
-    def add(self, batch: ImportBatch) -> None:
-        if not all(map(storable, batch.names, batch.tags, batch.notes)):
-            raise NulRefusedError
-        super().add(batch)
 
     @override
     def close(self) -> None:

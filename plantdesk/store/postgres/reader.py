@@ -26,7 +26,7 @@ from plantdesk.store.conditions import ordering
 from plantdesk.store.entries import DESK, history_summary
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.connections import READER, connect, execute, translate_errors
-from plantdesk.store.postgres.database import PostgresDatabase, alike_key, runner
+from plantdesk.store.postgres.database import DATABASE, alike_key, runner
 from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
 from plantdesk.store.postgres.rows import last_id
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START
@@ -166,7 +166,7 @@ def _in_snapshot(connection: Connection, query: Callable[[Connection], _Result])
 class PostgresReader(StoreReader):
     """A reader. One thread at a time may use it, but any thread may interrupt it."""
 
-    database = PostgresDatabase()
+    database = DATABASE
 
     def __init__(self, shared: ReadConnection) -> None:
         self._shared = shared

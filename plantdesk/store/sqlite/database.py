@@ -73,12 +73,13 @@ class SqliteDatabase(Database):
         runner.connection.executemany(f"INSERT INTO {table} VALUES ({placeholders(len(table.c))})", rows)
 
 
-_DATABASE = SqliteDatabase()
+#: The only one: it keeps the statements that it has compiled.
+DATABASE = SqliteDatabase()
 
 
 def runner(connection: sqlite3.Connection) -> Runner:
     """Return what runs statements on a connection."""
-    return Runner(_DATABASE, connection)
+    return Runner(DATABASE, connection)
 
 
 def alike_key(*, by_tag: bool) -> str:

@@ -27,7 +27,7 @@ from plantdesk.store.reader import StoreReader
 from plantdesk.store.sql import VERSION
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
 from plantdesk.store.sqlite.connections import translate_errors
-from plantdesk.store.sqlite.database import SqliteDatabase, alike_key, runner
+from plantdesk.store.sqlite.database import DATABASE, alike_key, runner
 from plantdesk.store.sqlite.functions import add_functions
 from plantdesk.store.sqlite.numbers import last_id, last_seq
 from plantdesk.store.sqlite.row_reads import CsvPages, JsonPages, all_ids, has_pages, pages
@@ -53,7 +53,7 @@ _NEWEST = 20_000
 class Reader(StoreReader, LinePages):
     """A read connection. One thread at a time may use it, but any thread may interrupt it."""
 
-    database = SqliteDatabase()
+    database = DATABASE
 
     def __init__(
         self,
