@@ -118,15 +118,23 @@ def qapp_args() -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def font(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Leave the application's font as it was: the next theme takes it for that of the system."""
+def application_state(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Leave the font as it was, which the next theme takes for that of the system, and no modifier key pressed.
+
+    Qt remembers the modifiers of the last key event, and a row that a later test selects is added to others then.
+    """
     if "qapp" not in request.fixturenames:
         yield
         return
+    from PySide6.QtCore import Qt
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QWidget
+
     app: QApplication = request.getfixturevalue("qapp")
     before = app.font()
     yield
     app.setFont(before)
+    QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
 
 
 @pytest.fixture(autouse=True)
