@@ -267,8 +267,8 @@ HARMLESS: dict[str, Callable[[Path, Path], None]] = {
         "INSERT INTO token VALUES (1, x'41', zeroblob(32), 'x', 'then', 'never', NULL, x'00', 'many')", version=2
     ),
     "tokens of one name": changed(
-        "INSERT INTO token VALUES (1, 'A', zeroblob(32), 1, 0, NULL, NULL, 0, 'old', NULL, NULL)",
-        "INSERT INTO token VALUES (2, x'41', randomblob(32), 1, 0, NULL, NULL, 0, 'old', NULL, NULL)",
+        "INSERT INTO token VALUES (1, 'A', zeroblob(32), 1, 0, NULL, NULL, 0, 'old')",
+        "INSERT INTO token VALUES (2, x'41', randomblob(32), 1, 0, NULL, NULL, 0, 'old')",
         version=2,
     ),
     "token of the far future": changed(
@@ -276,7 +276,7 @@ HARMLESS: dict[str, Callable[[Path, Path], None]] = {
         version=2,
     ),
     "valid token of somebody else": changed(
-        "INSERT INTO source VALUES (9, 'token', 'theirs')",
+        "INSERT INTO source VALUES (9, 'token', 'theirs', 'theirs')",
         """INSERT INTO token (name, digest, source_id, created_at, plants_added)
            VALUES ('theirs', zeroblob(32), 9, 0, 0)""",
     ),
