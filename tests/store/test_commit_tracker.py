@@ -165,19 +165,19 @@ def test_a_commit_of_another_program_is_reported_when_the_store_is_not_locked_an
         assert noted == [None]
 
 
-def test_a_key_is_due_a_second_after_the_last_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A commit without one does not make it good for longer: another process may have begun a new log meanwhile."""
+def test_a_commit_counts_itself_a_second_after_the_last_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may have begun a new log meanwhile."""
     Store(path).close()
     now = 1_000_000
     monkeypatch.setattr("plantdesk.store.sqlite.commit_tracker.now_ms", lambda: now)
     with closing(connect(path)) as connection:
         tracker = CommitTracker(connection)
-        due = [tracker.is_key_due]
+        due = [tracker.is_count_due]
         tracker.committed(tracker.position)
         for milliseconds in (900, 200, -10_000):  # the last one: the clock was set
             now += milliseconds
             tracker.added(1)
-            due.append(tracker.is_key_due)
+            due.append(tracker.is_count_due)
     assert due == [True, False, True, True]
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -24,13 +24,16 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.backups.jobs import copy_store
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.files import file_lock
-from plantdesk.store.sqlite.files.log_origin import OpenLog, is_own_log, log_header
+from plantdesk.store.sqlite.files.log_origin import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.write_connection import UnsavedError
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
 from tests.support.wal import checkpoint_writes
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LATER = range(100, 130)
 _ADD_AND_DIE = f"""
@@ -75,10 +78,14 @@ def quarantined(path: Path) -> list[bytes]:
     return [file.read_bytes() for file in path.parent.rglob("*-damaged.db-wal")]
 
 
-def note_numbers(path: Path, *, store: bool = True) -> None:
+def note_numbers(path: Path) -> None:
     """Let the note hold the inodes that the files have now, as where the system gives those of removed files again."""
     with file_lock.locked(path) as lock:
-        lock.note(file_lock.identity(path), lock.store if store else None)
+        lock.note(file_lock.identity(path), lock.noted.state)
+
+
+def is_own(path: Path) -> bool | None:
+    return is_own_log(path, file_lock.noted(path).state)
 
 
 @pytest.fixture(scope="module")
@@ -177,27 +184,20 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.mark.parametrize("is_put_back", [False, True])
-def test_a_log_begun_after_the_checkpoint_of_another_program_is_tied_to_its_file(
-    tmp_path: Path, *, is_put_back: bool
-) -> None:
+def test_a_log_begun_after_the_checkpoint_of_another_program_is_its_file_s(tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     filled(path, range(1, 22))
-    shutil.copy(path, tmp_path / "copy.db")
     killed = subprocess.run([sys.executable, "-c", _ADD_AFTER_A_CHECKPOINT_AND_DIE, str(path)], check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert is_own_log(path)
-    if is_put_back:
-        shutil.copy(tmp_path / "copy.db", path)  # in place: the same inode
-        assert is_own_log(path) is False
+    assert is_own(path)
     Store(path).close()
-    assert len(content(path)) == 21 + (0 if is_put_back else len(_LATER))
+    assert len(content(path)) == 21 + len(_LATER)
 
 
 def test_a_killed_store_is_recovered(folder: Path) -> None:
     expected = len(range(1, 70)) + len(_LATER)
     path = folder / "plants.db"
-    assert is_own_log(path)
+    assert is_own(path)
     Store(path).close()
     assert len(content(path)) == expected
     assert not quarantined(path)
@@ -279,34 +279,12 @@ def test_a_store_killed_at_any_page_of_a_checkpoint_is_recovered(folder: Path) -
         with path.open("r+b") as file:
             file.seek(offset)
             file.write(page)
-        assert is_own_log(path) is not False
+        assert is_own(path) is not False
     Store(path).close()
     assert len(content(path)) == len(range(1, 70)) + len(_LATER)
 
 
-@pytest.mark.parametrize("is_whole", [True, False], ids=["its own", "of another file"])
-def test_the_log_of_a_plantdesk_that_only_counted_is_decided_by_the_note(folder: Path, *, is_whole: bool) -> None:
-    """Before its release, 0.2 counted in `other_commits` and noted only devices and inodes."""
-    path = folder / "counted.db"
-    filled(path, range(1, 10))
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("UPDATE store SET other_commits = 5")
-        database.commit()
-    with closing(sqlite3.connect(path)) as database, closing(sqlite3.connect(path)):
-        database.execute("UPDATE store SET other_commits = 6")
-        database.execute("DELETE FROM plant WHERE id = 1")
-        database.commit()
-        killed = path.read_bytes(), log_of(path).read_bytes()
-    path.write_bytes(killed[0])
-    log_of(path).write_bytes(killed[1])
-    note_numbers(path, store=False)
-    if not is_whole:
-        (folder / "copied.db").replace(path)
-    Store(path).close()
-    assert [row[0] for row in content(path)] == list(range(2, 10) if is_whole else range(1, 60))
-
-
-def test_a_log_without_a_key_beside_another_store_is_kept(folder: Path) -> None:
+def test_a_log_without_a_number_beside_another_store_is_kept(folder: Path) -> None:
     """As sqlite3 leaves it, when it is killed."""
     path, copy = folder / "other.db", folder / "of sqlite3.db"
     with closing(sqlite3.connect(path)) as database:
@@ -375,7 +353,7 @@ def test_the_log_of_a_store_in_use_is_never_taken_for_that_of_another(
     with closing(Store(path)) as store:
         for number, step in enumerate(steps, 1):
             step(store, number)
-            assert is_own_log(path) is not False, [each.__name__ for each in steps[:number]]
+            assert is_own(path) is not False, [each.__name__ for each in steps[:number]]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
@@ -406,44 +384,3 @@ def test_a_quarantined_log_is_restored_with_its_file(folder: Path, caplog: pytes
     shutil.copy(folder / "old.db", file)
     restore(path, file)
     assert {row[0] for row in content(path)} >= {1, *_LATER}
-
-
-def replace_folder(log: Path) -> None:
-    log.parent.rename(log.parent.with_name("moved"))
-    shutil.copytree(log.parent.with_name("moved"), log.parent)
-
-
-def replace_by_link(log: Path) -> None:
-    log.rename(log.with_name("moved"))
-    log.symlink_to(log.with_name("moved"))
-
-
-REPLACEMENTS: dict[str, Callable[[Path], object]] = {
-    "deleted": Path.unlink,
-    "renamed": lambda log: log.rename(log.with_name("moved")),
-    "another in its place": lambda log: Path(shutil.copy(log, log.with_name("copy"))).replace(log),
-    "a link in its place": replace_by_link,
-    "its folder replaced": replace_folder,
-}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the file system is asked")
-@pytest.mark.parametrize("replace", REPLACEMENTS.values(), ids=REPLACEMENTS.keys())
-def test_a_replaced_log_is_not_in_place(tmp_path: Path, replace: Callable[[Path], object]) -> None:
-    path = tmp_path / "folder" / "plants.db"
-    path.parent.mkdir()
-    log_of(path).write_bytes(b"header".ljust(100))
-    with closing(OpenLog(path, file_lock.file_id(log_of(path)))) as log:
-        assert log.is_in_place
-        assert log.header() == b"header".ljust(32)
-        replace(log_of(path))
-        assert not log.is_in_place
-
-
-def test_another_log_than_the_expected_one_is_asked_for_each_time(tmp_path: Path) -> None:
-    path = tmp_path / "plants.db"
-    log_of(path).write_bytes(b"header".ljust(100))
-    with closing(OpenLog(path, (0, 0))) as log:
-        assert not log.is_in_place
-        log_of(path).write_bytes(b"other".ljust(100))
-        assert log.header() == log_header(path) == b"other".ljust(32)

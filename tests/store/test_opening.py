@@ -347,7 +347,7 @@ def test_a_note_that_a_full_disk_has_cut_keeps_no_store_closed(path: Path) -> No
     file_lock.lock_file(path).write_text('{"data')
     filled(path, 2)
     with file_lock.locked(path) as lock:
-        assert lock.used.database == file_lock.file_id(path)
+        assert lock.noted.used.database == file_lock.file_id(path)
 
 
 def test_the_sources_that_a_foreign_store_lacks_are_added(path: Path) -> None:

@@ -7,11 +7,11 @@ Invariants, which tests/store/test_commit_tracker.py checks beside other writers
 2. A commit of another connection changes `PRAGMA data_version`, a commit of this one does not
    (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit, and nothing else, but
    for one of a program that records nothing, such as sqlite3, where PlantDesk commits as well between two polls.
-3. Each plant takes the next `seq`, which is unique; each commit that does more than add plants changes the key, or
-   `last_seq` where it deletes some. So a statement that adds plants from `position.seq` + 1 on, only `WHERE (COUNTERS)`
-   is `position.counters`, either continues the known state or changes nothing.
-4. The first commit of a new log has a key of its own (`commit_key`): another process may checkpoint at any time, and
-   begins a log with it, so a key is due a second after the last one, and after a checkpoint of this process.
+3. Each plant takes the next `seq`, which is unique; each commit that does more than add plants counts itself. So a
+   statement that adds plants from `position.seq` + 1 on, only `WHERE (COUNTERS)` is `position.counters`, either
+   continues the known state or changes nothing.
+4. The file has another number after each checkpoint (`files/log_origin`): the first commit after one of this process
+   counts itself, and one each second, since another process may checkpoint at any time.
 
 Belongs to the writer thread.
 """
@@ -24,16 +24,15 @@ from typing import NamedTuple
 
 from plantdesk.domain.records import Changes, now_ms
 from plantdesk.store.rows import rows_by_id, rows_since
-from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.history import changed_since
-from plantdesk.store.sqlite.numbers import last_number, last_seq
+from plantdesk.store.sqlite.numbers import COUNTERS, begin_log, count_commit, last_number, last_seq
 
 #: More new plants of other processes than this are not listed: listeners reload.
 _MAX_LISTED = 1000
-#: Milliseconds for which a key is good.
-_KEY_TIME = 1000
+#: Milliseconds after which the next commit counts itself.
+_COUNT_TIME = 1000
 
 
 class Position(NamedTuple):
@@ -57,16 +56,21 @@ class CommitTracker:
         self._version = self._data_version()
         #: The state after the last commit that was read or made.
         self.position = self.read_position()
-        self._renewed_at: int | None = None
+        self._counted_at: int | None = None
+        self._begins_log = True  # what the file says without its log was noted when it was opened
 
     @property
-    def is_key_due(self) -> bool:
-        """Whether the next transaction must renew the key."""
-        return self._renewed_at is None or not 0 <= now_ms() - self._renewed_at <= _KEY_TIME
+    def is_count_due(self) -> bool:
+        """Whether the next commit must count itself."""
+        return self._counted_at is None or not 0 <= now_ms() - self._counted_at <= _COUNT_TIME
 
-    def require_key(self) -> None:
-        """Let the next transaction renew the key: after a checkpoint of this process, it may begin a new log."""
-        self._renewed_at = None
+    def require_count(self, *, begins_log: bool = False) -> None:
+        """Let the next commit count itself; it may begin a log after a checkpoint whose state is noted."""
+        self._counted_at, self._begins_log = None, self._begins_log or begins_log
+
+    def count(self) -> None:
+        """Count the present write transaction. Raises sqlite3.Error."""
+        (begin_log if self._begins_log else count_commit)(self._connection)
 
     def poll(self) -> Changes:
         """Return what others committed since the last call, mostly nothing. Cheap when nothing was.
@@ -95,8 +99,8 @@ class CommitTracker:
         return self._since(self.position)[0]
 
     def committed(self, position: Position) -> None:
-        """Adopt the position that was read at the end of a transaction with a new key, which is durable now."""
-        self.position, self._renewed_at = position, now_ms()
+        """Adopt the position that was read at the end of a transaction that has counted itself and is durable now."""
+        self.position, self._counted_at, self._begins_log = position, now_ms(), False
 
     def added(self, plants: int) -> None:
         """Note so many plants that were added behind `position`, and nothing else."""
@@ -105,7 +109,7 @@ class CommitTracker:
     def read_position(self) -> Position:
         """Return the state that the connection sees. Raises StoreDamagedError and sqlite3.Error."""
         seq, change = last_seq(self._connection), last_number(self._connection)
-        return Position(seq, change, self._connection.execute(commit_key.COUNTERS).fetchone())
+        return Position(seq, change, self._connection.execute(COUNTERS).fetchone())
 
     def _poll(self) -> tuple[Changes, bool]:
         """Return what others committed, and whether history or sequence numbers show it."""
@@ -117,10 +121,10 @@ class CommitTracker:
         known = self.position
         changes, now = self._since(known)
         self._version, self.position = version, now
-        # Else by a program that renews no key, such as sqlite3.
+        # Else by a program that does not count its commits, such as sqlite3.
         is_recorded = now.seq > known.seq or now.change > known.change or now.counters[1] != known.counters[1]
         if not is_recorded:
-            self.require_key()  # the next plants are added by reading: it may have changed tokens
+            self.require_count()  # the next plants are added by reading: it may have changed tokens
         needs_reload = changes.needs_reload or not is_recorded
         return changes._replace(needs_reload=needs_reload, tokens=True), is_recorded
 

@@ -24,14 +24,14 @@ from plantdesk.domain.copies import (
 )
 from plantdesk.domain.errors import NoStoreError
 from plantdesk.domain.records import now_ms
-from plantdesk.store.sqlite import commit_key, token_usage
+from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import connect, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import new_copy_file
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.opening import naming
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
-from plantdesk.store.sqlite.numbers import LAST_SEQ
+from plantdesk.store.sqlite.numbers import LAST_SEQ, count_commit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,7 +148,7 @@ def _fill(connection: sqlite3.Connection, source: StoreRows, progress: Progress 
         raise CopyRefusedError from error
     values = (source.last_seq, source.last_seq, source.last_id)
     connection.execute("UPDATE store SET last_seq = ?, counted_seq = ?, last_id = ?", values)
-    commit_key.renew(connection)
+    count_commit(connection)
     return copied
 
 

@@ -19,9 +19,8 @@ from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_
 from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.numbers import last_id, last_seq
+from plantdesk.store.sqlite.numbers import COUNTERS, last_id, last_seq
 
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant, Plant
@@ -55,7 +54,7 @@ class GroupInserter:
     def __init__(self, connection: sqlite3.Connection, tracker: CommitTracker) -> None:
         self._connection = connection
         self._tracker = tracker
-        self._token_state: tuple[int, int] | None = None
+        self._counters: tuple[int, int] | None = None  # for which the tokens are known
         self._tokens: dict[Source, int | None] = {}  # valid ones without a limit, with the time when they expire
 
     def add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> list[PlantRow] | None:
@@ -66,9 +65,9 @@ class GroupInserter:
         """
         now, known = now_ms(), self._tracker.position
         ids = {plant.id for plant, _ in entries}
-        if self._tracker.is_key_due or not len(ids) == len(entries) <= _CHUNK:
+        if self._tracker.is_count_due or not len(ids) == len(entries) <= _CHUNK:
             return None
-        if token_state(known.counters) != self._token_state:
+        if known.counters != self._counters:
             return None
         if not all(self._is_known(source, now) for source in {source for _, source in entries}):
             return None
@@ -131,10 +130,10 @@ class GroupInserter:
         return expires_at is None or expires_at > now
 
     def _remember(self, sources: Collection[Source], valid: dict[Source, _Token]) -> None:
-        """Remember which tokens are valid; a commit that revokes one, or removes plants, changes the state."""
-        state = token_state(self._tracker.position.counters)
-        if state != self._token_state or len(self._tokens) > _MAX_KNOWN:
-            self._token_state, self._tokens = state, {}
+        """Remember which tokens are valid after the present transaction; each that counts itself may change that."""
+        if self._counters != self._tracker.position.counters or len(self._tokens) > _MAX_KNOWN:
+            self._tokens = {}
+        self._counters = self._connection.execute(COUNTERS).fetchone()
         for source in sources:
             self._tokens.pop(source, None)
         self._tokens.update((source, token.expires_at) for source, token in valid.items() if token.max_plants is None)

@@ -1,7 +1,8 @@
-"""The largest numbers that a store has used: of arrivals, ids and changes."""
+"""The numbers that a store has used last: of arrivals, ids, changes and commits."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreDamagedError
@@ -38,3 +39,32 @@ def last_number(connection: sqlite3.Connection) -> int:
     if number > MAX_NUMBER:
         raise StoreDamagedError
     return int(number)
+
+
+# --- the number of the last commit that did more than add plants: `store.other_commits` ---
+
+#: What each commit changes that makes a token invalid or removes plants; `last_seq` grows where plants are removed.
+COUNTERS = "SELECT last_seq, other_commits FROM store"
+#: The lower bits of the number count the commits; the others are random and the same for all commits of a log.
+_COUNT_BITS = 32
+
+
+def count_commit(connection: sqlite3.Connection) -> None:
+    """Count a commit, within the caller's transaction. Raises sqlite3.Error."""
+    connection.execute("UPDATE store SET other_commits = other_commits + 1")
+
+
+def begin_log(connection: sqlite3.Connection) -> None:
+    """Give the first commit of a new log, or a copy of a store, a number that none had before.
+
+    Within the caller's transaction, which thereby writes the page with SQLite's schema version as well. Raises
+    sqlite3.Error.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.execute("UPDATE store SET other_commits = ?", (int.from_bytes(os.urandom(4)) >> 1 << _COUNT_BITS,))
+
+
+def is_same_log(number: int, other: int) -> bool:
+    """Whether two commits with a number are of the same log."""
+    return number >> _COUNT_BITS == other >> _COUNT_BITS

@@ -16,9 +16,9 @@ from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow
 from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
-from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.numbers import COUNTERS
 from plantdesk.store.tokens import KnownToken, StoreTokens, digest_of, find_token, revoke, token_rows, valid_source
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class TokenChecker(TokenLookup):
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
             if version != self._version or unrecorded != self._counters[-1]:
                 self._version = version
-                counters = *token_state(self._connection.execute(COUNTERS).fetchone()), unrecorded
+                counters = *self._connection.execute(COUNTERS).fetchone(), unrecorded
                 if counters != self._counters:
                     self._counters = counters
                     self._found.clear()

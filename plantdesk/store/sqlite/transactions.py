@@ -18,7 +18,7 @@ from plantdesk.domain.errors import (
     StoreReadOnlyError,
 )
 from plantdesk.domain.records import Changes
-from plantdesk.store.sqlite import commit_key, token_usage
+from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.write_connection import CurrentConnection, WriteConnection
 
@@ -127,25 +127,21 @@ class Transactions:
         self._health.succeeded()
 
     @contextlib.contextmanager
-    def durable(self, *, adds_only: bool = False) -> Iterator[WriteConnection]:
-        """Make what a block writes durable, in the file that is under the name. Raises StoreError.
-
-        `adds_only`: it removes nothing and makes no token invalid.
-        """
+    def durable(self) -> Iterator[WriteConnection]:
+        """Make what a block writes durable, in the file that is under the name. Raises StoreError."""
         try:
             with translate_errors():
                 connection = self._current_connection()
                 with transaction(connection.sqlite):
                     self.notify(connection.tracker.poll())  # of others, and durable already; ours come after it
-                    commit_key.renew(connection.sqlite, adds_only=adds_only)
+                    connection.tracker.count()
                     yield connection
                     position = connection.tracker.read_position()
             connection.tracker.committed(position)
-            connection.has_new_log()  # it has a key
             connection.check()
         except BaseException as error:
             if self.known is not None:
-                self.known.tracker.require_key()
+                self.known.tracker.require_count()
             if isinstance(error, StoreMovedError):
                 self.known = None  # where the file comes back, what was committed to it is published
             if isinstance(error, StoreError):
@@ -174,7 +170,7 @@ class Transactions:
                 with self.without_plants() as connection:
                     token_usage.count(connection.sqlite)
         is_log_too_long = known.checkpointer.run()
-        known.tracker.require_key()
+        known.tracker.require_count(begins_log=self._file.note_state())
         if is_log_too_long:
             with contextlib.suppress(StoreError), self.without_plants():
                 pass  # it begins a new log, which SQLite cuts

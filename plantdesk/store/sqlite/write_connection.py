@@ -93,8 +93,7 @@ class WriteConnection:
         max_log = max_log_size(file.path.parent)
         self.sqlite.execute(f"PRAGMA journal_size_limit = {max_log}")
         self.checkpointer = Checkpointer(file, self.sqlite, max_log)
-        self._file, self._log = file, file.open_log()
-        self._header = b""
+        self._file = file
         try:
             self.tracker = CommitTracker(self.sqlite, file.note_unrecorded)
             self.inserter = GroupInserter(self.sqlite, self.tracker)
@@ -102,15 +101,10 @@ class WriteConnection:
             self.close()
             raise
 
-    def has_new_log(self) -> bool:
-        """Whether a log was begun since the last call: by the last commit, after another program's checkpoint."""
-        before, self._header = self._header, self._log.header()
-        return self._header != before
-
     @property
     def is_current(self) -> bool:
         """Whether the last commit is in the files that are under the names of the store."""
-        return self._file.is_current_with(self._log)
+        return self._file.is_current
 
     def check(self) -> None:
         """Raise StoreMovedError unless `is_current`."""
@@ -119,7 +113,6 @@ class WriteConnection:
 
     def close(self) -> None:
         """Close the connection."""
-        self._log.close()
         self.sqlite.close()
 
 

@@ -6,7 +6,6 @@ raises goes to its Future. What is done while nothing is queued is in `idle_work
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from collections.abc import Callable, Sequence
@@ -149,7 +148,7 @@ class Writer:
         refusal = self._disk.refusal()
         if refusal is None and (added := self._add_new(entries)) is not None:
             return added
-        with self._transactions.durable(adds_only=True) as connection:
+        with self._transactions.durable() as connection:
             outcome = connection.inserter.add(entries, token_refusal=refusal)
         return _noted(connection, outcome)
 
@@ -171,11 +170,7 @@ class Writer:
             return None
         self._transactions.succeeded()
         connection.tracker.added(len(rows))
-        outcome = _noted(connection, Outcome([*rows], Changes(tuple(rows))))
-        if connection.has_new_log():
-            with contextlib.suppress(StoreError), self._transactions.without_plants():
-                pass  # it renews the key that ties the log to its file
-        return outcome
+        return _noted(connection, Outcome([*rows], Changes(tuple(rows))))
 
     def _run_write(self, job: WriteJob) -> None:
         try:

@@ -16,7 +16,6 @@ from pathlib import Path
 from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
-from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import (
     flush_folder,
@@ -25,6 +24,7 @@ from plantdesk.store.sqlite.files.atomic_file import (
     remove_old_temporary_files,
 )
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
+from plantdesk.store.sqlite.numbers import begin_log
 
 #: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
@@ -198,9 +198,15 @@ def fill_copy(source: sqlite3.Connection, temporary: Path, *, revoke_tokens: boo
             source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         check_whole(copy)
-        commit_key.detach(copy)
+        _detach(copy)
         if revoke_tokens:
             copy.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
+
+
+def _detach(copy: sqlite3.Connection) -> None:
+    """Give a copy of a store, of any version, a number that no log continues. Raises sqlite3.Error."""
+    if copy.execute("SELECT 1 FROM sqlite_schema WHERE name = 'store'").fetchone() is not None:
+        begin_log(copy)
 
 
 @contextlib.contextmanager

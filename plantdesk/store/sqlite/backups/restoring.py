@@ -26,7 +26,7 @@ from plantdesk.domain.records import COMMAND, Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.restoring import difference, exchange
 from plantdesk.store.sources import add_source
-from plantdesk.store.sqlite import commit_key, token_usage
+from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load, opened
 from plantdesk.store.sqlite.changes import SqliteChange
@@ -37,7 +37,7 @@ from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
-from plantdesk.store.sqlite.numbers import last_id
+from plantdesk.store.sqlite.numbers import count_commit, last_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +114,7 @@ def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dic
     writer = SqliteChange(connection)
     exchange(writer.runner, writer.number)
     token_usage.skip(connection)
-    commit_key.renew(connection)
+    count_commit(connection)
     return writer.record(ChangeEntry(source, ChangeKind.RESTORE, parameters))
 
 

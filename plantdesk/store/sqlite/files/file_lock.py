@@ -2,8 +2,7 @@
 
 The lock file `.NAME.lock` stays beside the store. It is held for the milliseconds of an opening only: what keeps
 acknowledged plants safe afterwards is that every commit checks the identity of the files (`StoreFile.check`). The note
-in it, of the files that were opened last, shows that one of them was replaced or its log deleted; `log_origin` decides
-by content where it can.
+in it, of the files that were opened last and of their content, shows that one of them was replaced or its log deleted.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ LOCK_TIMEOUT = 30.0
 _RETRY_DELAY = 0.005
 #: Bytes of the note. Its length never changes, so that it can be written on a full disk.
 _NOTE_SIZE = 256
-#: Of the identity in a store, in hexadecimal digits; a file may come from anywhere.
-_IDENTITY_LENGTH = 32
+#: Of the identity in a store; a file may come from anywhere.
+_LONGEST_IDENTITY = 32
 
 
 #: Device and inode: what identifies a file while it exists, whatever its name.
@@ -44,14 +43,33 @@ class FileIdentity(NamedTuple):
     wal: FileId | None = None
 
 
+class FileState(NamedTuple):
+    """What a database file says about itself without its log.
+
+    The identity of the store, the number of its last commit that has one (`numbers.begin_log`), and SQLite's schema
+    version; a file of PlantDesk 0.1.0 has neither identity nor number.
+    """
+
+    store: str = ""
+    number: int = 0
+    schema: int = 0
+
+
+class Note(NamedTuple):
+    """The files that were last opened under the name of a store, and what the database said; empty where unknown."""
+
+    used: FileIdentity = FileIdentity()
+    state: FileState = FileState()
+
+
 def identity(path: Path) -> FileIdentity:
     """Return which files are under the names of a store now."""
     return FileIdentity(file_id(path), file_id(f"{path}-wal"))
 
 
-def has_identity(path: str, expected: FileIdentity, *, is_log_known: bool = False) -> bool:
+def has_identity(path: str, expected: FileIdentity) -> bool:
     """Whether the files of `expected` are under the names of a store now. Takes a few µs."""
-    return file_id(path) == expected.database and (is_log_known or file_id(path + "-wal") == expected.wal)
+    return file_id(path) == expected.database and file_id(path + "-wal") == expected.wal
 
 
 def file_id(path: str | Path) -> FileId | None:
@@ -63,30 +81,23 @@ def file_id(path: str | Path) -> FileId | None:
     return status.st_dev, status.st_ino
 
 
-def opened_id(handle: int) -> FileId:
-    """Return which file is open. Raises OSError."""
-    status = os.fstat(handle)
-    return status.st_dev, status.st_ino
-
-
 class LockedStore:
-    """The lock of one store file, held. `used` is the identity of the files that were last opened under the name.
-
-    `store` is the identity in the content of that database; None where an older PlantDesk has noted it.
-    """
+    """The lock of one store file, held, with the `noted` files that were last opened under the name."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        self.used, self.store = _read(handle)
+        self.noted = _read(handle)
 
-    def note(self, used: FileIdentity, store: str | None) -> None:
-        """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
-        known = store if store is not None and len(store) == _IDENTITY_LENGTH and store.isalnum() else None
-        text = json.dumps({"database": used.database, "wal": used.wal, "store": known}).encode().ljust(_NOTE_SIZE)
+    def note(self, used: FileIdentity, state: FileState | None) -> None:
+        """Note which files are in use from now on, durably. On a full disk the first note of a store may be lost."""
+        known = FileState() if state is None or len(state.store) > _LONGEST_IDENTITY else state
+        note = {"database": used.database, "wal": used.wal, **known._asdict()}
         os.lseek(self._handle, 0, os.SEEK_SET)
         with contextlib.suppress(OSError):
-            os.write(self._handle, text)
-        self.used, self.store = used, known
+            os.write(self._handle, json.dumps(note, separators=(",", ":")).encode().ljust(_NOTE_SIZE))
+            if known != self.noted.state:
+                os.fsync(self._handle)  # a log is judged by it
+        self.noted = Note(used, known)
 
 
 def lock_file(path: Path) -> Path:
@@ -100,7 +111,7 @@ def locked(path: Path) -> Iterator[LockedStore]:
 
     Raises StoreBusyError after `LOCK_TIMEOUT` seconds, PermissionError and OSError where no lock file can be made.
     """
-    handle = _open(lock_file(path))
+    handle = _open(lock_file(path), os.O_RDWR | os.O_CREAT)
     try:
         _acquire(handle)
         yield LockedStore(handle)
@@ -108,9 +119,9 @@ def locked(path: Path) -> Iterator[LockedStore]:
         os.close(handle)  # which releases the lock
 
 
-def _open(file: Path) -> int:
-    """Open the lock file, or make it. Somebody else may have put anything there: only a regular file will do."""
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+def _open(file: Path, flags: int) -> int:
+    """Open the lock file. Somebody else may have put anything there: only a regular file will do."""
+    flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(file, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
     except OSError as error:
@@ -143,16 +154,26 @@ def _acquire(handle: int) -> None:
         raise StoreUnreachableError(text) from error
 
 
-def _read(handle: int) -> tuple[FileIdentity, str | None]:
+def noted(path: Path) -> Note:
+    """Return the note about the store at `path`, without its lock; an empty one where there is none."""
+    with contextlib.suppress(OSError, StoreUnreachableError):
+        handle = _open(lock_file(path), os.O_RDONLY)
+        try:
+            return _read(handle)
+        finally:
+            os.close(handle)
+    return Note()
+
+
+def _read(handle: int) -> Note:
     os.lseek(handle, 0, os.SEEK_SET)
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
-        store = note.get("store")
-        return FileIdentity(*(_file_id(note[name]) for name in FileIdentity._fields)), None if store is None else str(
-            store
-        )
+        used = FileIdentity(_file_id(note["database"]), _file_id(note["wal"]))
+        state = FileState(str(note.get("store") or ""), int(note.get("number", 0)), int(note.get("schema", 0)))
+        return Note(used, state)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        return FileIdentity(), None
+        return Note()
 
 
 def _file_id(value: list[int] | None) -> FileId | None:

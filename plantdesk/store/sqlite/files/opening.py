@@ -27,7 +27,6 @@ from plantdesk.domain.errors import (
     UnsafeFileError,
 )
 from plantdesk.domain.records import COMMAND, FORM
-from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,
     LOCK_SECONDS,
@@ -39,7 +38,7 @@ from plantdesk.store.sqlite.connections import (
 )
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_temporary_files, replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, file_id, identity, locked
-from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, renew_log, store_identity
+from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, renew_log, state_without_log
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
     check_file,
@@ -51,6 +50,7 @@ from plantdesk.store.sqlite.files.open_checks import (
     refuse_newer,
 )
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
+from plantdesk.store.sqlite.numbers import count_commit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,28 +103,28 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
     Where the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file
     (`wait`): commits by another index would be lost.
     """
-    found, is_own = identity(path), is_own_log(path) if has_log(path) else None
-    if wait and found == lock.used and found.wal is not None and file_id(f"{path}-shm") is None:
+    found, used = identity(path), lock.noted.used
+    is_own = is_own_log(path, lock.noted.state) if has_log(path) else None
+    if wait and found == used and found.wal is not None and file_id(f"{path}-shm") is None:
         return None
-    if _is_log_lost(lock, found) and not is_own:
+    if _is_log_lost(used, found) and not is_own:
         if wait:
             return None
         found = _replace_by_copy(path)
-    elif is_own is False or (is_own is None and _is_log_of_other_store(path, lock, found)):
-        found = _without_log(path, found, lock.used)
-    elif lock.used.database not in {None, found.database}:
-        if is_own and found.wal == lock.used.wal:
+    elif is_own is False:
+        found = _without_log(path, found, used)
+    elif used.database not in {None, found.database}:
+        if is_own and found.wal == used.wal:
             renew_log(path)
         else:
-            _quarantine_old_log(path, found, lock.used)
+            _quarantine_old_log(path, found, used)
         found = FileIdentity(found.database, file_id(f"{path}-wal"))
-    connection = _checked(path, found.database, progress, first_time=lock.used == FileIdentity())
+    connection = _checked(path, found.database, progress, first_time=used == FileIdentity())
     opened = identity(path)
     if opened.database != found.database or found.wal not in {None, opened.wal}:
         connection.close()
         return None
-    (store,) = connection.execute("SELECT identity FROM store").fetchone() or (None,)
-    lock.note(opened, store)
+    lock.note(opened, state_without_log(path))
     return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
@@ -297,7 +297,7 @@ def _complete_sources(connection: sqlite3.Connection) -> None:
     (known,) = connection.execute("SELECT count(*) FROM source WHERE id IN (?, ?)", (FORM.id, COMMAND.id)).fetchone()
     if known < len((FORM, COMMAND)):
         with transaction(connection):
-            commit_key.renew(connection)
+            count_commit(connection)
             rows = [(source.id, source.kind, source.label) for source in (FORM, COMMAND)]
             connection.executemany("INSERT OR IGNORE INTO source (id, kind, label) VALUES (?, ?, ?)", rows)
 
@@ -316,16 +316,9 @@ def _make_private(path: Path) -> None:
             _warn("Every user of this machine can replace %s: its folder is writable for all.", path.name)
 
 
-def _is_log_of_other_store(path: Path, lock: LockedStore, found: FileIdentity) -> bool:
-    """Whether the log was there when another store was under the name, as far as note and file show."""
-    if lock.store is None or found.wal is None or found.wal != lock.used.wal:
-        return False
-    return store_identity(path) not in {None, lock.store}
-
-
-def _is_log_lost(lock: LockedStore, now: FileIdentity) -> bool:
+def _is_log_lost(used: FileIdentity, now: FileIdentity) -> bool:
     """Whether the log of the file was deleted, and not by the last process that closed it, which notes that."""
-    return now.database == lock.used.database and lock.used.wal not in {None, now.wal}
+    return now.database == used.database and used.wal not in {None, now.wal}
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from plantdesk.domain.errors import StoreError, StoreMovedError, StoreReadOnlyEr
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, has_identity, identity, locked
-from plantdesk.store.sqlite.files.log_origin import OpenLog
+from plantdesk.store.sqlite.files.log_origin import state_without_log
 from plantdesk.store.sqlite.files.open_checks import is_writable, named, resolved
 from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
@@ -76,14 +76,6 @@ class StoreFile:
         """Whether the opened files are still there under their names. Takes a few µs."""
         return self._opened.read_only or has_identity(self._name, self._opened.identity)
 
-    def is_current_with(self, log: OpenLog) -> bool:
-        """Return `is_current`, without asking for the times of the log where that is possible."""
-        return has_identity(self._name, self._opened.identity, is_log_known=log.is_in_place)
-
-    def open_log(self) -> OpenLog:
-        """Open the log; the caller closes it."""
-        return OpenLog(self.path, self._opened.identity.wal)
-
     @property
     def has_index(self) -> bool:
         """Whether the index of the log is still there; if not, other processes may begin another one."""
@@ -137,6 +129,14 @@ class StoreFile:
         is_busy, pages, copied = self._opened.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return not is_busy and pages == copied
 
+    def note_state(self) -> bool:
+        """Note what the file says without its log, after a checkpoint; return whether that is noted."""
+        with contextlib.suppress(OSError, StoreError), locked(self.path) as lock:
+            if lock.noted.used == self._opened.identity and self.is_current:
+                lock.note(lock.noted.used, state_without_log(self.path))
+                return True
+        return False
+
     @property
     def log_size(self) -> int:
         """Bytes of the log, also of what is not needed any more."""
@@ -170,7 +170,7 @@ class StoreFile:
 
         with locked(self.path) as lock:
             now, known = identity(self.path), self._opened.identity
-            is_ours = lock.used in {known, FileIdentity()} and now.database == known.database
+            is_ours = lock.noted.used in {known, FileIdentity()} and now.database == known.database
             if is_ours and not (now.wal == known.wal and self.has_index):
                 # Commits by the same index wait, and are refused where the file is replaced.
                 with translate_errors(), transaction(self._opened.connection), replaced_file(self.path) as temporary:
@@ -188,7 +188,7 @@ class StoreFile:
         """Note that SQLite has deleted the log, as it does for the last process; else the log would count as lost."""
         opened = self._opened
         with locked(self.path) as lock:
-            is_whole = lock.used == opened.identity == identity(self.path)
+            is_whole = lock.noted.used == opened.identity == identity(self.path)
             opened.connection.close()
             if is_whole and not os.path.lexists(f"{self.path}-wal"):
-                lock.note(FileIdentity(opened.identity.database), lock.store)
+                lock.note(FileIdentity(opened.identity.database), state_without_log(self.path))
