@@ -160,7 +160,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) STRICT""",
     ),
     (
-        # What a change did is stored as a kind and parameters instead of an English sentence.
+        # What a change did is stored as a kind and parameters instead of an English sentence, which stays a parameter.
         "ALTER TABLE change RENAME TO old_change",
         """CREATE TABLE change (
             number INTEGER PRIMARY KEY CHECK (number BETWEEN 1 AND 4611686018427387904),
@@ -173,8 +173,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             undone INTEGER NOT NULL DEFAULT 0,
             size INTEGER CHECK (size >= 0)
         ) STRICT""",
-        """INSERT INTO change SELECT number, made_at, source_id, kind_of_title(kind, title),
-               parameters_of_title(kind, title, plants), plants, undoes, undone, size
+        """INSERT INTO change SELECT number, made_at, source_id, kind,
+               CASE WHEN kind IN ('undo', 'redo')
+                   THEN json_object('of', json_object('parameters', json_object('title', substr(title, 7))))
+                   ELSE json_object('title', title) END,
+               plants, undoes, undone, size
            FROM old_change""",
         "DROP TABLE old_change",
     ),
@@ -413,11 +416,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 def apply_steps(connection: sqlite3.Connection, first: int, last: int) -> None:
     """Bring the tables from version `first` to `last`. Raises sqlite3.Error."""
-    from plantdesk.store.sqlite import old_titles
-
     add_functions(connection)
-    connection.create_function("kind_of_title", 2, old_titles.kind, deterministic=True)
-    connection.create_function("parameters_of_title", 3, old_titles.parameters, deterministic=True)
     for step in MIGRATIONS[first:last]:
         for statement in step:
             connection.execute(statement)
