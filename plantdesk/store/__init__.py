@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         probe,
         setup_sql,
     )
+    from plantdesk.store.sqlite.backups.restore_source import plants_of_file
     from plantdesk.store.sqlite.files.open_checks import is_database
-    from plantdesk.store.sqlite.plant_files import plants_of_file
 
 #: The modules of names that are imported at their first use: the window needs a location before its first paint.
 _LAZY = {
@@ -48,7 +48,7 @@ _LAZY = {
     "KnownNames": "known_names",
     "NamesList": "known_names",
     "is_database": "sqlite.files.open_checks",
-    "plants_of_file": "sqlite.plant_files",
+    "plants_of_file": "sqlite.backups.restore_source",
 }
 
 __all__ = [

@@ -218,11 +218,6 @@ def test_a_store_whose_log_was_deleted_goes_on_with_all_its_plants(store: Store,
     assert [row[0] for row in stored(Backups(path).newest_first()[0].path)] == [1]
 
 
-def test_releasing_memory_fails_on_no_system() -> None:
-    """An idle store does it before it tries again to write."""
-    idle_work.release()
-
-
 # --- error, and its end ------------------------------------------------------------------------
 
 

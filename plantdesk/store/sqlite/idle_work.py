@@ -21,27 +21,9 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.transactions import Health, Transactions
 
 
-#: The parameter M_MMAP_THRESHOLD of glibc's mallopt, and its value in bytes.
-_MMAP_THRESHOLD, _LARGE = -3, 2**21
-
-
-def release() -> None:
-    """Return free pages of all threads, in about a millisecond, and from now on large blocks as soon as they are free.
-
-    By itself glibc takes blocks as large as one that was freed from its arenas, where the rest of them is not returned:
-    the ids of a million plants, as text, left 20 to 50 MiB. Does nothing without glibc.
-    """
-    import ctypes  # takes 2 to 4 ms
-
-    with contextlib.suppress(AttributeError, TypeError):  # Windows takes no None for a library
-        library = ctypes.CDLL(None)
-        library.mallopt(_MMAP_THRESHOLD, _LARGE)
-        library.malloc_trim(0)
-
-
 #: Polls without work of this process, about a second, after which the log is moved into the database file.
 _QUIET_POLLS = 12
-#: Polls between two releases of what searches, sorts and posts have freed: about ten seconds.
+#: Polls between two releases of the connection's cache: about ten seconds.
 _RELEASE_POLLS = 125
 #: Polls after which a store that cannot be written to is tried again: about two seconds.
 _RETRY_POLLS = 25
@@ -64,7 +46,6 @@ class IdleWork:
             self._run_quiet()
         if polls % _RELEASE_POLLS == 0 and (usable := self._transactions.usable) is not None:
             usable.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
-            release()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
 

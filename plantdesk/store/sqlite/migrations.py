@@ -20,8 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import ForeignSchemaError
-from plantdesk.store.sqlite.connections import reported, transaction
-from plantdesk.store.sqlite.functions import add_functions
+from plantdesk.store.sqlite.connections import add_functions, reported, transaction
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.connections import Progress

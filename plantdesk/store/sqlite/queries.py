@@ -25,10 +25,9 @@ from plantdesk.store.conditions import ordering
 from plantdesk.store.models import PLANT
 from plantdesk.store.reader import StoreReader
 from plantdesk.store.sql import VERSION
+from plantdesk.store.sqlite.connections import add_functions, translate_errors
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
-from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.database import DATABASE, alike_key, runner
-from plantdesk.store.sqlite.functions import add_functions
 from plantdesk.store.sqlite.numbers import last_id, last_seq
 from plantdesk.store.sqlite.row_reads import CsvPages, JsonPages, all_ids, has_pages, pages
 

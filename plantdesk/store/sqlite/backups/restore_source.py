@@ -13,21 +13,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
+from plantdesk.domain.import_batches import SavedPlant
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
 from plantdesk.store.columns import EACH
 from plantdesk.store.restoring import create_tables
 from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite.backups.difference import attached
-from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
+from plantdesk.store.sqlite.connections import IS_ASCII, add_functions, check_whole, connect, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
-from plantdesk.store.sqlite.functions import IS_ASCII, add_functions
 from plantdesk.store.sqlite.migrations import check_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+#: Plants that are read together.
+_PAGE = 5000
 #: Bytes of a name or tag, as many as a request of the API can have.
 MAX_TEXT_BYTES = 1024 * 1024
 #: Arrival numbers up to this one leave room for all plants to come; a file with larger ones is numbered anew.
@@ -86,6 +88,26 @@ def load(connection: sqlite3.Connection, file: Path) -> Loaded:
     if is_damaged and plants == 0:
         raise _unusable(file, Text("it is damaged"))
     return Loaded(plants, is_damaged, has_log(path) and not has_own_log(path))
+
+
+@contextlib.contextmanager
+def plants_of_file(file: Path) -> Iterator[Iterator[list[SavedPlant]]]:
+    """Check a file of plants, which is only read, and yield its plants in insertion order, some at a time.
+
+    Raises BackupUnusableError, also for a damaged file, and StoreError.
+    """
+    with contextlib.closing(sqlite3.connect("", isolation_level=None, uri=True)) as connection:  # a temporary file
+        if load(connection, file).is_damaged:
+            message = Text("“{file}” is damaged. `plantdesk restore` brings back what can be read.")
+            raise BackupUnusableError(message, file=file.name)
+        cursor = connection.execute("SELECT id, name, tag, note FROM temp.restored ORDER BY seq")
+
+        def pages() -> Iterator[list[SavedPlant]]:
+            with translate_errors():
+                while page := cursor.fetchmany(_PAGE):
+                    yield [*map(SavedPlant._make, page)]
+
+        yield pages()
 
 
 def _checked(file: Path) -> Path:
