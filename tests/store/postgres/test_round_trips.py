@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _LATENCY = 0.05
 
 
+pytestmark = pytest.mark.timing
+
+
 @pytest.fixture
 def desk(postgres: PostgresServer, location: PostgresLocation) -> Iterator[tuple[PlantStore, PlantReader, Count]]:
     """A desk with 1,000 plants, and what counts the round trips of what is done, by the time that they take."""
