@@ -1,4 +1,7 @@
-"""Changes of plants on a server: edits, edits of whole sets, and undo, in the caller's transaction."""
+"""Changes of plants on a server: edits, edits of whole sets, and undo, in the caller's transaction.
+
+That holds the lock on `state`, so other desks wait until the change is complete.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from plantdesk.store.changes import make_change
 from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.rows import last_id
-from plantdesk.store.undo import redo_target, undo_target
+from plantdesk.store.undo import redo_target, take_back, undo_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sqlalchemy import ColumnElement, ScalarSelect, Update
 
-    from plantdesk.domain.edits import Applied, Edit
+    from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import Source
     from plantdesk.store.change_writer import Extent
@@ -75,25 +78,27 @@ class PostgresChange(ChangeWriter):
 def apply(
     transaction: Transaction, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None
 ) -> Applied:
-    """Make one change of `edits` as `make_change` does, under the lock on `state`.
+    """Make one change of `edits` as `make_change` does.
 
     Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError; then nothing may be committed.
     """
     return make_change(PostgresChange(transaction), edits, source, parameters)
 
 
-def to_undo(transaction: Transaction, change: Change | int | None) -> Change:
-    """Return a change, or that of this number, by default the latest that is not undone, if it is this desk's.
+def undo(transaction: Transaction, change: Change | int | None, source: Source) -> Undone:
+    """Take back a change, or that of this number, by default the latest that is not undone, if it is this desk's.
 
-    Raises NothingToUndoError.
+    Raises NothingToUndoError and UndoConflictError.
     """
-    found = undo_target(runner(transaction.connection), change)
-    return found if change is not None else _own(transaction, found)
+    target = undo_target(runner(transaction.connection), change)
+    target = target if change is not None else _own(transaction, target)
+    return take_back(PostgresChange(transaction), target, source)
 
 
-def to_redo(transaction: Transaction) -> Change:
-    """Return the latest undo that is not taken back. Raises NothingToUndoError."""
-    return _own(transaction, redo_target(runner(transaction.connection)))
+def redo(transaction: Transaction, source: Source) -> Undone:
+    """Take back the latest undo that is not taken back, as `undo` does."""
+    target = _own(transaction, redo_target(runner(transaction.connection)))
+    return take_back(PostgresChange(transaction), target, source)
 
 
 def _own(transaction: Transaction, latest: Change) -> Change:

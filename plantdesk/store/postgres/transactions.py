@@ -21,6 +21,7 @@ from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.store.postgres.adding import Outcome, add_group, added_by, rounds, unstorable
 from plantdesk.store.postgres.connections import (
     LOCK,
+    LONG,
     NOW,
     ServerUnreachableError,
     Transaction,
@@ -52,8 +53,6 @@ _Result = TypeVar("_Result")
 
 #: More new plants of other desks than this are not listed: listeners reload.
 _MAX_LISTED = 1000
-#: Seconds that a statement may take: a set of millions of plants.
-_LONG = 600
 #: Seconds in which the outcome of a lost connection must be known, and between two attempts.
 _SETTLE_TIMEOUT, _SETTLE_DELAY = 2.0, 0.1
 _FINISH = f"""
@@ -135,7 +134,7 @@ class Transactions:
         if self._is_abandoned:
             raise ServerUnreachableError
         if self._connection is None or self._connection.closed:
-            connection = connect(self._address, "writer", _LONG)
+            connection = connect(self._address, "writer", LONG)
             try:
                 with translate_errors(self._address):
                     found = check_readable(version_of(connection), self._address.name, self._address.server)
@@ -257,15 +256,12 @@ class Transactions:
                 return late
         return outcome
 
-    def write(
-        self, action: Callable[[Transaction], _Result], before: Callable[[Connection], object] | None = None
-    ) -> _Result:
+    def write(self, action: Callable[[Transaction], _Result]) -> _Result:
         """Run any other write; where it changes nothing, nothing is committed. Raises StoreError and what it raises.
 
-        It runs once more where the connection was lost and nothing was committed. What is done `before` in the same
-        transaction does not hold the lock on `state`.
+        It runs once more where the connection was lost and nothing was committed.
         """
-        return self._once_more(lambda: self._write(action, before))
+        return self._once_more(lambda: self._write(action))
 
     def _once_more(self, step: Callable[[], _Result]) -> _Result:
         """Take a step that has no effect where it fails, and once more on a new connection if the old one was lost."""
@@ -278,18 +274,12 @@ class Transactions:
                 raise
             return step()
 
-    def _write(
-        self, action: Callable[[Transaction], _Result], before: Callable[[Connection], object] | None
-    ) -> _Result:
+    def _write(self, action: Callable[[Transaction], _Result]) -> _Result:
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
-                if before is not None:
-                    connection.execute("BEGIN")
-                    before(connection)
                 with connection.limited(_QUICK), connection.pipeline():
-                    if before is None:
-                        connection.execute("BEGIN")
+                    connection.execute("BEGIN")
                     state = execute(connection, LOCK)
                 _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
                 transaction = Transaction(connection, seq, change, self._desk)
