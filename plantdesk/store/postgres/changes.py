@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select, update
 from typing_extensions import override
 
+from plantdesk.domain.edits import DeleteAll, MergePlants, MergeTags, RenameTag, Rewrite, SetTag
 from plantdesk.domain.errors import NothingToUndoError, Text, shortened
 from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.changes import make_change
@@ -82,6 +83,8 @@ def apply(
 
     Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError; then nothing may be committed.
     """
+    if any(map(_may_be_large, edits)):
+        transaction.expect_many()
     return make_change(PostgresChange(transaction), edits, source, parameters)
 
 
@@ -91,14 +94,25 @@ def undo(transaction: Transaction, change: Change | int | None, source: Source) 
     Raises NothingToUndoError and UndoConflictError.
     """
     target = undo_target(runner(transaction.connection), change)
-    target = target if change is not None else _own(transaction, target)
-    return take_back(PostgresChange(transaction), target, source)
+    return _take_back(transaction, target if change is not None else _own(transaction, target), source)
 
 
 def redo(transaction: Transaction, source: Source) -> Undone:
     """Take back the latest undo that is not taken back, as `undo` does."""
-    target = _own(transaction, redo_target(runner(transaction.connection)))
-    return take_back(PostgresChange(transaction), target, source)
+    return _take_back(transaction, _own(transaction, redo_target(runner(transaction.connection))), source)
+
+
+def _take_back(transaction: Transaction, change: Change, source: Source) -> Undone:
+    if change.plants > PAGE:
+        transaction.expect_many()
+    return take_back(PostgresChange(transaction), change, source)
+
+
+def _may_be_large(edit: Edit) -> bool:
+    match edit:
+        case SetTag() | DeleteAll():
+            return edit.plants.ids is None or len(edit.plants.ids) > PAGE
+    return isinstance(edit, RenameTag | MergeTags | MergePlants | Rewrite)
 
 
 def _own(transaction: Transaction, latest: Change) -> Change:

@@ -463,6 +463,10 @@ class Transaction:
         self.last_seq += count
         return self.last_seq - count + 1
 
+    def expect_many(self) -> None:
+        """Let each of the following statements take an hour: they may change millions of plants."""
+        self.connection.limit = LONG
+
 
 def addresses(conninfo: Mapping[str, str], timeout: float) -> dict[str, str]:
     """Return host, hostaddr and port with an entry for each address of each host; a name without one is left out.

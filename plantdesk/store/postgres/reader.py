@@ -114,10 +114,10 @@ class ReadConnection:
         threading.Thread(target=self._cancel, args=(user,), name="query-cancel", daemon=True).start()
 
     def close(self) -> None:
-        """Close it, after the query that runs is cancelled; later ones raise StoreClosedError."""
+        """Close it, after the query that runs is ended; later ones raise StoreClosedError."""
         self._is_closed = True
         while not self._using.acquire(timeout=_CLOSE_DELAY):
-            self.cancel(self._user)
+            self.abandon()
         try:
             if self._connection is not None:
                 self._connection.close()

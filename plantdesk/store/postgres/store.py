@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -14,11 +13,11 @@ from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
 from plantdesk.store.postgres.changes import apply, redo, undo
+from plantdesk.store.postgres.connections import ServerUnreachableError, connect
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.imports import PostgresImport
 from plantdesk.store.postgres.listening import CommitListener
 from plantdesk.store.postgres.migration import create_tables
-from plantdesk.store.postgres.progress import is_stalled
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.schema import check_readable, version_of
 from plantdesk.store.postgres.tokens import Tokens
@@ -39,8 +38,8 @@ if TYPE_CHECKING:
 _FIRST_BACKUP = 60.0
 
 
-#: Seconds without a sign of work of the server after which closing waits no longer.
-_CLOSE_PAUSE = 30.0
+#: Seconds between two questions, while the store is closed, whether the server answers.
+_CLOSE_INTERVAL = 3.0
 
 
 class PostgresStore(WrittenStore):
@@ -103,7 +102,7 @@ class PostgresStore(WrittenStore):
 
     @override
     def new_import(self) -> PostgresImport:
-        return PostgresImport(Transactions(self._address, self._desk, reconnects=False), self._writer)
+        return PostgresImport(Transactions(self._address, self._desk, is_large=True), self._writer)
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
@@ -145,16 +144,16 @@ class PostgresStore(WrittenStore):
         self._closed.set()
 
     def _abandon_if_silent(self) -> None:
-        """Let fail what waits for a server that hangs; one that works finishes what it has begun."""
-
-        def backends() -> list[int]:
-            return [self._transactions.backend]
-
-        with suppress(StoreError):
-            if not is_stalled(self._address, backends, self._closed, max_pause=_CLOSE_PAUSE, max_silence=0):
+        """End queries that take long, and writes where the server does not answer; else it finishes these."""
+        while not self._closed.wait(_CLOSE_INTERVAL):
+            self._reads.abandon()
+            try:
+                connect(self._address, "closing").close()
+            except ServerUnreachableError:
+                self._transactions.abandon()
                 return
-        self._transactions.abandon()
-        self._reads.abandon()
+            except StoreError:
+                """It answers."""
 
     def _reconnect(self) -> None:
         if self._listener is not None:

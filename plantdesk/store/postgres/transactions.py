@@ -30,7 +30,6 @@ from plantdesk.store.postgres.connections import (
     translate_errors,
 )
 from plantdesk.store.postgres.history import prune
-from plantdesk.store.postgres.progress import given_up
 from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.rows import COLUMNS
 from plantdesk.store.postgres.schema import (
@@ -43,8 +42,6 @@ from plantdesk.store.postgres.schema import (
 from plantdesk.store.rows import row_of
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from plantdesk.store.postgres.adding import Entry
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection, RightsMissingError
@@ -84,7 +81,7 @@ class OutcomeUnknownError(ServerUnreachableError):
     )
 
 
-#: Seconds in which a short transaction is answered, with what it waits for the lock.
+#: Seconds in which each statement is answered, with what it waits for the lock, but for those of large changes.
 _QUICK = 8
 
 
@@ -106,12 +103,13 @@ class Position(NamedTuple):
 class Transactions:
     """Writes on one connection, which is opened again after it was lost."""
 
-    def __init__(self, address: Address, desk: str, *, reconnects: bool = True) -> None:
+    def __init__(self, address: Address, desk: str, *, is_large: bool = False) -> None:
         """Connect. Raises StoreError.
 
-        `reconnects`: a write may continue on another connection; temporary tables would be lost.
+        `is_large`: for one large change, whose statements may take an hour each. It does not continue on another
+        connection, which would lack its temporary tables.
         """
-        self._address, self._desk, self._reconnects = address, desk, reconnects
+        self._address, self._desk, self._is_large = address, desk, is_large
         self._connection: Connection | None = None
         self._is_abandoned = False
         #: Why the tables must only be read, as of the last connection or `poll`.
@@ -136,6 +134,7 @@ class Transactions:
         if self._connection is None or self._connection.closed:
             connection = connect(self._address, "writer", LONG)
             try:
+                connection.limit = _QUICK
                 with translate_errors(self._address):
                     found = check_readable(version_of(connection), self._address.name, self._address.server)
                     rights = missing_rights(connection)
@@ -144,6 +143,7 @@ class Transactions:
                 raise
             self._connection, self.refusal = connection, write_refusal(found)
             self.missing_rights = rights
+        self._connection.limit = LONG if self._is_large else _QUICK  # of the last write it may be another one
         return self._connection
 
     def _open_to_write(self) -> Connection:
@@ -156,15 +156,8 @@ class Transactions:
     def abandon(self) -> None:
         """Wait no longer for the server, now and later: what was not answered fails. Any thread."""
         self._is_abandoned = True
-        self._hang_up()
-
-    def _hang_up(self) -> None:
         if (connection := self._connection) is not None:
             connection.abandon()
-
-    def watched(self) -> AbstractContextManager[None]:
-        """Let what waits in a block fail where the server's process of this connection does nothing any more."""
-        return given_up(self._address, lambda: self.backend, self._hang_up)
 
     def close(self) -> None:
         """Close the connection; the next write opens another one."""
@@ -221,7 +214,7 @@ class Transactions:
     def _try_add(self, entries: Sequence[Entry]) -> Outcome:
         key, connection = uuid4(), self._open_to_write()
         try:
-            with translate_errors(self._address), connection.limited(_QUICK):
+            with translate_errors(self._address):
                 return add_group(connection, entries, key, self._desk)
         except Exception:
             if _rolled_back(connection):
@@ -259,18 +252,22 @@ class Transactions:
     def write(self, action: Callable[[Transaction], _Result]) -> _Result:
         """Run any other write; where it changes nothing, nothing is committed. Raises StoreError and what it raises.
 
-        It runs once more where the connection was lost and nothing was committed.
+        It runs once more where the connection was lost soon and nothing was committed.
         """
         return self._once_more(lambda: self._write(action))
 
     def _once_more(self, step: Callable[[], _Result]) -> _Result:
-        """Take a step that has no effect where it fails, and once more on a new connection if the old one was lost."""
+        """Take a step that has no effect where it fails, and once more on a new connection if the old one was lost.
+
+        Not where that took as long as a statement may: nobody waits twice as long.
+        """
+        deadline = time.monotonic() + _QUICK
         try:
             return step()
         except OutcomeUnknownError:
             raise
         except ServerUnreachableError:
-            if not self._reconnects:
+            if self._is_large or time.monotonic() >= deadline:
                 raise
             return step()
 
@@ -278,7 +275,7 @@ class Transactions:
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
-                with connection.limited(_QUICK), connection.pipeline():
+                with connection.pipeline():
                     connection.execute("BEGIN")
                     state = execute(connection, LOCK)
                 _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
@@ -385,7 +382,7 @@ class Transactions:
         known, connection = self.known, self.open()
         limit = _MAX_LISTED + 1
         try:
-            with translate_errors(self._address), connection.limited(_QUICK), connection.pipeline():
+            with translate_errors(self._address), connection.pipeline():
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 state = execute(connection, _STATE)
                 plants = execute(connection, _ADDED, (known.seq, limit))
