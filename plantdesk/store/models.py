@@ -243,9 +243,9 @@ class DeskTable(SQLModel, table=True):
     last_seen: int = Field(sa_type=_NUMBER)
 
 
-PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE, STATE = (
-    SQLModel.metadata.tables[str(each.__tablename__)]
-    for each in (PlantTable, SourceTable, ChangeTable, BeforeImageTable, TokenTable, StoreTable, StateTable)
+PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE, STATE, COMMIT = (
+    SQLModel.metadata.tables[name]
+    for name in ("plant", "source", "change", "before_image", "token", "store", "state", "commits")
 )
 
 

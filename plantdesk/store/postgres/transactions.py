@@ -29,7 +29,7 @@ from plantdesk.store.postgres.connections import (
     execute,
     translate_errors,
 )
-from plantdesk.store.postgres.history import prune
+from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
 from plantdesk.store.postgres.rows import COLUMNS
 from plantdesk.store.postgres.schema import (
@@ -39,6 +39,7 @@ from plantdesk.store.postgres.schema import (
     version_of,
     write_refusal,
 )
+from plantdesk.store.pruning import prune, prune_commits
 from plantdesk.store.rows import row_of
 
 if TYPE_CHECKING:
@@ -312,9 +313,12 @@ class Transactions:
 
     def prune(self) -> bool:
         """Remove some of what is outdated; return whether there may be more. Raises StoreError."""
-        with translate_errors(self._address):
-            connection = self._open_to_write()
-            return self.missing_rights is None and prune(connection)
+        connection = self._open_to_write()
+        if self.missing_rights is not None:
+            return False
+        with translate_errors(self._address), connection.transaction():
+            execute(connection, LOCK)
+            return any([prune(runner(connection)), prune_commits(runner(connection))])
 
     def _commit(self, transaction: Transaction, key: UUID) -> None:
         """Finish the transaction and commit it, in one round trip."""
