@@ -31,7 +31,6 @@ from plantdesk.store.postgres.connections import (
 )
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
-from plantdesk.store.postgres.rows import COLUMNS
 from plantdesk.store.postgres.schema import (
     VERSION_COLUMNS,
     TablesVersion,
@@ -40,7 +39,7 @@ from plantdesk.store.postgres.schema import (
     write_refusal,
 )
 from plantdesk.store.pruning import prune, prune_commits
-from plantdesk.store.rows import row_of
+from plantdesk.store.rows import changes_since
 
 if TYPE_CHECKING:
     from plantdesk.store.postgres.adding import Entry
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-#: More new plants of other desks than this are not listed: listeners reload.
-_MAX_LISTED = 1000
 #: Seconds in which the outcome of a lost connection must be known, and between two attempts.
 _SETTLE_TIMEOUT, _SETTLE_DELAY = 2.0, 0.1
 _FINISH = f"""
@@ -64,10 +61,6 @@ _FINISH = f"""
 _SETTLE = f"""INSERT INTO commits (key, made_at, desk) VALUES (%(key)s, {NOW}, %(desk)s)
               ON CONFLICT (key) DO NOTHING RETURNING key"""
 _STATE = f"SELECT position, last_seq, last_change, tokens, {VERSION_COLUMNS} FROM state"
-_ADDED = f"SELECT {COLUMNS} FROM plant JOIN source ON source.id = source_id WHERE seq > %s ORDER BY seq LIMIT %s"
-_TOUCHED = f"""SELECT x.plant_id, {COLUMNS}
-               FROM (SELECT DISTINCT plant_id FROM before_image WHERE change > %s LIMIT %s) AS x
-               LEFT JOIN plant ON plant.id = x.plant_id LEFT JOIN source ON source.id = plant.source_id"""
 
 
 class OutcomeUnknownError(ServerUnreachableError):
@@ -384,13 +377,11 @@ class Transactions:
     def _poll(self) -> Changes:
         self._find_late()
         known, connection = self.known, self.open()
-        limit = _MAX_LISTED + 1
         try:
             with translate_errors(self._address), connection.pipeline():
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 state = execute(connection, _STATE)
-                plants = execute(connection, _ADDED, (known.seq, limit))
-                images = execute(connection, _TOUCHED, (known.change, limit))
+                read = changes_since(runner(connection), known.seq, known.change)
                 connection.execute("ROLLBACK")  # only writes commit, also for a reader of logs
         except BaseException:
             _rolled_back(connection)
@@ -398,14 +389,7 @@ class Transactions:
         *position, version, reads_from = state.fetchone() or (*known, 0, 0)
         self.known = now = Position(*position)
         self.refusal = write_refusal(TablesVersion(version, reads_from))
-        added, touched = [*map(row_of, plants)], images.fetchall()
-        only_flags = Changes(history=now.change > known.change, tokens=now.tokens > known.tokens)
-        if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
-            return only_flags._replace(added=tuple(added[:_MAX_LISTED]), needs_reload=True)
-        new = {row.id for row in added}
-        updated = tuple(row_of(each[1:]) for each in touched if each[1] is not None and each[0] not in new)
-        removed = tuple(each[0] for each in touched if each[1] is None)
-        return only_flags._replace(added=tuple(added), updated=updated, removed=removed)
+        return read()._replace(history=now.change > known.change, tokens=now.tokens > known.tokens)
 
     def _read_position(self) -> Position:
         with translate_errors(self._address):
