@@ -12,9 +12,8 @@ from sqlalchemy import Column, MetaData, Table, bindparam, delete, func, insert,
 
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
-from plantdesk.store.columns import EACH, TEXTS
 from plantdesk.store.entries import DESK, LAST_SEQ
-from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
 from plantdesk.store.sql import NO_ROOM
 
 if TYPE_CHECKING:

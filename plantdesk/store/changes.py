@@ -28,9 +28,8 @@ from plantdesk.domain.edits import (
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
 from plantdesk.domain.folding import searched
 from plantdesk.store.change_writer import ChangeEntry, working_table
-from plantdesk.store.columns import TEXTS, text_columns
 from plantdesk.store.conditions import condition_of
-from plantdesk.store.models import PLANT
+from plantdesk.store.models import PLANT, TEXTS, text_columns
 from plantdesk.store.rewriting import ComputedEdit
 from plantdesk.store.rows import rows_by_id
 

@@ -112,10 +112,7 @@ class Database(ABC):
         """Raise NulRefusedError unless the database can store texts that are valid ones of plants."""
 
     def run_both(self, runner: Runner, first: Insert | Update, second: Delete | Insert | Update) -> Any:  # noqa: ANN401
-        """Run two statements that change different tables, and return the cursor of the second one.
-
-        Both see the same plants, also where others may add some.
-        """
+        """Run two statements that change different tables, and return the cursor of the second one."""
         runner.run(first)
         return runner.run(second)
 

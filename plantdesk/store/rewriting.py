@@ -12,10 +12,9 @@ from plantdesk.domain.duplicates import merged
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.store.change_writer import PAGE, is_in, working_table
-from plantdesk.store.columns import TEXTS, text_columns
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.events import Position
-from plantdesk.store.models import BEFORE_IMAGE, PLANT
+from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS, text_columns
 from plantdesk.store.rows import rows_by_id
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.store.change_writer import ChangeEntry
-from plantdesk.store.columns import EACH, TEXTS
 from plantdesk.store.database import VERSION
 from plantdesk.store.entries import read_change
-from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,7 +24,7 @@ from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.change_writer import ChangeEntry
-from plantdesk.store.columns import EACH, TEXTS
+from plantdesk.store.models import EACH, TEXTS
 from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.connections import NulRefusedError, execute, translate_errors
 from plantdesk.store.postgres.copies import all_rows, copy_in, patient

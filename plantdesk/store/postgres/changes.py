@@ -16,8 +16,7 @@ from plantdesk.domain.errors import NothingToUndoError, Text, shortened
 from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.changes import make_change
 from plantdesk.store.models import PLANT, STATE
-from plantdesk.store.postgres.database import runner
-from plantdesk.store.postgres.rows import last_id
+from plantdesk.store.postgres.database import last_id, runner
 from plantdesk.store.undo import redo_target, take_back, undo_target
 
 if TYPE_CHECKING:

@@ -70,15 +70,6 @@ class Connection(psycopg.Connection[Any]):
             finally:
                 end.detach()
 
-    @contextmanager
-    def limited(self, seconds: float) -> Iterator[None]:
-        """Let the statements of a block be answered in fewer seconds."""
-        before, self.limit = self.limit, seconds
-        try:
-            yield
-        finally:
-            self.limit = before
-
 
 _log = logging.getLogger(__name__)
 #: Its warnings are the consequences of errors that are handled here.

@@ -1,7 +1,8 @@
-"""What PostgreSQL writes differently in statements."""
+"""What PostgreSQL writes differently in statements, and the next id."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from psycopg import errors
@@ -14,6 +15,8 @@ from typing_extensions import override
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
+from plantdesk.store.postgres.schema import LAST_ID
+from plantdesk.store.sql import id_before_new
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -102,7 +105,7 @@ class PostgresDatabase(Database):
 
     @override
     def run_both(self, runner: Runner, first: Insert | Update, second: Delete | Insert | Update) -> Any:
-        """Run them as one statement: in one round trip, by one snapshot."""
+        """Run them as one statement, in one round trip."""
         return runner.run(second.add_cte(first.cte("first")))
 
 
@@ -113,6 +116,11 @@ DATABASE = PostgresDatabase()
 def runner(connection: Connection) -> Runner:
     """Return what runs statements on a connection."""
     return Runner(DATABASE, connection)
+
+
+def last_id(connection: Connection, count: int = 1, *others: str) -> int:
+    """Return the id behind which `count` new ones follow, as `id_before_new` does. Raises psycopg.Error."""
+    return id_before_new(partial(execute, connection), f"SELECT {LAST_ID} FROM state", count, others)
 
 
 def alike_key(*, by_tag: bool) -> str:

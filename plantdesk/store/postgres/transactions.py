@@ -354,7 +354,8 @@ class Transactions:
         while True:
             try:
                 connection = self.open()
-                with translate_errors(self._address), connection.limited(_SETTLE_TIMEOUT):
+                connection.limit = _SETTLE_TIMEOUT
+                with translate_errors(self._address):
                     return step(connection)
             except Exception as error:
                 if self._is_abandoned or time.monotonic() >= deadline:
