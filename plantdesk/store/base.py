@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from concurrent import futures
 from concurrent.futures import Future
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import PlantDeskError, StoreClosedError, StoreError
+from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.protocols import PlantStore
 
@@ -21,9 +18,6 @@ if TYPE_CHECKING:
 
     Entries = Sequence[tuple[NewPlant, Source]]
     Done = Callable[[list[PlantRow | PlantDeskError]], None]
-
-
-_Result = TypeVar("_Result")
 
 
 class GroupWriter(Protocol):
@@ -45,11 +39,6 @@ class WrittenStore(PlantStore):
     def __init__(self) -> None:
         self._listeners: Listeners[Changes] = Listeners()
         self._health_listeners: Listeners[StoreError | None] = Listeners()
-        self._edits_lock = threading.Lock()
-        self._has_ended_edits = False
-        #: The latest one of those that `_after_edits` has started or will start.
-        self._latest_edit: Future[Any] = Future()
-        self._latest_edit.set_result(None)
 
     @property
     @override
@@ -79,35 +68,6 @@ class WrittenStore(PlantStore):
     def add_each(self, entries: Entries, done: Done) -> None:
         self._writer.add(entries, done)
 
-    @cached_property
-    def _edits(self) -> futures.ThreadPoolExecutor:
-        """The thread for edits that are computed before they are written."""
-        return futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-edits")
-
-    def _compute(self, edit: Callable[[], _Result]) -> Future[_Result]:
-        """Run an edit, or an undo, on the thread of such edits, after those that wait."""
-        with self._edits_lock:
-            if not self._has_ended_edits:
-                return self._edits.submit(edit)
-        closed: Future[_Result] = Future()
-        closed.set_exception(StoreClosedError())
-        return closed
-
-    def _after_edits(self, start: Callable[[], Future[_Result]]) -> Future[_Result]:
-        """Start a large edit or an undo after those that have begun: it may be an undo of one of these."""
-        started: Future[_Result] = running_future()
-        with self._edits_lock:
-            latest, self._latest_edit = self._latest_edit, started
-        latest.add_done_callback(lambda _latest: start().add_done_callback(partial(pass_on, started)))
-        return started
-
-    def _end_edits(self) -> None:
-        """Wait for the edits that were begun, and begin no more."""
-        with self._edits_lock:
-            self._has_ended_edits = True
-        if "_edits" in vars(self):
-            self._edits.shutdown()
-
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
         return self._listeners.add(listener)
@@ -127,14 +87,6 @@ def running_future() -> Future[Any]:
     future: Future[Any] = Future()
     future.set_running_or_notify_cancel()
     return future
-
-
-def pass_on(to: Future[Any], done: Future[Any]) -> None:
-    """Pass the outcome of a Future on to another one."""
-    if (error := done.exception()) is not None:
-        to.set_exception(error)
-    else:
-        to.set_result(done.result())
 
 
 class UnreachedStore:

@@ -12,14 +12,11 @@ from sqlalchemy import Column, MetaData, Table, bindparam, delete, func, insert,
 
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
-from plantdesk.store.columns import EACH, TEXTS
 from plantdesk.store.entries import DESK, LAST_SEQ
-from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
 from plantdesk.store.sql import NO_ROOM
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from sqlalchemy import ColumnElement, Insert, ScalarSelect, Select, Update
     from sqlalchemy.dialects import postgresql, sqlite
 
@@ -39,11 +36,6 @@ class Extent(NamedTuple):
     size: int
     growth: int = 0
     name: str | None = None
-
-    def plus(self, more: Extent) -> Extent:
-        """Return the extent with that of other plants of the change."""
-        plants, size, growth, name = more
-        return Extent(self.plants + plants, self.size + size, self.growth + growth, self.name or name)
 
 
 class ChangeEntry(NamedTuple):
@@ -149,12 +141,9 @@ class ChangeWriter(ABC):
 
     # --- the entry ---
 
-    def extent(self, ids: Collection[int] | None = None) -> Extent:
-        """Return the extent of the change, by its before-images; with `ids`, of these plants alone."""
-        extent = _extent(self.database)
-        if ids is not None:
-            extent = extent.where(self.database.among(BEFORE_IMAGE.c.plant_id, ids))
-        return Extent(*self.runner.run(extent, number=self.number).fetchone())
+    def extent(self) -> Extent:
+        """Return the extent of the change, by its before-images."""
+        return Extent(*self.runner.run(_extent(self.database), number=self.number).fetchone())
 
     def record(self, entry: ChangeEntry, extent: Extent | None = None) -> Change:
         """Add the entry of the change, whose before-images are complete, and return it."""

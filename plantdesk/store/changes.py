@@ -6,10 +6,10 @@ A change stores each plant as it was before (its before-image) and the version t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, select, true
+from sqlalchemy import and_, func, select
 
 from plantdesk.domain.edits import (
     Applied,
@@ -28,9 +28,8 @@ from plantdesk.domain.edits import (
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
 from plantdesk.domain.folding import searched
 from plantdesk.store.change_writer import ChangeEntry, working_table
-from plantdesk.store.columns import TEXTS, text_columns
 from plantdesk.store.conditions import condition_of
-from plantdesk.store.models import PLANT
+from plantdesk.store.models import PLANT, TEXTS, text_columns
 from plantdesk.store.rewriting import ComputedEdit
 from plantdesk.store.rows import rows_by_id
 
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.store.change_writer import ChangeWriter, Extent
+    from plantdesk.store.change_writer import ChangeWriter
 
 #: What tags become.
 _REPLACED = working_table("replaced", "new", "searched", key="tag")
@@ -53,19 +52,15 @@ def make_change(
 
     Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError; then nothing may be committed.
     """
-    for edit in edits:
-        make_edit(writer, edit, source)
-    return Applied(finish(writer, edits, source, writer.extent(), parameters))
+    skipped = set[int]().union(*(make_edit(writer, edit, source) for edit in edits))
+    return Applied.without(skipped, finish(writer, edits, source, parameters))
 
 
 def finish(
-    writer: ChangeWriter,
-    edits: Sequence[Edit],
-    source: Source,
-    extent: Extent,
-    parameters: dict[str, Any] | None = None,
+    writer: ChangeWriter, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None
 ) -> Change | None:
     """Add the entry of the change that `edits` were; None where they changed nothing."""
+    extent = writer.extent()
     if not extent.plants:
         return None
     if parameters is None:
@@ -73,20 +68,8 @@ def finish(
     return writer.record(ChangeEntry(source, kind_of(edits), parameters), extent)
 
 
-def finish_written(
-    writer: ChangeWriter, edit: Edit, source: Source, extent: Extent, left: Collection[int]
-) -> Change | None:
-    """Add the entry of an edit of this extent, after it is made of the plants that are `left` as well."""
-    if left:
-        make_edit(writer, edit, source, left)
-        extent = extent.plus(writer.extent(left))
-    return finish(writer, [edit], source, extent)
-
-
-def make_edit(writer: ChangeWriter, edit: Edit, source: Source, among: Collection[int] | None = None) -> None:
-    """Make an edit as a part of a change, of a set of plants only `among` these ids. Raises as `make_change` does."""
-    if among is not None and isinstance(edit, SetTag | DeleteAll | Rewrite):
-        edit = edit._replace(plants=edit.plants.among({*among}))
+def make_edit(writer: ChangeWriter, edit: Edit, source: Source) -> set[int]:
+    """Make an edit as a part of a change; return the ids of skipped plants. Raises as `make_change` does."""
     match edit:
         case Insert():
             _insert(writer, edit, source)
@@ -99,15 +82,17 @@ def make_edit(writer: ChangeWriter, edit: Edit, source: Source, among: Collectio
             _set_tag(writer, edit)
         case DeleteAll():
             chosen = writer.choose(condition_of(edit.plants, writer.database))
-            if among is None and edit.size is not None:
+            if edit.size is not None:
                 _check_size(writer, chosen, edit.size)
             writer.delete(chosen)
         case RenameTag() | MergeTags():
-            _replace_tags(writer, edit, among)
+            _replace_tags(writer, edit)
         case MergePlants() | Rewrite():
             computed = ComputedEdit(edit)
             computed.compute(writer)
             computed.write(writer)
+            return computed.skipped
+    return set()
 
 
 def _insert(writer: ChangeWriter, edit: Insert, source: Source) -> None:
@@ -157,7 +142,7 @@ def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
     writer.change(chosen, {"tag": tag, "searched_tag": tag and searched(tag)})
 
 
-def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags, among: Collection[int] | None) -> None:
+def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
     tag, database = PLANT.c.tag, writer.database
     known = select(tag).where(tag.is_not(None)).distinct()
@@ -166,6 +151,4 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags, among: Coll
     database.check_storable(*tags.values())
     database.clear(writer.runner, _REPLACED)
     database.fill(writer.runner, _REPLACED, ((each, new, new and searched(new)) for each, new in tags.items()))
-    plants = true() if among is None else database.among(PLANT.c.id, among)
-    values = {"tag": _REPLACED.c.new, "searched_tag": _REPLACED.c.searched}
-    writer.change(and_(tag == _REPLACED.c.tag, plants), values)
+    writer.change(tag == _REPLACED.c.tag, {"tag": _REPLACED.c.new, "searched_tag": _REPLACED.c.searched})

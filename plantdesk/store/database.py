@@ -84,6 +84,10 @@ class Database(ABC):
         """Return the present time in milliseconds since 1970, UTC, by the clock that all who write to a store share."""
 
     @abstractmethod
+    def store_size(self) -> ColumnElement[int]:
+        """Return the bytes that a store takes, of which its before-images may take a part."""
+
+    @abstractmethod
     def source_key(self) -> ColumnElement[Any]:
         """Return the key that sorts plants by the kinds and labels of their sources."""
 
@@ -108,10 +112,7 @@ class Database(ABC):
         """Raise NulRefusedError unless the database can store texts that are valid ones of plants."""
 
     def run_both(self, runner: Runner, first: Insert | Update, second: Delete | Insert | Update) -> Any:  # noqa: ANN401
-        """Run two statements that change different tables, and return the cursor of the second one.
-
-        Both see the same plants, also where others may add some.
-        """
+        """Run two statements that change different tables, and return the cursor of the second one."""
         runner.run(first)
         return runner.run(second)
 

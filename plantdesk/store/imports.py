@@ -28,9 +28,8 @@ from plantdesk.domain.import_batches import ImportConflict, ImportConflictError,
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import SMALLEST_ID, Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry
-from plantdesk.store.columns import TEXTS
 from plantdesk.store.database import TEMPORARY
-from plantdesk.store.models import BEFORE_IMAGE, PLANT
+from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS
 from plantdesk.store.sources import add_source
 
 if TYPE_CHECKING:

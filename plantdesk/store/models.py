@@ -24,6 +24,8 @@ from sqlalchemy import (
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import Field, SQLModel
 
+from plantdesk.domain.copies import SEARCHED
+from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import EARLIEST, LATEST, SourceKind
 
 if TYPE_CHECKING:
@@ -245,10 +247,20 @@ class DeskTable(SQLModel, table=True):
     last_seen: int = Field(sa_type=_NUMBER)
 
 
-PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE, STATE = (
-    SQLModel.metadata.tables[str(each.__tablename__)]
-    for each in (PlantTable, SourceTable, ChangeTable, BeforeImageTable, TokenTable, StoreTable, StateTable)
+PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE, STATE, COMMIT = (
+    SQLModel.metadata.tables[name]
+    for name in ("plant", "source", "change", "before_image", "token", "store", "state", "commits")
 )
+
+
+#: The texts of a plant, and all columns that plants and their before-images have in common.
+TEXTS = ("name", "tag", "note", *SEARCHED)
+EACH = (*TEXTS, "seq", "added_at", "source_id")
+
+
+def text_columns(name: str, tag: str | None, note: str | None) -> tuple[str | None, ...]:
+    """Return the columns `TEXTS` of a plant."""
+    return name, tag, note, *searched_texts(name, tag, note)
 
 
 def creation(dialect: Dialect) -> list[str]:

@@ -12,8 +12,7 @@ from sqlalchemy.schema import CreateTable
 
 from plantdesk.domain.backups import Difference, Group
 from plantdesk.domain.records import SourceKind
-from plantdesk.store.columns import EACH
-from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
+from plantdesk.store.models import BEFORE_IMAGE, EACH, PLANT, SOURCE
 from plantdesk.store.sources import add_source
 
 if TYPE_CHECKING:

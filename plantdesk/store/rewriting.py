@@ -1,4 +1,4 @@
-"""Edits whose texts Python computes, since databases have no folding, and which others may outrun meanwhile."""
+"""Edits whose texts Python computes, since databases have no folding; in a file, others write meanwhile."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from plantdesk.domain.duplicates import merged
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.store.change_writer import PAGE, is_in, working_table
-from plantdesk.store.columns import TEXTS, text_columns
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.events import Position
-from plantdesk.store.models import BEFORE_IMAGE, PLANT
+from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS, text_columns
 from plantdesk.store.rows import rows_by_id
 
 if TYPE_CHECKING:
@@ -84,16 +83,16 @@ class ComputedEdit:
         self._find_touched(writer, *self._state)
         return {plant_id for (plant_id,) in writer.runner.run(select(_TOUCHED.c.id)).fetchall()}
 
-    def write(self, writer: ChangeWriter) -> None:
-        """Write what was computed, but for plants that others have added or changed since."""
-        self._find_touched(writer, *self._state)
+    def write(self, writer: ChangeWriter) -> set[int]:
+        """Write what was computed, but for plants that others have added or changed since.
+
+        Return those of them that are still to be looked at.
+        """
+        touched = self.touched(writer)
         new, is_untouched = self._rewritten.c, not_(exists().where(_TOUCHED.c.id == PLANT.c.id))
         writer.change(and_(PLANT.c.id == new.id, is_untouched), {each: new[each] for each in TEXTS})
         writer.delete(is_in(self._deleted))
-
-    def left(self, writer: ChangeWriter) -> set[int]:
-        """Return the plants that are still to be looked at, as others have added or changed them meanwhile."""
-        return self.touched(writer) if isinstance(self._edit, Rewrite) and self._since is None else set()
+        return touched if isinstance(self._edit, Rewrite) and self._since is None else set()
 
 
 def _pages(writer: ChangeWriter, table: Table) -> Iterator[list[Any]]:

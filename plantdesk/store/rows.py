@@ -1,15 +1,18 @@
-"""Reads plants by their ids or in the order of their arrival. The functions raise the driver's errors."""
+"""Reads plants by their ids, in the order of their arrival, or those of the last commits.
+
+The functions raise the driver's errors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import case, func, null, select
+from sqlalchemy import bindparam, case, func, null, select
 
-from plantdesk.domain.records import PlantRow, Source, SourceKind
+from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.store.database import VERSION
-from plantdesk.store.models import PLANT, SOURCE
+from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
@@ -18,11 +21,13 @@ if TYPE_CHECKING:
 
 #: Plants that are read together.
 PAGE = 5_000
+#: Plants of `changes_since`: of more, listeners reload.
+_MAX_LISTED = 1000
 
 
 def rows_by_id(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
     """Return the plants of `ids` that exist, in their order."""
-    return _found(runner, _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note), [*ids])
+    return _found(runner, _PLANTS, [*ids])
 
 
 def rows_cut(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
@@ -40,8 +45,27 @@ def rows_cut(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, Plan
 
 def rows_since(runner: Runner, seq: int, limit: int) -> list[PlantRow]:
     """Return at most `limit` plants added after `seq`, in insertion order."""
-    rows = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
-    return [row_of(row) for row in runner.run(rows.where(PLANT.c.seq > seq).order_by(PLANT.c.seq).limit(limit))]
+    return [row_of(row) for row in runner.run(_ADDED.limit(limit), seq=seq)]
+
+
+def changes_since(runner: Runner, seq: int, change: int) -> Callable[[], Changes]:
+    """Ask for the plants that were added after `seq`, and those that changes after `change` have touched.
+
+    The result reads the answers, so that a caller may send more in the same round trip. It has no flags but
+    `needs_reload`, which stands for too many plants.
+    """
+    new = runner.run(_FIRST_ADDED, seq=seq)
+    old = runner.run(_TOUCHED, change=change)
+
+    def read() -> Changes:
+        added, touched = [row_of(row) for row in new], old.fetchall()
+        if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
+            return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True)
+        ids = {row.id for row in added}
+        updated = tuple(row_of(row) for _, *row in touched if row[0] is not None and row[0] not in ids)
+        return Changes(tuple(added), updated, tuple(plant_id for plant_id, found, *_ in touched if found is None))
+
+    return read
 
 
 def row_of(values: Sequence[Any]) -> PlantRow:
@@ -60,3 +84,13 @@ def _select(name: ColumnElement[Any], tag: ColumnElement[Any], note: ColumnEleme
 def _found(runner: Runner, rows: Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
     found = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.among(PLANT.c.id, ids)))}
     return {plant_id: found[plant_id] for plant_id in ids if plant_id in found}
+
+
+_PLANTS = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
+_ADDED = _PLANTS.where(PLANT.c.seq > bindparam("seq")).order_by(PLANT.c.seq)
+_FIRST_ADDED = _ADDED.limit(_MAX_LISTED + 1)
+_IDS = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > bindparam("change")).distinct()
+_ID = _IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
+_TOUCHED = select(_ID, *_PLANTS.selected_columns).select_from(
+    _ID.table.outerjoin(PLANT, PLANT.c.id == _ID).outerjoin(SOURCE)
+)

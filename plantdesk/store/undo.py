@@ -10,10 +10,9 @@ from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
 from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.store.change_writer import ChangeEntry
-from plantdesk.store.columns import EACH, TEXTS
 from plantdesk.store.database import VERSION
 from plantdesk.store.entries import read_change
-from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
 
     from plantdesk.domain.records import Source
-    from plantdesk.store.change_writer import ChangeWriter, Extent
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.database import Runner
 
     #: Gets the entry of an undo.
@@ -86,30 +85,18 @@ def _target(runner: Runner, condition: ColumnElement[bool], none: Text) -> int:
 
 
 def take_back(writer: ChangeWriter, change: Change, source: Source) -> Undone:
-    """Take back a change. Raises NothingToUndoError and UndoConflictError."""
-    return record_undo(writer, change, source, bring_back(writer, change))
-
-
-def record_undo(
-    writer: ChangeWriter, undone: Change, source: Source, outcome: Outcome, extent: Extent | None = None
-) -> Undone:
-    """Add the entry of an undo that has brought plants back."""
-    kind, parameters = undone.taken_back()
-    return outcome(writer.record(ChangeEntry(source, kind, parameters, undone.number), extent))
-
-
-def bring_back(writer: ChangeWriter, undone: Change) -> Outcome:
     """Bring the plants of a change back as they were, as the writer's change, and mark the former as undone.
 
-    Return what makes the outcome of the entry of the undo. Raises NothingToUndoError, also where the before-images, of
-    another program, break a rule of the tables, and UndoConflictError.
+    Raises NothingToUndoError, also where the before-images, of another program, break a rule of the tables, and
+    UndoConflictError.
     """
-    undone.taken_back()
+    kind, parameters = change.taken_back()
     try:
-        with writer.many(undone.plants):
-            return _Undo(writer, undone).bring_back()
+        with writer.many(change.plants):
+            outcome = _Undo(writer, change).bring_back()
     except writer.database.integrity_error as error:
-        raise NothingToUndoError(Text("There is no valid state before this: {title}."), title=undone.title) from error
+        raise NothingToUndoError(Text("There is no valid state before this: {title}."), title=change.title) from error
+    return outcome(writer.record(ChangeEntry(source, kind, parameters, change.number)))
 
 
 class _Undo:
@@ -132,6 +119,7 @@ class _Undo:
         )
 
     def bring_back(self) -> Outcome:
+        """Return what makes the outcome of the entry of the undo. Raises UndoConflictError."""
         undone = self._undone
         restored = self._restore()
         first, moved = self._move() if restored < undone.plants else (0, 0)

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 
@@ -20,11 +21,12 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
+from plantdesk.store import pruning
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up, copy_store
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
+from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files import opening
-from plantdesk.store.sqlite.history import is_prunable, prune
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
 from tests.support.samples import some
@@ -209,11 +211,14 @@ def test_a_bad_history_ends_in_a_message(
 
 
 def _prune_all(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+    with (
+        mock.patch.object(pruning, "_MAX_AGE", -(2**53)),  # also what is of the future
+        closing(sqlite3.connect(path, isolation_level=None)) as database,
+    ):
         for _ in range(20):
-            if is_prunable(database, 2**53):
-                prune(database, 2**53)
-        assert not is_prunable(database, 2**53)
+            if pruning.is_prunable(runner(database)):
+                pruning.prune(runner(database))
+        assert not pruning.is_prunable(runner(database))
 
 
 def _outcome(future: Future[Any]) -> BaseException | None:

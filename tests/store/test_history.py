@@ -15,7 +15,7 @@ from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite import history
+from plantdesk.store import pruning
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.store import Store
@@ -49,9 +49,9 @@ def test_a_restore_can_be_undone(store: Store, path: Path, plants: list[PlantRow
 @pytest.mark.usefixtures("plants")
 def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = [apply(store, SetTag(Selection(), f"tag {n}")) for n in range(3)]
-    monkeypatch.setattr(history, "_MAX_SIZE", 0)
-    monkeypatch.setattr(history, "_MAX_FRACTION", 0)
-    monkeypatch.setattr(history, "_STEP", 2)
+    monkeypatch.setattr(pruning, "_MAX_SIZE", 0)
+    monkeypatch.setattr(pruning, "_MAX_FRACTION", 0)
+    monkeypatch.setattr(pruning, "_STEP", 2)
     with closing(store.reader()) as reader:
         until(lambda: [change.can_undo for change in reader.history()] == [True, False, False])
     assert isinstance(store.undo(numbers[0], FORM).exception(SECONDS), NothingToUndoError)
@@ -65,8 +65,8 @@ def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pyte
 def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = rows(store)
     apply(store, DeleteAll(Selection()))
-    monkeypatch.setattr(history, "_MAX_SIZE", 0)
-    monkeypatch.setattr(history, "_MAX_FRACTION", 0)
+    monkeypatch.setattr(pruning, "_MAX_SIZE", 0)
+    monkeypatch.setattr(pruning, "_MAX_FRACTION", 0)
     with closing(store.reader()) as reader:
         for _ in range(3):
             undo(store)

@@ -15,10 +15,10 @@ from typing_extensions import override
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.views import Order, View
-from plantdesk.store import counts
-from plantdesk.store.sqlite import history
+from plantdesk.store import counts, pruning
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
 from tests.support.store_model import LETTERS, Entry, StoreBesideDict, ids_, shown, tags
@@ -79,11 +79,11 @@ class FileBesideDict(StoreBesideDict):
         self.reader.close()
         self.store.close()
         with (
-            mock.patch.multiple(history, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
+            mock.patch.multiple(pruning, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
             closing(sqlite3.connect(self.path)) as database,
         ):
-            while history.is_prunable(database, 0):
-                history.prune(database, 0)
+            while pruning.is_prunable(runner(database)):
+                pruning.prune(runner(database))
             database.commit()
         self.pruned()
         self.open()

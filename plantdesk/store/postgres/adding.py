@@ -14,7 +14,7 @@ from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefused
 from plantdesk.domain.folding import searched, searched_texts
 from plantdesk.domain.records import PlantRow, SourceKind
 from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, TablesChangedError, execute, storable
-from plantdesk.store.postgres.rows import last_id
+from plantdesk.store.postgres.database import last_id
 from plantdesk.store.rows import row_of
 from plantdesk.store.sql import VERSION
 

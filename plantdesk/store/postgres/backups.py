@@ -24,9 +24,9 @@ from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.change_writer import ChangeEntry
-from plantdesk.store.columns import EACH, TEXTS
+from plantdesk.store.models import EACH, TEXTS
 from plantdesk.store.postgres.changes import PostgresChange
-from plantdesk.store.postgres.connections import LONG, NulRefusedError, execute, translate_errors
+from plantdesk.store.postgres.connections import NulRefusedError, execute, translate_errors
 from plantdesk.store.postgres.copies import all_rows, copy_in, patient
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.desks import desk_name
@@ -126,12 +126,10 @@ class SharedBackups(Backups):
             loaded = load(reading, backup)
             address = patient(self._address)
             with (
-                closing(Transactions(address, desk_name(address), reconnects=False)) as transactions,
+                closing(Transactions(address, desk_name(address), is_large=True)) as transactions,
                 translate_errors(address),
             ):
                 connection = transactions.open()
-                connection.limit = LONG
-                connection.execute(f"SET statement_timeout = '{LONG}s'".encode())
                 create_tables(runner(connection))
                 _copy(reading, connection)
                 yield loaded, transactions

@@ -1,4 +1,7 @@
-"""Changes of plants on a server: edits, edits of whole sets, and undo, in the caller's transaction."""
+"""Changes of plants on a server: edits, edits of whole sets, and undo, in the caller's transaction.
+
+That holds the lock on `state`, so other desks wait until the change is complete.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select, update
 from typing_extensions import override
 
+from plantdesk.domain.edits import DeleteAll, MergePlants, MergeTags, RenameTag, Rewrite, SetTag
 from plantdesk.domain.errors import NothingToUndoError, Text, shortened
 from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.changes import make_change
 from plantdesk.store.models import PLANT, STATE
-from plantdesk.store.postgres.database import runner
-from plantdesk.store.postgres.rows import last_id
-from plantdesk.store.undo import redo_target, undo_target
+from plantdesk.store.postgres.database import last_id, runner
+from plantdesk.store.undo import redo_target, take_back, undo_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sqlalchemy import ColumnElement, ScalarSelect, Update
 
-    from plantdesk.domain.edits import Applied, Edit
+    from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import Source
     from plantdesk.store.change_writer import Extent
@@ -75,25 +78,40 @@ class PostgresChange(ChangeWriter):
 def apply(
     transaction: Transaction, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None
 ) -> Applied:
-    """Make one change of `edits` as `make_change` does, under the lock on `state`.
+    """Make one change of `edits` as `make_change` does.
 
     Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError; then nothing may be committed.
     """
+    if any(map(_may_be_large, edits)):
+        transaction.expect_many()
     return make_change(PostgresChange(transaction), edits, source, parameters)
 
 
-def to_undo(transaction: Transaction, change: Change | int | None) -> Change:
-    """Return a change, or that of this number, by default the latest that is not undone, if it is this desk's.
+def undo(transaction: Transaction, change: Change | int | None, source: Source) -> Undone:
+    """Take back a change, or that of this number, by default the latest that is not undone, if it is this desk's.
 
-    Raises NothingToUndoError.
+    Raises NothingToUndoError and UndoConflictError.
     """
-    found = undo_target(runner(transaction.connection), change)
-    return found if change is not None else _own(transaction, found)
+    target = undo_target(runner(transaction.connection), change)
+    return _take_back(transaction, target if change is not None else _own(transaction, target), source)
 
 
-def to_redo(transaction: Transaction) -> Change:
-    """Return the latest undo that is not taken back. Raises NothingToUndoError."""
-    return _own(transaction, redo_target(runner(transaction.connection)))
+def redo(transaction: Transaction, source: Source) -> Undone:
+    """Take back the latest undo that is not taken back, as `undo` does."""
+    return _take_back(transaction, _own(transaction, redo_target(runner(transaction.connection))), source)
+
+
+def _take_back(transaction: Transaction, change: Change, source: Source) -> Undone:
+    if change.plants > PAGE:
+        transaction.expect_many()
+    return take_back(PostgresChange(transaction), change, source)
+
+
+def _may_be_large(edit: Edit) -> bool:
+    match edit:
+        case SetTag() | DeleteAll():
+            return edit.plants.ids is None or len(edit.plants.ids) > PAGE
+    return isinstance(edit, RenameTag | MergeTags | MergePlants | Rewrite)
 
 
 def _own(transaction: Transaction, latest: Change) -> Change:

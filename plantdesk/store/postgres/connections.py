@@ -6,17 +6,13 @@ shown to users: it may contain the address, and it is in the language of the ser
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import re
 import socket
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
@@ -73,15 +69,6 @@ class Connection(psycopg.Connection[Any]):
                 end.shutdown(socket.SHUT_RDWR)
             finally:
                 end.detach()
-
-    @contextmanager
-    def limited(self, seconds: float) -> Iterator[None]:
-        """Let the statements of a block be answered in fewer seconds."""
-        before, self.limit = self.limit, seconds
-        try:
-            yield
-        finally:
-            self.limit = before
 
 
 _log = logging.getLogger(__name__)
@@ -308,7 +295,6 @@ def _opened(address: Address, role: str, timeout: int) -> Connection:
     """Connect to the only server, or to the one that takes writes; to read, to another one where there is none."""
     given = address.conninfo
     parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **given, **encryption(given)}
-    parameters |= addresses(given, CONNECT_TIMEOUT)
     attributes = [{"target_session_attrs": "read-write"}] if "," in given.get("host", "") else []
     if not attributes or role == READER:
         attributes.append({})
@@ -338,6 +324,8 @@ def _first(choices: Iterable[dict[str, Any]]) -> Connection:
             return Connection.connect(autocommit=True, **parameters)
         except psycopg.OperationalError as error:
             failure = error
+        except UnicodeError:  # a name that cannot be one of a computer
+            failure = psycopg.OperationalError("failed to resolve host")
     raise failure
 
 
@@ -463,51 +451,6 @@ class Transaction:
         self.last_seq += count
         return self.last_seq - count + 1
 
-
-def addresses(conninfo: Mapping[str, str], timeout: float) -> dict[str, str]:
-    """Return host, hostaddr and port with an entry for each address of each host; a name without one is left out.
-
-    Nothing where there is no name to resolve. Waits for name servers up to `timeout` seconds, for all names together.
-    Raises psycopg.OperationalError where no host has an address.
-    """
-    names, ports = conninfo.get("host", "").split(","), conninfo.get("port", "").split(",")
-    ports = ports * len(names) if len(ports) == 1 else ports
-    if all(map(_needs_no_lookup, names)) or "hostaddr" in conninfo or len(ports) != len(names):
-        return {}
-    found = [_lookup(name) for name in names]
-    wait(found, timeout)
-    entries = [
-        (name, address, port)
-        for name, port, future in zip(names, ports, found, strict=True)
-        for address in (future.result() if future.done() else [])
-    ]
-    if not entries:
-        raise psycopg.OperationalError("failed to resolve host")
-    hosts, numbers, each_port = zip(*entries, strict=True)
-    return {"host": ",".join(hosts), "hostaddr": ",".join(numbers), "port": ",".join(each_port)}
-
-
-def _needs_no_lookup(host: str) -> bool:
-    """Whether a host is the folder of a Unix domain socket, or an address already."""
-    if not host or host.startswith(("/", "@")):
-        return True
-    with contextlib.suppress(ValueError):
-        return bool(ip_address(host.partition("%")[0]))
-    return False
-
-
-def _lookup(host: str) -> Future[list[str]]:
-    """Return the addresses of a host, which may come late or never; an empty list where there are none."""
-    found: Future[list[str]] = Future()
-    if _needs_no_lookup(host):
-        found.set_result(["" if host.startswith(("/", "@")) else host])
-    else:
-        threading.Thread(target=_resolve, args=(host, found), name="name-lookup", daemon=True).start()
-    return found
-
-
-def _resolve(host: str, found: Future[list[str]]) -> None:
-    resolved: list[str] = []
-    with contextlib.suppress(OSError, UnicodeError):
-        resolved = [str(each[4][0]) for each in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
-    found.set_result(resolved)
+    def expect_many(self) -> None:
+        """Let each of the following statements take an hour: they may change millions of plants."""
+        self.connection.limit = LONG

@@ -93,7 +93,7 @@ def fill_database(address: Address, source: StoreRows, progress: Progress | None
         raise NulInStoreError(*with_nul)
     address = patient(address)
     create_tables(address)
-    with closing(Transactions(address, desk_name(address), reconnects=False)) as transactions:
+    with closing(Transactions(address, desk_name(address), is_large=True)) as transactions:
         copied = transactions.write(partial(_fill, address, source, progress))
         with translate_errors(address):
             connection = transactions.open()
@@ -106,17 +106,15 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, transa
     connection = transaction.connection
     if execute(connection, _IS_USED).fetchone() != (False,):
         raise TargetNotEmptyError(target=address.name)
-    connection.execute(f"SET LOCAL statement_timeout = '{LONG}s'".encode())
     connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
     connection.execute(
         f"DROP INDEX IF EXISTS {', '.join(INDEXES)}".encode()
     )  # made at the end in a fraction of the time
     connection.execute("DELETE FROM source")
-    with connection.limited(LONG):
-        try:
-            copied = transfer(source, _Tables(connection), progress)
-        except errors.IntegrityError as error:
-            raise CopyRefusedError from error
+    try:
+        copied = transfer(source, _Tables(connection), progress)
+    except errors.IntegrityError as error:
+        raise CopyRefusedError from error
     for table in ("source", "token"):
         execute(connection, _NEXT_ID.format(table))
     execute(connection, "UPDATE state SET last_id = %s", (source.last_id,))

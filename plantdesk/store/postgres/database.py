@@ -1,19 +1,22 @@
-"""What PostgreSQL writes differently in statements."""
+"""What PostgreSQL writes differently in statements, and the next id."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from psycopg import errors
-from sqlalchemy import any_, bindparam, func, literal_column
+from sqlalchemy import any_, bindparam, cast, func, literal_column
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.dialects.postgresql import ARRAY, psycopg
+from sqlalchemy.dialects.postgresql import ARRAY, REGCLASS, psycopg
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
+from plantdesk.store.postgres.schema import LAST_ID
+from plantdesk.store.sql import id_before_new
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -65,6 +68,10 @@ class PostgresDatabase(Database):
         return literal_column(NOW, PLANT.c.added_at.type)
 
     @override
+    def store_size(self) -> ColumnElement[int]:
+        return func.pg_total_relation_size(cast("plantdesk.plant", REGCLASS))
+
+    @override
     def source_key(self) -> ColumnElement[Any]:
         return literal_column(_SOURCE_KEY)
 
@@ -98,7 +105,7 @@ class PostgresDatabase(Database):
 
     @override
     def run_both(self, runner: Runner, first: Insert | Update, second: Delete | Insert | Update) -> Any:
-        """Run them as one statement: in one round trip, by one snapshot."""
+        """Run them as one statement, in one round trip."""
         return runner.run(second.add_cte(first.cte("first")))
 
 
@@ -109,6 +116,11 @@ DATABASE = PostgresDatabase()
 def runner(connection: Connection) -> Runner:
     """Return what runs statements on a connection."""
     return Runner(DATABASE, connection)
+
+
+def last_id(connection: Connection, count: int = 1, *others: str) -> int:
+    """Return the id behind which `count` new ones follow, as `id_before_new` does. Raises psycopg.Error."""
+    return id_before_new(partial(execute, connection), f"SELECT {LAST_ID} FROM state", count, others)
 
 
 def alike_key(*, by_tag: bool) -> str:

@@ -32,11 +32,8 @@ class PostgresImport(StoreImport):
     def __init__(self, transactions: Transactions, writer: Writer) -> None:
         """Begin; `transactions` have a connection for this import alone. Raises StoreError."""
         self._transactions, self._writer = transactions, writer
-        connection = transactions.open()
         with translate_errors():
-            connection.execute("SET statement_timeout = '1h'")
-            connection.limit = 3600
-            super().__init__(runner(connection))
+            super().__init__(runner(transactions.open()))
 
     @override
     def close(self) -> None:

@@ -26,9 +26,8 @@ from plantdesk.store.conditions import ordering
 from plantdesk.store.entries import DESK, history_summary
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.connections import READER, connect, execute, translate_errors
-from plantdesk.store.postgres.database import DATABASE, alike_key, runner
+from plantdesk.store.postgres.database import DATABASE, alike_key, last_id, runner
 from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
-from plantdesk.store.postgres.rows import last_id
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START
 from plantdesk.store.reader import StoreReader
 from plantdesk.store.sql import VERSION
@@ -114,10 +113,10 @@ class ReadConnection:
         threading.Thread(target=self._cancel, args=(user,), name="query-cancel", daemon=True).start()
 
     def close(self) -> None:
-        """Close it, after the query that runs is cancelled; later ones raise StoreClosedError."""
+        """Close it, after the query that runs is ended; later ones raise StoreClosedError."""
         self._is_closed = True
         while not self._using.acquire(timeout=_CLOSE_DELAY):
-            self.cancel(self._user)
+            self.abandon()
         try:
             if self._connection is not None:
                 self._connection.close()

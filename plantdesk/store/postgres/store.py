@@ -4,51 +4,42 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, wait
-from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakSet
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.domain.edits import DeleteAll, MergePlants, MergeTags, RenameTag, Rewrite, SetTag
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.locations import ReadOnlyPlants
-from plantdesk.store.base import WrittenStore, pass_on, running_future
-from plantdesk.store.change_writer import PAGE
+from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
-from plantdesk.store.postgres.changes import PostgresChange, apply, to_redo, to_undo
+from plantdesk.store.postgres.changes import apply, redo, undo
+from plantdesk.store.postgres.connections import ServerUnreachableError, connect
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.imports import PostgresImport
-from plantdesk.store.postgres.large_changes import LargeEdit, LargeUndo, is_large_store, may_be_large
 from plantdesk.store.postgres.listening import CommitListener
 from plantdesk.store.postgres.migration import create_tables
-from plantdesk.store.postgres.progress import is_stalled
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.schema import check_readable, version_of
 from plantdesk.store.postgres.tokens import Tokens
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.postgres.writer import Writer
-from plantdesk.store.undo import take_back
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.models import Plant
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.domain.selections import Selection
     from plantdesk.store.postgres.address import Address
-    from plantdesk.store.postgres.connections import Transaction
-
-_Result = TypeVar("_Result")
 
 #: Seconds after the opening, at which a window reads what it shows.
 _FIRST_BACKUP = 60.0
 
 
-#: Seconds without a sign of work of the server after which closing waits no longer.
-_CLOSE_PAUSE = 30.0
+#: Seconds between two questions, while the store is closed, whether the server answers.
+_CLOSE_INTERVAL = 3.0
 
 
 class PostgresStore(WrittenStore):
@@ -65,7 +56,6 @@ class PostgresStore(WrittenStore):
             create_tables(address)
         self._reads = ReadConnection(address)
         self._transactions = Transactions(address, self._desk)
-        self._of_edits: WeakSet[Transactions] = WeakSet()
         self._lock = threading.Lock()
         self._closing: threading.Thread | None = None
         self._closed = threading.Event()
@@ -100,66 +90,19 @@ class PostgresStore(WrittenStore):
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
-        match edits:
-            case [Rewrite() as rewriting]:
-
-                def run() -> Applied:
-                    return LargeEdit(self._transactions_of_edit(), self._writer, rewriting, source).run()
-
-                return self._after_edits(lambda: self._compute(run))
-            case [SetTag() | DeleteAll() | RenameTag() | MergeTags() | MergePlants() as edit] if may_be_large(edit):
-                return self._by_size(
-                    lambda transaction: None if is_large_store(transaction) else apply(transaction, edits, source),
-                    lambda: LargeEdit(self._transactions_of_edit(), self._writer, edit, source).run(),
-                )
         return self._writer.submit(lambda transaction: apply(transaction, edits, source))
-
-    def _transactions_of_edit(self) -> Transactions:
-        transactions = Transactions(self._address, self._desk, reconnects=False)
-        self._of_edits.add(transactions)
-        return transactions
-
-    def _by_size(
-        self, small: Callable[[Transaction], _Result | None], large: Callable[[], _Result | None]
-    ) -> Future[_Result]:
-        """Let the writer make a change in its order, or where that returns None, the thread of large changes."""
-
-        def start() -> Future[_Result]:
-            made: Future[_Result] = running_future()
-
-            def go_on(done: Future[_Result | None]) -> None:
-                if done.exception() is None and done.result() is None:
-                    self._compute(large).add_done_callback(partial(pass_on, made))
-                else:
-                    pass_on(made, done)
-
-            self._writer.submit(small).add_done_callback(go_on)
-            return made
-
-        return self._after_edits(start)
 
     @override
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        return self._take_back(lambda transaction: to_undo(transaction, change), source)
+        return self._writer.submit(lambda transaction: undo(transaction, change, source))
 
     @override
     def redo(self, source: Source) -> Future[Undone]:
-        return self._take_back(to_redo, source)
-
-    def _take_back(self, target: Callable[[Transaction], Change], source: Source) -> Future[Undone]:
-        found: list[Change] = []
-
-        def small(transaction: Transaction) -> Undone | None:
-            found[:] = [target(transaction)]
-            return take_back(PostgresChange(transaction), found[0], source) if found[0].plants <= PAGE else None
-
-        return self._by_size(
-            small, lambda: LargeUndo(self._transactions_of_edit(), self._writer, found[0], source).run()
-        )
+        return self._writer.submit(lambda transaction: redo(transaction, source))
 
     @override
     def new_import(self) -> PostgresImport:
-        return PostgresImport(Transactions(self._address, self._desk, reconnects=False), self._writer)
+        return PostgresImport(Transactions(self._address, self._desk, is_large=True), self._writer)
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
@@ -194,9 +137,6 @@ class PostgresStore(WrittenStore):
         with self._lock:
             if self._listener is not None:
                 self._listener.end()
-        if not self._latest_edit.done():  # the writer may have to pass it on to the thread of edits
-            wait([self._writer.submit(lambda _transaction: None)])
-        self._end_edits()
         self._writer.close()
         if self._listener is not None:
             self._listener.close()
@@ -204,17 +144,16 @@ class PostgresStore(WrittenStore):
         self._closed.set()
 
     def _abandon_if_silent(self) -> None:
-        """Let fail what waits for a server that hangs; one that works finishes what it has begun."""
-
-        def backends() -> list[int]:
-            return [each.backend for each in (self._transactions, *self._of_edits)]
-
-        with suppress(StoreError):
-            if not is_stalled(self._address, backends, self._closed, max_pause=_CLOSE_PAUSE, max_silence=0):
+        """End queries that take long, and writes where the server does not answer; else it finishes these."""
+        while not self._closed.wait(_CLOSE_INTERVAL):
+            self._reads.abandon()
+            try:
+                connect(self._address, "closing").close()
+            except ServerUnreachableError:
+                self._transactions.abandon()
                 return
-        for each in (self._transactions, *self._of_edits):
-            each.abandon()
-        self._reads.abandon()
+            except StoreError:
+                """It answers."""
 
     def _reconnect(self) -> None:
         if self._listener is not None:

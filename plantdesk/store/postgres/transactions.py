@@ -21,6 +21,7 @@ from plantdesk.domain.records import Changes, PlantRow
 from plantdesk.store.postgres.adding import Outcome, add_group, added_by, rounds, unstorable
 from plantdesk.store.postgres.connections import (
     LOCK,
+    LONG,
     NOW,
     ServerUnreachableError,
     Transaction,
@@ -28,10 +29,8 @@ from plantdesk.store.postgres.connections import (
     execute,
     translate_errors,
 )
-from plantdesk.store.postgres.history import prune
-from plantdesk.store.postgres.progress import given_up
+from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.roles import OnlyReadsError, missing_rights
-from plantdesk.store.postgres.rows import COLUMNS
 from plantdesk.store.postgres.schema import (
     VERSION_COLUMNS,
     TablesVersion,
@@ -39,21 +38,16 @@ from plantdesk.store.postgres.schema import (
     version_of,
     write_refusal,
 )
-from plantdesk.store.rows import row_of
+from plantdesk.store.pruning import prune, prune_commits
+from plantdesk.store.rows import changes_since
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from plantdesk.store.postgres.adding import Entry
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection, RightsMissingError
 
 _Result = TypeVar("_Result")
 
-#: More new plants of other desks than this are not listed: listeners reload.
-_MAX_LISTED = 1000
-#: Seconds that a statement may take: a set of millions of plants.
-_LONG = 600
 #: Seconds in which the outcome of a lost connection must be known, and between two attempts.
 _SETTLE_TIMEOUT, _SETTLE_DELAY = 2.0, 0.1
 _FINISH = f"""
@@ -67,10 +61,6 @@ _FINISH = f"""
 _SETTLE = f"""INSERT INTO commits (key, made_at, desk) VALUES (%(key)s, {NOW}, %(desk)s)
               ON CONFLICT (key) DO NOTHING RETURNING key"""
 _STATE = f"SELECT position, last_seq, last_change, tokens, {VERSION_COLUMNS} FROM state"
-_ADDED = f"SELECT {COLUMNS} FROM plant JOIN source ON source.id = source_id WHERE seq > %s ORDER BY seq LIMIT %s"
-_TOUCHED = f"""SELECT x.plant_id, {COLUMNS}
-               FROM (SELECT DISTINCT plant_id FROM before_image WHERE change > %s LIMIT %s) AS x
-               LEFT JOIN plant ON plant.id = x.plant_id LEFT JOIN source ON source.id = plant.source_id"""
 
 
 class OutcomeUnknownError(ServerUnreachableError):
@@ -85,7 +75,7 @@ class OutcomeUnknownError(ServerUnreachableError):
     )
 
 
-#: Seconds in which a short transaction is answered, with what it waits for the lock.
+#: Seconds in which each statement is answered, with what it waits for the lock, but for those of large changes.
 _QUICK = 8
 
 
@@ -107,12 +97,13 @@ class Position(NamedTuple):
 class Transactions:
     """Writes on one connection, which is opened again after it was lost."""
 
-    def __init__(self, address: Address, desk: str, *, reconnects: bool = True) -> None:
+    def __init__(self, address: Address, desk: str, *, is_large: bool = False) -> None:
         """Connect. Raises StoreError.
 
-        `reconnects`: a write may continue on another connection; temporary tables would be lost.
+        `is_large`: for one large change, whose statements may take an hour each. It does not continue on another
+        connection, which would lack its temporary tables.
         """
-        self._address, self._desk, self._reconnects = address, desk, reconnects
+        self._address, self._desk, self._is_large = address, desk, is_large
         self._connection: Connection | None = None
         self._is_abandoned = False
         #: Why the tables must only be read, as of the last connection or `poll`.
@@ -135,8 +126,9 @@ class Transactions:
         if self._is_abandoned:
             raise ServerUnreachableError
         if self._connection is None or self._connection.closed:
-            connection = connect(self._address, "writer", _LONG)
+            connection = connect(self._address, "writer", LONG)
             try:
+                connection.limit = _QUICK
                 with translate_errors(self._address):
                     found = check_readable(version_of(connection), self._address.name, self._address.server)
                     rights = missing_rights(connection)
@@ -145,6 +137,7 @@ class Transactions:
                 raise
             self._connection, self.refusal = connection, write_refusal(found)
             self.missing_rights = rights
+        self._connection.limit = LONG if self._is_large else _QUICK  # of the last write it may be another one
         return self._connection
 
     def _open_to_write(self) -> Connection:
@@ -157,15 +150,8 @@ class Transactions:
     def abandon(self) -> None:
         """Wait no longer for the server, now and later: what was not answered fails. Any thread."""
         self._is_abandoned = True
-        self._hang_up()
-
-    def _hang_up(self) -> None:
         if (connection := self._connection) is not None:
             connection.abandon()
-
-    def watched(self) -> AbstractContextManager[None]:
-        """Let what waits in a block fail where the server's process of this connection does nothing any more."""
-        return given_up(self._address, lambda: self.backend, self._hang_up)
 
     def close(self) -> None:
         """Close the connection; the next write opens another one."""
@@ -222,7 +208,7 @@ class Transactions:
     def _try_add(self, entries: Sequence[Entry]) -> Outcome:
         key, connection = uuid4(), self._open_to_write()
         try:
-            with translate_errors(self._address), connection.limited(_QUICK):
+            with translate_errors(self._address):
                 return add_group(connection, entries, key, self._desk)
         except Exception:
             if _rolled_back(connection):
@@ -257,39 +243,34 @@ class Transactions:
                 return late
         return outcome
 
-    def write(
-        self, action: Callable[[Transaction], _Result], before: Callable[[Connection], object] | None = None
-    ) -> _Result:
+    def write(self, action: Callable[[Transaction], _Result]) -> _Result:
         """Run any other write; where it changes nothing, nothing is committed. Raises StoreError and what it raises.
 
-        It runs once more where the connection was lost and nothing was committed. What is done `before` in the same
-        transaction does not hold the lock on `state`.
+        It runs once more where the connection was lost soon and nothing was committed.
         """
-        return self._once_more(lambda: self._write(action, before))
+        return self._once_more(lambda: self._write(action))
 
     def _once_more(self, step: Callable[[], _Result]) -> _Result:
-        """Take a step that has no effect where it fails, and once more on a new connection if the old one was lost."""
+        """Take a step that has no effect where it fails, and once more on a new connection if the old one was lost.
+
+        Not where that took as long as a statement may: nobody waits twice as long.
+        """
+        deadline = time.monotonic() + _QUICK
         try:
             return step()
         except OutcomeUnknownError:
             raise
         except ServerUnreachableError:
-            if not self._reconnects:
+            if self._is_large or time.monotonic() >= deadline:
                 raise
             return step()
 
-    def _write(
-        self, action: Callable[[Transaction], _Result], before: Callable[[Connection], object] | None
-    ) -> _Result:
+    def _write(self, action: Callable[[Transaction], _Result]) -> _Result:
         key, connection = uuid4(), self._open_to_write()
         try:
             with translate_errors(self._address):
-                if before is not None:
+                with connection.pipeline():
                     connection.execute("BEGIN")
-                    before(connection)
-                with connection.limited(_QUICK), connection.pipeline():
-                    if before is None:
-                        connection.execute("BEGIN")
                     state = execute(connection, LOCK)
                 _, seq, change, _ = state.fetchone() or (0, 0, 0, 0)
                 transaction = Transaction(connection, seq, change, self._desk)
@@ -325,9 +306,12 @@ class Transactions:
 
     def prune(self) -> bool:
         """Remove some of what is outdated; return whether there may be more. Raises StoreError."""
-        with translate_errors(self._address):
-            connection = self._open_to_write()
-            return self.missing_rights is None and prune(connection)
+        connection = self._open_to_write()
+        if self.missing_rights is not None:
+            return False
+        with translate_errors(self._address), connection.transaction():
+            execute(connection, LOCK)
+            return any([prune(runner(connection)), prune_commits(runner(connection))])
 
     def _commit(self, transaction: Transaction, key: UUID) -> None:
         """Finish the transaction and commit it, in one round trip."""
@@ -370,7 +354,8 @@ class Transactions:
         while True:
             try:
                 connection = self.open()
-                with translate_errors(self._address), connection.limited(_SETTLE_TIMEOUT):
+                connection.limit = _SETTLE_TIMEOUT
+                with translate_errors(self._address):
                     return step(connection)
             except Exception as error:
                 if self._is_abandoned or time.monotonic() >= deadline:
@@ -393,13 +378,11 @@ class Transactions:
     def _poll(self) -> Changes:
         self._find_late()
         known, connection = self.known, self.open()
-        limit = _MAX_LISTED + 1
         try:
-            with translate_errors(self._address), connection.limited(_QUICK), connection.pipeline():
+            with translate_errors(self._address), connection.pipeline():
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 state = execute(connection, _STATE)
-                plants = execute(connection, _ADDED, (known.seq, limit))
-                images = execute(connection, _TOUCHED, (known.change, limit))
+                read = changes_since(runner(connection), known.seq, known.change)
                 connection.execute("ROLLBACK")  # only writes commit, also for a reader of logs
         except BaseException:
             _rolled_back(connection)
@@ -407,14 +390,7 @@ class Transactions:
         *position, version, reads_from = state.fetchone() or (*known, 0, 0)
         self.known = now = Position(*position)
         self.refusal = write_refusal(TablesVersion(version, reads_from))
-        added, touched = [*map(row_of, plants)], images.fetchall()
-        only_flags = Changes(history=now.change > known.change, tokens=now.tokens > known.tokens)
-        if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
-            return only_flags._replace(added=tuple(added[:_MAX_LISTED]), needs_reload=True)
-        new = {row.id for row in added}
-        updated = tuple(row_of(each[1:]) for each in touched if each[1] is not None and each[0] not in new)
-        removed = tuple(each[0] for each in touched if each[1] is None)
-        return only_flags._replace(added=tuple(added), updated=updated, removed=removed)
+        return read()._replace(history=now.change > known.change, tokens=now.tokens > known.tokens)
 
     def _read_position(self) -> Position:
         with translate_errors(self._address):

@@ -205,8 +205,7 @@ class Writer:
 
     def _settle_and_write(self, job: WriteJob) -> object:
         self._settle()
-        with self._transactions.watched():
-            return self._transactions.write(job.action)
+        return self._transactions.write(job.action)
 
     def _settle(self) -> None:
         """Answer the writes whose outcome was unknown; none is repeated here. Raises OutcomeUnknownError."""

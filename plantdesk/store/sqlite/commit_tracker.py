@@ -23,14 +23,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from plantdesk.domain.records import Changes, now_ms
-from plantdesk.store.rows import rows_by_id, rows_since
+from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.history import changed_since
 from plantdesk.store.sqlite.numbers import COUNTERS, begin_log, count_commit, last_number, last_seq
 
-#: More new plants of other processes than this are not listed: listeners reload.
-_MAX_LISTED = 1000
 #: Milliseconds after which the next commit counts itself.
 _COUNT_TIME = 1000
 
@@ -130,16 +127,8 @@ class CommitTracker:
 
     def _since(self, known: Position) -> tuple[Changes, Position]:
         now = self.read_position()
-        has_history = now.change > known.change
-        added = rows_since(runner(self._connection), known.seq, _MAX_LISTED + 1)
-        touched = changed_since(self._connection, known.change, _MAX_LISTED + 1) if has_history else []
-        if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
-            return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True, history=has_history), now
-        rows = rows_by_id(runner(self._connection), touched)
-        new = {row.id for row in added}
-        updated = tuple(row for plant_id, row in rows.items() if plant_id not in new)
-        removed = tuple(plant_id for plant_id in touched if plant_id not in rows)
-        return Changes(tuple(added), updated, removed, history=has_history), now
+        changes = changes_since(runner(self._connection), known.seq, known.change)()
+        return changes._replace(history=now.change > known.change), now
 
     def _data_version(self) -> int:
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()

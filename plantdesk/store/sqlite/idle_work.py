@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError
-from plantdesk.domain.records import now_ms
+from plantdesk.store.pruning import is_prunable, prune
 from plantdesk.store.sqlite.commit_tracker import is_locked
 from plantdesk.store.sqlite.connections import check_whole, translate_errors
-from plantdesk.store.sqlite.history import is_prunable, prune
+from plantdesk.store.sqlite.database import runner
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.transactions import Health, Transactions
@@ -58,11 +58,11 @@ class IdleWork:
     def _prune(self) -> None:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
-            while self._is_idle() and (known := self._transactions.known) and is_prunable(known.sqlite, now_ms()):
+            while self._is_idle() and (known := self._transactions.known) and is_prunable(runner(known.sqlite)):
                 if is_locked(known.sqlite):  # a wait would delay the notice of what another process commits
                     return
                 with self._transactions.without_plants() as connection:
-                    prune(connection.sqlite, now_ms())
+                    prune(runner(connection.sqlite))
 
     def _try_again(self) -> None:
         """Write something that changes no plant, to see whether the store can be written to again."""

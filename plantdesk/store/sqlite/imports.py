@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from plantdesk.domain.records import Changes
-from plantdesk.store.columns import TEXTS
 from plantdesk.store.imports import StaleError, StoreImport
+from plantdesk.store.models import TEXTS
 from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import transaction, translate_errors

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.domain.edits import Applied, MergePlants, Rewrite
 from plantdesk.domain.records import Changes
-from plantdesk.store.changes import finish_written
+from plantdesk.store.changes import finish, make_edit
 from plantdesk.store.rewriting import ComputedEdit
 from plantdesk.store.sqlite.changes import SqliteChange, apply
 from plantdesk.store.sqlite.connections import transaction, translate_errors
@@ -61,8 +61,10 @@ class Rewriting:
         writer = SqliteChange(connection)
         if isinstance(self._edit, MergePlants) and not computed.touched(writer).isdisjoint(self._edit.groups.ids):
             raise _StaleError
-        computed.write(writer)
-        change = finish_written(writer, self._edit, self._source, writer.extent(), computed.left(writer))
+        left = computed.write(writer)
+        if left and isinstance(self._edit, Rewrite):
+            make_edit(writer, self._edit._replace(plants=self._edit.plants.among(left)), self._source)
+        change = finish(writer, [self._edit], self._source)
         return Applied.without(computed.skipped, change), Changes(history=change is not None)
 
     def _change_at_once(self, connection: sqlite3.Connection) -> tuple[Applied, Changes]:

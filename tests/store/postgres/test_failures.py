@@ -18,7 +18,8 @@ from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store import location_of
-from plantdesk.store.postgres import listening, progress, transactions, writer
+from plantdesk.store.postgres import listening, transactions, writer
+from plantdesk.store.postgres import store as postgres_store
 from plantdesk.store.postgres.connections import ServerUnreachableError, TablesChangedError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from tests.support.adding import add_each
@@ -472,7 +473,7 @@ def fails(query: Callable[[], object]) -> None:
 def test_closing_does_not_wait_for_a_server_that_hangs(
     store: PlantStore, proxy: TcpProxy, location: PostgresLocation, busy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.2)
+    monkeypatch.setattr(postgres_store, "_CLOSE_INTERVAL", 0.2)
     monkeypatch.setattr(transactions, "_SETTLE_TIMEOUT", 0.2)
     store.subscribe(lambda _changes: None)
     assert store.add(plant(1), COMMAND).result(SECONDS).id == 1
@@ -500,7 +501,7 @@ def test_closing_does_not_wait_for_a_server_that_hangs(
 def test_closing_waits_for_a_change_that_a_server_works_on(
     store: PlantStore, location: PostgresLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.1)
+    monkeypatch.setattr(postgres_store, "_CLOSE_INTERVAL", 0.1)
     assert store.add(plant(1), COMMAND).result(SECONDS).id == 1
     with psycopg.connect(location.url) as other:
         other.execute("SELECT FROM plantdesk.state FOR UPDATE")

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from typing_extensions import override
 
-from plantdesk.store import counts
-from plantdesk.store.postgres import adding, history
+from plantdesk.store import counts, pruning
+from plantdesk.store.postgres import adding
 from plantdesk.store.postgres.connections import connect
+from plantdesk.store.postgres.database import runner
 from tests.support.cases import cases
 from tests.support.samples import some
 from tests.support.store_model import StoreBesideDict
@@ -65,10 +66,10 @@ class DesksBesideDict(StoreBesideDict):
     @rule()
     def prune(self) -> None:
         with (
-            mock.patch.multiple(history, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
+            mock.patch.multiple(pruning, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
             connect(self.location.address, "test") as connection,
         ):
-            while history.prune(connection):
+            while pruning.prune(runner(connection)):
                 pass
         self.pruned()
 

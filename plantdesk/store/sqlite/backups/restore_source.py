@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
 from plantdesk.domain.import_batches import SavedPlant
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
-from plantdesk.store.columns import EACH
+from plantdesk.store.models import EACH
 from plantdesk.store.restoring import create_tables
 from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite.backups.difference import attached
