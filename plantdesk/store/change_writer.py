@@ -47,12 +47,12 @@ class ChangeEntry(NamedTuple):
     undoes: int | None = None
 
 
-def working_table(name: str, *columns: str, key: str = "id", schema: str | None = None) -> Table:
-    """Return a temporary table, or one of an attached file, of a number or text as the key, and of texts."""
+def working_table(name: str, *columns: str, key: str = "id") -> Table:
+    """Return a temporary table of a number or text as the key, and of texts."""
     number, text = PLANT.c.id.type, PLANT.c.name.type
     first = Column(key, number if key == "id" else text, primary_key=True, autoincrement=False)
     others = (Column(each, text) for each in columns)
-    return Table(name, MetaData(), first, *others, schema=schema, prefixes=[] if schema else ["TEMPORARY"])
+    return Table(name, MetaData(), first, *others, prefixes=["TEMPORARY"])
 
 
 _CHOSEN = working_table("chosen")

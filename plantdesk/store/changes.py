@@ -30,14 +30,13 @@ from plantdesk.domain.folding import searched
 from plantdesk.store.change_writer import ChangeEntry, working_table
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.models import PLANT, TEXTS, text_columns
-from plantdesk.store.rewriting import ComputedEdit
+from plantdesk.store.rewriting import merge, rewrite
 from plantdesk.store.rows import rows_by_id
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
 
     from plantdesk.domain.edits import Edit
-    from plantdesk.domain.history import Change
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.store.change_writer import ChangeWriter
 
@@ -52,23 +51,16 @@ def make_change(
 
     Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError; then nothing may be committed.
     """
-    skipped = set[int]().union(*(make_edit(writer, edit, source) for edit in edits))
-    return Applied.without(skipped, finish(writer, edits, source, parameters))
-
-
-def finish(
-    writer: ChangeWriter, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None
-) -> Change | None:
-    """Add the entry of the change that `edits` were; None where they changed nothing."""
+    skipped = set[int]().union(*(_make_edit(writer, edit, source) for edit in edits))
     extent = writer.extent()
     if not extent.plants:
-        return None
+        return Applied.without(skipped, None)
     if parameters is None:
         parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
-    return writer.record(ChangeEntry(source, kind_of(edits), parameters), extent)
+    return Applied.without(skipped, writer.record(ChangeEntry(source, kind_of(edits), parameters), extent))
 
 
-def make_edit(writer: ChangeWriter, edit: Edit, source: Source) -> set[int]:
+def _make_edit(writer: ChangeWriter, edit: Edit, source: Source) -> set[int]:
     """Make an edit as a part of a change; return the ids of skipped plants. Raises as `make_change` does."""
     match edit:
         case Insert():
@@ -87,11 +79,10 @@ def make_edit(writer: ChangeWriter, edit: Edit, source: Source) -> set[int]:
             writer.delete(chosen)
         case RenameTag() | MergeTags():
             _replace_tags(writer, edit)
-        case MergePlants() | Rewrite():
-            computed = ComputedEdit(edit)
-            computed.compute(writer)
-            computed.write(writer)
-            return computed.skipped
+        case MergePlants():
+            merge(writer, edit)
+        case Rewrite():
+            return rewrite(writer, edit)
     return set()
 
 

@@ -1,4 +1,7 @@
-"""Edits whose texts Python computes, since databases have no folding; in a file, others write meanwhile."""
+"""Edits whose texts Python computes, since databases have no folding: other texts for a set of plants, and merges.
+
+The functions raise the driver's errors.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, exists, insert, not_, or_, select, union
+from sqlalchemy import delete, or_, select
 
 from plantdesk.domain.duplicates import merged
-from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.rewriting import rewritten
 from plantdesk.store.change_writer import PAGE, is_in, working_table
 from plantdesk.store.conditions import condition_of
@@ -20,79 +22,36 @@ from plantdesk.store.rows import rows_by_id
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
-    from plantdesk.domain.edits import MergePlants
+    from plantdesk.domain.edits import MergePlants, Rewrite
     from plantdesk.domain.rewriting import Rewritten
     from plantdesk.store.change_writer import ChangeWriter
 
-_TOUCHED = working_table("touched")
+_REWRITTEN, _DELETED = working_table("rewritten", *TEXTS), working_table("deleted")
 
 
-class ComputedEdit:
-    """The plants that get other texts, and those that are deleted, in tables. The methods raise the driver's errors."""
+def rewrite(writer: ChangeWriter, edit: Rewrite) -> set[int]:
+    """Give a set of plants other texts, and return those that stay since others have changed them.
 
-    def __init__(self, edit: Rewrite | MergePlants, schema: str | None = None) -> None:
-        """`schema` is that of an attached file; by default the tables are temporary."""
-        self._edit = edit
-        self._since = edit.since if isinstance(edit, Rewrite) else None
-        self._rewritten = working_table("rewritten", *TEXTS, schema=schema)
-        self._deleted = working_table("deleted", schema=schema)
-        #: Plants that were changed after the position since which they are to stay.
-        self.skipped: set[int] = set()
+    Raises InvalidPlantError, InvalidPatternError, UnknownPositionError and NulRefusedError.
+    """
+    since = None if edit.since is None else Position.parse(edit.since)
+    writer.database.clear(writer.runner, _REWRITTEN)
+    for page in _pages(writer, writer.collect(condition_of(edit.plants, writer.database))):
+        _add(writer, list(rewritten(edit.rule, page, edit.leave)))
+    skipped = set[int]() if since is None else _leave_changed(writer, since)
+    _write(writer)
+    return skipped
 
-    def compute(self, writer: ChangeWriter) -> bool:
-        """Compute what `write` writes, in one snapshot of the caller; return whether that is anything.
 
-        Raises InvalidPlantError, InvalidPatternError, UnknownPositionError and NulRefusedError.
-        """
-        runner, database = writer.runner, writer.database
-        _, *self._state = database.state(runner)
-        for table in (self._rewritten, self._deleted):
-            database.clear(runner, table)
-        if isinstance(self._edit, Rewrite):
-            for page in _pages(writer, writer.collect(condition_of(self._edit.plants, database))):
-                self._add(writer, list(rewritten(self._edit.rule, page, self._edit.leave)))
-        else:
-            for deleted, kept in merged(*self._edit, partial(rows_by_id, runner)):
-                database.fill(runner, self._deleted, ((each,) for each in deleted))
-                self._add(writer, kept)
-        if self._since is not None:
-            position = Position.parse(self._since)
-            self._find_touched(writer, position.seq, position.change)
-            runner.run(delete(self._rewritten).where(self._rewritten.c.id.in_(select(_TOUCHED.c.id))))
-        has_rows = (exists(select(each.c.id)) for each in (self._rewritten, self._deleted))
-        return bool(runner.run(select(or_(*has_rows))).fetchone()[0])
-
-    def _add(self, writer: ChangeWriter, found: Sequence[Rewritten]) -> None:
-        writer.database.check_storable(*(text for _, *texts in found for text in texts))
-        rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in found)
-        writer.database.fill(writer.runner, self._rewritten, rows)
-
-    def _find_touched(self, writer: ChangeWriter, seq: int, change: int) -> None:
-        """Find which plants others have added or changed since a state."""
-        image, run = BEFORE_IMAGE.c, writer.runner.run
-        writer.database.clear(writer.runner, _TOUCHED)
-        changed = select(image.plant_id).where(image.change > change)
-        touched = union(select(PLANT.c.id).where(PLANT.c.seq > seq), changed.where(image.change != writer.number))
-        if run(insert(_TOUCHED).from_select(["id"], touched)).rowcount and self._since is not None:
-            ids = self._rewritten.c.id
-            skipped = select(ids).where(ids.in_(select(_TOUCHED.c.id)), ids.in_(changed))  # not those that were added
-            self.skipped |= {plant_id for (plant_id,) in run(skipped).fetchall()}
-
-    def touched(self, writer: ChangeWriter) -> set[int]:
-        """Return the plants that others have added or changed since the computation."""
-        self._find_touched(writer, *self._state)
-        return {plant_id for (plant_id,) in writer.runner.run(select(_TOUCHED.c.id)).fetchall()}
-
-    def write(self, writer: ChangeWriter) -> set[int]:
-        """Write what was computed, but for plants that others have added or changed since.
-
-        Return those of them that are still to be looked at.
-        """
-        touched = self.touched(writer)
-        new, is_untouched = self._rewritten.c, not_(exists().where(_TOUCHED.c.id == PLANT.c.id))
-        writer.change(and_(PLANT.c.id == new.id, is_untouched), {each: new[each] for each in TEXTS})
-        writer.delete(is_in(self._deleted))
-        return touched if isinstance(self._edit, Rewrite) and self._since is None else set()
+def merge(writer: ChangeWriter, edit: MergePlants) -> None:
+    """Give the plants that stay the notes of those that are deleted. Raises as `duplicates.merged` does."""
+    for table in (_REWRITTEN, _DELETED):
+        writer.database.clear(writer.runner, table)
+    for deleted, kept in merged(*edit, partial(rows_by_id, writer.runner)):
+        writer.database.fill(writer.runner, _DELETED, ((each,) for each in deleted))
+        _add(writer, kept)
+    _write(writer)
+    writer.delete(is_in(_DELETED))
 
 
 def _pages(writer: ChangeWriter, table: Table) -> Iterator[list[Any]]:
@@ -104,3 +63,24 @@ def _pages(writer: ChangeWriter, table: Table) -> Iterator[list[Any]]:
     while page:
         yield page
         page = writer.runner.run(plants.where(chosen > page[-1][0])).fetchall()
+
+
+def _add(writer: ChangeWriter, found: Sequence[Rewritten]) -> None:
+    writer.database.check_storable(*(text for _, *texts in found for text in texts))
+    rows = ((plant_id, *text_columns(name, tag, note)) for plant_id, name, tag, note in found)
+    writer.database.fill(writer.runner, _REWRITTEN, rows)
+
+
+def _leave_changed(writer: ChangeWriter, since: Position) -> set[int]:
+    """Leave the plants that others have added or changed since a position; return those that were changed."""
+    image, ids = BEFORE_IMAGE.c, _REWRITTEN.c.id
+    is_changed = ids.in_(select(image.plant_id).where(image.change > since.change, image.change != writer.number))
+    changed = {plant_id for (plant_id,) in writer.runner.run(select(ids).where(is_changed)).fetchall()}
+    is_added = ids.in_(select(PLANT.c.id).where(PLANT.c.seq > since.seq))
+    writer.runner.run(delete(_REWRITTEN).where(or_(is_changed, is_added)))
+    return changed
+
+
+def _write(writer: ChangeWriter) -> None:
+    new = _REWRITTEN.c
+    writer.change(PLANT.c.id == new.id, {each: new[each] for each in TEXTS})

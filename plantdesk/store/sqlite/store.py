@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from concurrent import futures
-from concurrent.futures import Future
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import StoreClosedError, StoreError
+from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.base import WrittenStore, running_future
+from plantdesk.store.base import WrittenStore
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_as_next
@@ -21,6 +18,7 @@ from plantdesk.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
     import sqlite3
+    from concurrent.futures import Future
     from pathlib import Path
 
     from plantdesk.domain.edits import Applied, Edit, Undone
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
     from plantdesk.store.sqlite.tokens import Tokens
-
-
-_Result = TypeVar("_Result")
 
 
 class Store(WrittenStore):
@@ -53,11 +48,6 @@ class Store(WrittenStore):
         StoreBusyError, StoreUnreachableError. A refused file is left untouched.
         """
         super().__init__()
-        self._edits_lock = threading.Lock()
-        self._has_ended_edits = False
-        #: The latest one of those that `_after_edits` has started or will start.
-        self._latest_edit: Future[Any] = Future()
-        self._latest_edit.set_result(None)
         self.file = StoreFile(path, create=create, progress=progress)
         self.path = self.file.path
         try:
@@ -90,15 +80,7 @@ class Store(WrittenStore):
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
-        from plantdesk.domain.edits import MergePlants, Rewrite
         from plantdesk.store.sqlite.changes import apply
-
-        match edits:
-            case [Rewrite() | MergePlants() as edit]:
-                from plantdesk.store.sqlite.rewriting import Rewriting
-
-                run = Rewriting(self.file, self._writer, edit, source).run
-                return self._after_edits(lambda: self._compute(run))
 
         def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
             applied = apply(connection, edits, source)
@@ -122,7 +104,7 @@ class Store(WrittenStore):
         def action(connection: sqlite3.Connection) -> tuple[Undone, Changes]:
             return undone(connection), Changes(history=True)
 
-        return self._after_edits(lambda: self._writer.submit(action))
+        return self._writer.submit(action)
 
     @override
     def new_import(self) -> PlantImport:
@@ -150,44 +132,6 @@ class Store(WrittenStore):
 
         return AutomaticBackups(partial(back_up_by_settings, self.file), on_outcome).close
 
-    @cached_property
-    def _edits(self) -> futures.ThreadPoolExecutor:
-        """The thread for edits that are computed before they are written."""
-        return futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-edits")
-
-    def _compute(self, edit: Callable[[], _Result]) -> Future[_Result]:
-        """Run an edit, or an undo, on the thread of such edits, after those that wait."""
-        with self._edits_lock:
-            if not self._has_ended_edits:
-                return self._edits.submit(edit)
-        closed: Future[_Result] = Future()
-        closed.set_exception(StoreClosedError())
-        return closed
-
-    def _after_edits(self, start: Callable[[], Future[_Result]]) -> Future[_Result]:
-        """Start a computed edit or an undo after those that have begun: it may be an undo of one of these."""
-        started: Future[_Result] = running_future()
-        with self._edits_lock:
-            latest, self._latest_edit = self._latest_edit, started
-        latest.add_done_callback(lambda _latest: start().add_done_callback(partial(_pass_on, started)))
-        return started
-
-    def _end_edits(self) -> None:
-        """Wait for the edits that were begun, and begin no more."""
-        with self._edits_lock:
-            self._has_ended_edits = True
-        if "_edits" in vars(self):
-            self._edits.shutdown()
-
     @override
     def close(self) -> None:
-        self._end_edits()
         self._writer.close()
-
-
-def _pass_on(to: Future[Any], done: Future[Any]) -> None:
-    """Pass the outcome of a Future on to another one."""
-    if (error := done.exception()) is not None:
-        to.set_exception(error)
-    else:
-        to.set_result(done.result())
