@@ -20,7 +20,7 @@ from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.store import Store
-from tests.support.cases import cases
+from tests.support.cases import runs
 from tests.support.store_model import LETTERS, Entry, StoreBesideDict, ids_, shown, tags
 
 _with_nul = st.text(LETTERS | st.just("\0"), max_size=6)
@@ -98,4 +98,4 @@ class FileBesideDict(StoreBesideDict):
 
 
 TestFileBesideDict = FileBesideDict.TestCase
-TestFileBesideDict.settings = cases(15)
+TestFileBesideDict.settings = runs(6)

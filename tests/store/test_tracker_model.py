@@ -25,7 +25,7 @@ from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
-from tests.support.cases import cases
+from tests.support.cases import runs
 
 if os.name != "posix":
     pytest.skip("the limit on the size of files is POSIX's", allow_module_level=True)
@@ -181,4 +181,4 @@ class CopyOfChanges(RuleBasedStateMachine):
 
 
 TestCopyOfChanges = CopyOfChanges.TestCase
-TestCopyOfChanges.settings = cases(25, steps=25)
+TestCopyOfChanges.settings = runs(25)

@@ -13,11 +13,15 @@ def number(few: int) -> int:
     return int(_WANTED) if _WANTED else few
 
 
-def cases(few: int, *, steps: int = 30) -> settings:
+def runs(few: int) -> settings:
+    """Return the settings of a state machine, each run of which takes seconds: a tenth of the examples."""
+    return settings(cases(few), max_examples=int(_WANTED) // 10 if _WANTED else few, stateful_step_count=30)
+
+
+def cases(few: int) -> settings:
     """Use the same examples in every short run, and random ones in a long run."""
     return settings(
         max_examples=number(few),
-        stateful_step_count=steps,
         derandomize=_WANTED is None,
         database=None,
         deadline=None,

@@ -16,7 +16,7 @@ from plantdesk.store import counts, pruning
 from plantdesk.store.postgres import adding
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.database import runner
-from tests.support.cases import cases
+from tests.support.cases import runs
 from tests.support.samples import some
 from tests.support.store_model import StoreBesideDict
 
@@ -83,4 +83,4 @@ class DesksBesideDict(StoreBesideDict):
 def test_three_desks_beside_a_dict(postgres: PostgresServer, small_store: int) -> None:
     DesksBesideDict.server = postgres
     with mock.patch.object(counts, "_SMALL_STORE", small_store):  # count differences, or all
-        run_state_machine_as_test(DesksBesideDict, settings=cases(8))
+        run_state_machine_as_test(DesksBesideDict, settings=runs(3))
