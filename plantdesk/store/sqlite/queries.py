@@ -1,4 +1,4 @@
-"""Reading a store in a file: ids in chunks, lines of all plants, and what every kind of store reads.
+"""Reading a store in a file: ids in chunks, and what every kind of store reads.
 
 Search and sort are SQL over the whole table, which takes up to a second for a million plants, and which a newer query
 interrupts. The first rows come from a query of their own, which need not sort the others.
@@ -19,7 +19,6 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.folding import SEPARATOR
-from plantdesk.domain.protocols import LinePages
 from plantdesk.domain.views import Order, View
 from plantdesk.store.conditions import ordering
 from plantdesk.store.models import PLANT
@@ -30,12 +29,11 @@ from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.database import DATABASE, alike_key, runner
 from plantdesk.store.sqlite.functions import add_functions
 from plantdesk.store.sqlite.numbers import last_id, last_seq
-from plantdesk.store.sqlite.row_reads import CsvPages, JsonPages, all_ids, has_pages, pages
+from plantdesk.store.sqlite.row_reads import all_ids, has_pages, pages
 
 if TYPE_CHECKING:
     from plantdesk.domain.desks import Desk
     from plantdesk.domain.duplicates import PlantGroups
-    from plantdesk.domain.protocols import LinePage
     from plantdesk.domain.selections import Selection
     from plantdesk.store.database import Runner
     from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -50,7 +48,7 @@ _CHUNK = 200_000
 _NEWEST = 20_000
 
 
-class Reader(StoreReader, LinePages):
+class Reader(StoreReader):
     """A read connection. One thread at a time may use it, but any thread may interrupt it."""
 
     database = DATABASE
@@ -120,22 +118,6 @@ class Reader(StoreReader, LinePages):
     @override
     def desks_at_work(self) -> list[Desk]:
         return []
-
-    @override
-    def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
-        return self._line_pages(CsvPages(delimiter))
-
-    @override
-    def json_pages(self, separator: str) -> Iterator[LinePage]:
-        return self._line_pages(JsonPages(separator))
-
-    def _line_pages(self, pages: CsvPages | JsonPages) -> Iterator[LinePage]:
-        while True:
-            with self._asking():
-                page = pages.next(self._connection)
-            if page is None:
-                return
-            yield page
 
     @override
     def interrupt(self) -> None:
