@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
@@ -26,7 +27,6 @@ _Value = TypeVar("_Value")
 
 logger = logging.getLogger(__name__)
 
-THEMES = ("system", "light", "dark")
 #: How often backups are made, and the seconds between two of them.
 BACKUP_INTERVALS = {"hour": 3600.0, "day": 24 * 3600.0, "week": 7 * 24 * 3600.0, "never": 0.0}
 SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
@@ -35,6 +35,14 @@ MOST_BACKUPS = 999
 #: Seconds for which a change of the settings waits for that of another window.
 _LOCK_TIMEOUT = 1.0
 _RETRY_DELAY = 0.005
+
+
+class ThemeMode(StrEnum):
+    """The colours that the user may choose."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
 
 
 class InvalidSettingError(ValueError):
@@ -88,7 +96,7 @@ class WindowSettings(_Checked):
 class Settings(_Checked):
     """All settings."""
 
-    theme: str = _setting("system", THEMES.__contains__)
+    theme: str = _setting("system", [*ThemeMode].__contains__)
     language: str = _setting("")  # empty: that of the system
     text_scale: float = _setting(1.0, lambda value: SMALLEST_TEXT <= value <= LARGEST_TEXT, (int, float))
     api_enabled: bool = _setting(default=True)
