@@ -26,14 +26,14 @@ from typing_extensions import override
 
 from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.platform import display, paths
-from plantdesk.platform.settings import seen_settings
+from plantdesk.platform.settings import ThemeMode, seen_settings
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import remembered_location
 from plantdesk.ui.first_frame import FirstFrame
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
-from plantdesk.ui.theme.colors import STYLE_ARGUMENTS, FirstColors, ThemeMode
+from plantdesk.ui.theme.colors import STYLE_ARGUMENTS, FirstColors
 
 if TYPE_CHECKING:
     from plantdesk.api.server import Server

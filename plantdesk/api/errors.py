@@ -5,12 +5,12 @@ They are answered and not logged.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from typing import NamedTuple
 
 from plantdesk.domain.errors import ErrorNumber, OutOfMemoryError, PlantDeskError, Text
+from plantdesk.domain.models import Error
 
 
 class MalformedHttpError(PlantDeskError):
@@ -140,9 +140,8 @@ def error_response(error: Exception) -> ErrorResponse:
 
 
 def _response(number: ErrorNumber, text: Text, extra: list[tuple[bytes, bytes]]) -> ErrorResponse:
-    message = _TOKEN.sub("plantdesk_…", str(text))
-    content = {"error": int(number), "message": message}
-    body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+    message = _TOKEN.sub("plantdesk_…", str(text)).encode(errors="replace").decode()
+    body = Error(error=int(number), message=message).model_dump_json().encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *extra]
     return ErrorResponse(number, message, headers, body)
 

@@ -47,34 +47,11 @@ class HistorySummary(NamedTuple):
     desks: tuple[str, ...] = ()
 
 
-class LinePage(NamedTuple):
-    """Plants in insertion order: their lines as `text`, or their `rows` where the store cannot format them.
-
-    A line has id, name, tag, note, time and source. In CSV, texts are in quotes, and what a plant has not is empty; in
-    JSON, each line is an object, and what a plant has not is left out.
-    """
-
-    plants: int
-    text: str
-    rows: list[PlantRow]
-
-
 class PlantPages(Protocol):
     """Reads sets of plants whole. Every method raises StoreError where the store cannot be read."""
 
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
         """Yield the plants of a set in insertion order, in pages of limited size."""
-
-
-@runtime_checkable
-class LinePages(Protocol):
-    """Plants as lines, of a store that formats them faster than Python does. Raises StoreError as `PlantPages`."""
-
-    def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
-        """Yield all plants in insertion order, in pages, as lines of CSV where no text has quotes."""
-
-    def json_pages(self, separator: str) -> Iterator[LinePage]:
-        """Yield all plants in insertion order, in pages, as JSON objects with a separator between those of a page."""
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -84,14 +84,11 @@ def plant_note(text: str) -> str | None:
     return text or None
 
 
-class UnfitNumber:
+class UnfitNumber(NamedTuple):
     """A JSON number that is not an int64 integer, with its text for the message."""
 
-    __slots__ = ("is_whole", "text")
-
-    def __init__(self, text: str, *, is_whole: bool) -> None:
-        self.text = text
-        self.is_whole = is_whole
+    text: str
+    is_whole: bool
 
 
 def _validated(model: type[_Model], values: Mapping[str, object]) -> _Model:

@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
@@ -26,7 +27,6 @@ _Value = TypeVar("_Value")
 
 logger = logging.getLogger(__name__)
 
-THEMES = ("system", "light", "dark")
 #: How often backups are made, and the seconds between two of them.
 BACKUP_INTERVALS = {"hour": 3600.0, "day": 24 * 3600.0, "week": 7 * 24 * 3600.0, "never": 0.0}
 SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
@@ -37,17 +37,23 @@ _LOCK_TIMEOUT = 1.0
 _RETRY_DELAY = 0.005
 
 
+class ThemeMode(StrEnum):
+    """The colours that the user may choose."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
 class InvalidSettingError(ValueError):
     """A setting has an invalid value."""
 
 
-def _setting(default: _Value, is_valid: Callable[[Any], bool]) -> _Value:
-    """Return a field with its default, and with what its values must be."""
-    return field(default_factory=lambda: default, metadata={"is_valid": is_valid})
-
-
-def _integer(default: int, lowest: int, highest: int) -> int:
-    return _setting(default, lambda value: type(value) is int and lowest <= value <= highest)
+def _setting(default: _Value, is_valid: Callable[[Any], bool] = lambda _: True, kinds: tuple[type, ...] = ()) -> _Value:
+    """Return a field with its default. Its values are of the same type, or one of `kinds`, and valid."""
+    types = kinds or (type(default),)
+    metadata = {"is_valid": lambda value: type(value) in types and is_valid(value)}
+    return field(default_factory=lambda: default, metadata=metadata)
 
 
 def is_port(value: object) -> bool:
@@ -55,33 +61,18 @@ def is_port(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_PORT
 
 
-def _flag(*, default: bool) -> bool:
-    return _setting(default, lambda value: isinstance(value, bool))
-
-
-def _is_text_scale(value: object) -> bool:
-    return isinstance(value, int | float) and type(value) is not bool and SMALLEST_TEXT <= value <= LARGEST_TEXT
-
-
-def _is_position(value: object) -> bool:
-    return isinstance(value, list) and [type(each) for each in value] in ([], [int, int])
-
-
-def _is_list_of_paths(value: object) -> bool:
-    return isinstance(value, list) and all(_is_path(each) for each in value)
-
-
 def _is_path(value: object) -> bool:
     return isinstance(value, str) and "\0" not in value
 
 
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Checked:
-    """Settings whose values are checked when they are made."""
+    """Settings whose values are checked when they are made.
+
+    `others` keeps unknown ones, so that an older PlantDesk does not drop those of a newer one.
+    """
+
+    others: Mapping[str, object] = _setting({})
 
     def __post_init__(self) -> None:
         """Raises InvalidSettingError."""
@@ -94,50 +85,46 @@ class _Checked:
 class WindowSettings(_Checked):
     """The window's last size and position, without its frame, in device-independent pixels."""
 
-    width: int = _integer(1180, 1, 32767)
-    height: int = _integer(760, 1, 32767)
-    maximized: bool = _flag(default=False)
-    position: Sequence[int] = _setting([], _is_position)  # empty: where the desktop puts it
-    others: Mapping[str, object] = _setting({}, _is_object)
-
-
-def _is_window(value: object) -> bool:
-    return isinstance(value, WindowSettings)
+    width: int = _setting(1180, range(1, 32768).__contains__)
+    height: int = _setting(760, range(1, 32768).__contains__)
+    maximized: bool = _setting(default=False)
+    #: Empty: where the desktop puts it.
+    position: Sequence[int] = _setting([], lambda value: [type(each) for each in value] in ([], [int, int]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_Checked):
-    """All settings. `others` keeps unknown ones, so that an older PlantDesk does not drop those of a newer one."""
+    """All settings."""
 
-    theme: str = _setting("system", lambda value: value in THEMES)
-    language: str = _setting("", lambda value: isinstance(value, str))  # empty: that of the system
-    text_scale: float = _setting(1.0, _is_text_scale)
-    api_enabled: bool = _flag(default=True)
+    theme: str = _setting("system", [*ThemeMode].__contains__)
+    language: str = _setting("")  # empty: that of the system
+    text_scale: float = _setting(1.0, lambda value: SMALLEST_TEXT <= value <= LARGEST_TEXT, (int, float))
+    api_enabled: bool = _setting(default=True)
     port: int = _setting(DEFAULT_PORT, is_port)
-    ask_for_updates: bool = _flag(default=False)
-    updates_answered: bool = _flag(default=False)  # whether the user has answered that question
-    updates_asked_at: int = _integer(0, 0, 2**53)  # seconds since 1970
-    seen_version: str = _setting("", lambda value: isinstance(value, str))  # the last one that was started
+    ask_for_updates: bool = _setting(default=False)
+    updates_answered: bool = _setting(default=False)  # whether the user has answered that question
+    updates_asked_at: int = _setting(0, range(2**53 + 1).__contains__)  # seconds since 1970
+    seen_version: str = _setting("")  # the last one that was started
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.
     shared_store: str = _setting("", _is_path)
-    opens_shared_store: bool = _flag(default=False)
+    opens_shared_store: bool = _setting(default=False)
     #: What the histories of shared stores call this computer; empty: as the system does.
-    computer_name: str = _setting("", lambda value: isinstance(value, str))
-    recent_stores: Sequence[str] = _setting([], _is_list_of_paths)  # files and addresses, the newest first
-    keep_in_tray: bool = _flag(default=False)  # when the window is closed
-    tray_answered: bool = _flag(default=False)  # whether the user has answered the question about that
-    offers_known_names: bool = _flag(default=True)  # of the list that the user has imported
-    enter_goes_to_tag: bool = _flag(default=False)  # Enter in Name, instead of adding the plant
+    computer_name: str = _setting("")
+    #: Files and addresses, the newest first.
+    recent_stores: Sequence[str] = _setting([], lambda value: all(map(_is_path, value)))
+    keep_in_tray: bool = _setting(default=False)  # when the window is closed
+    tray_answered: bool = _setting(default=False)  # whether the user has answered the question about that
+    offers_known_names: bool = _setting(default=True)  # of the list that the user has imported
+    enter_goes_to_tag: bool = _setting(default=False)  # Enter in Name, instead of adding the plant
     #: Where automatic backups and those of the user are kept; empty: beside the database.
     backup_folder: str = _setting("", _is_path)
-    backup_every: str = _setting("hour", lambda value: isinstance(value, str) and value in BACKUP_INTERVALS)
-    backup_count: int = _integer(50, 1, MOST_BACKUPS)
-    label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
-    label_line: str = _setting("", lambda value: isinstance(value, str))
+    backup_every: str = _setting("hour", BACKUP_INTERVALS.__contains__)
+    backup_count: int = _setting(50, range(1, MOST_BACKUPS + 1).__contains__)
+    label_sheet: int = _setting(0, range(1001).__contains__)  # its place in the list of sheets
+    label_line: str = _setting("")
     #: What is remembered for each store, by the path of its file; the one used last is the last.
-    layouts: Mapping[str, object] = _setting({}, _is_object)
-    window: WindowSettings = field(default_factory=WindowSettings, metadata={"is_valid": _is_window})
-    others: Mapping[str, object] = _setting({}, _is_object)
+    layouts: Mapping[str, object] = _setting({})
+    window: WindowSettings = _setting(WindowSettings())  # noqa: RUF009  immutable
 
     def changed(self, **values: object) -> Settings:
         """Return a copy with `values`; those of `window` may be a partial dict. Raises InvalidSettingError."""

@@ -20,7 +20,7 @@ from plantdesk.store.counts import count_plants
 from plantdesk.store.entries import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.events import read_events
 from plantdesk.store.models import PLANT, SOURCE
-from plantdesk.store.rows import PAGE, rows_by_id, rows_cut
+from plantdesk.store.rows import PAGE, row_of, rows_by_id, rows_cut, rows_in_order
 
 if TYPE_CHECKING:
     from array import array
@@ -57,8 +57,8 @@ class StoreReader(PlantReader, FindsRows, ABC):
         """Another number where the reader has another file before it, with which earlier counts have nothing to do."""
         return 0
 
-    def _all(self, statement: Select[Any]) -> list[Any]:
-        return self._ask(lambda runner: list(runner.run(statement).fetchall()))
+    def _all(self, statement: Select[Any], **values: object) -> list[Any]:
+        return self._ask(lambda runner: list(runner.run(statement, **values).fetchall()))
 
     def _condition(self, selection: Selection) -> ColumnElement[bool]:
         return condition_of(selection, self.database)
@@ -185,20 +185,10 @@ class StoreReader(PlantReader, FindsRows, ABC):
 
     @override
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        seq, last = PLANT.c.seq, 0
-        columns = select(PLANT.c.id, seq).where(self._condition(selection)).order_by(seq).limit(PAGE)
-
-        def read(runner: Runner) -> tuple[list[PlantRow], int | None]:
-            found = runner.run(columns.where(seq > last)).fetchall()
-            rows = rows_by_id(runner, [plant_id for plant_id, _ in found])
-            return [*rows.values()], found[-1][1] if found else None
-
-        while True:
-            rows, end = self._ask(read)
-            if end is None:
-                return
-            yield rows
-            last = end
+        statement, last = rows_in_order(self._condition(selection)).limit(PAGE), 0
+        while found := self._all(statement, after=last):
+            yield [row_of(row[1:]) for row in found]
+            last = found[-1][0]
 
     @override
     def history(self, limit: int = 100) -> list[Change]:

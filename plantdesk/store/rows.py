@@ -6,6 +6,7 @@ The functions raise the driver's errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, case, func, null, select
@@ -43,9 +44,10 @@ def rows_cut(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, Plan
     return _found(runner, _select(cut(PLANT.c.name), cut(PLANT.c.tag), null()), ids)
 
 
-def rows_since(runner: Runner, seq: int, limit: int) -> list[PlantRow]:
-    """Return at most `limit` plants added after `seq`, in insertion order."""
-    return [row_of(row) for row in runner.run(_ADDED.limit(limit), seq=seq)]
+def rows_in_order(*conditions: ColumnElement[bool]) -> Select[Any]:
+    """Return the statement of the plants behind the `seq` of parameter `after`: `seq`, then what `row_of` needs."""
+    rows = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note, PLANT.c.seq)
+    return rows.where(PLANT.c.seq > bindparam("after"), *conditions).order_by(PLANT.c.seq)
 
 
 def changes_since(runner: Runner, seq: int, change: int) -> Callable[[], Changes]:
@@ -54,11 +56,11 @@ def changes_since(runner: Runner, seq: int, change: int) -> Callable[[], Changes
     The result reads the answers, so that a caller may send more in the same round trip. It has no flags but
     `needs_reload`, which stands for too many plants.
     """
-    new = runner.run(_FIRST_ADDED, seq=seq)
+    new = runner.run(_FIRST_ADDED, after=seq)
     old = runner.run(_TOUCHED, change=change)
 
     def read() -> Changes:
-        added, touched = [row_of(row) for row in new], old.fetchall()
+        added, touched = [row_of(row[1:]) for row in new], old.fetchall()
         if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
             return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True)
         ids = {row.id for row in added}
@@ -71,13 +73,20 @@ def changes_since(runner: Runner, seq: int, change: int) -> Callable[[], Changes
 def row_of(values: Sequence[Any]) -> PlantRow:
     """Return a plant of: id, name, tag, time, id, kind and label of the source, version, note."""
     plant_id, name, tag, added_at, source_id, kind, label, version, note = values
-    return PlantRow(plant_id, name, tag, added_at, Source(source_id, SourceKind(kind), label), note, version)
+    return PlantRow(plant_id, name, tag, added_at, _source(source_id, kind, label), note, version)
 
 
-def _select(name: ColumnElement[Any], tag: ColumnElement[Any], note: ColumnElement[Any]) -> Select[Any]:
+@lru_cache  # an import gives all its plants the same
+def _source(source_id: int, kind: str, label: str) -> Source:
+    return Source(source_id, SourceKind(kind), label)
+
+
+def _select(
+    name: ColumnElement[Any], tag: ColumnElement[Any], note: ColumnElement[Any], *before: ColumnElement[Any]
+) -> Select[Any]:
     """Return the statement of what `row_of` needs; a source that another program has removed is without a name."""
     source = (func.coalesce(SOURCE.c.kind, ""), func.coalesce(SOURCE.c.label, ""))
-    columns = (PLANT.c.id, name, tag, PLANT.c.added_at, PLANT.c.source_id, *source, VERSION, note)
+    columns = (*before, PLANT.c.id, name, tag, PLANT.c.added_at, PLANT.c.source_id, *source, VERSION, note)
     return select(*columns).outerjoin_from(PLANT, SOURCE)
 
 
@@ -87,8 +96,7 @@ def _found(runner: Runner, rows: Select[Any], ids: Sequence[int]) -> dict[int, P
 
 
 _PLANTS = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
-_ADDED = _PLANTS.where(PLANT.c.seq > bindparam("seq")).order_by(PLANT.c.seq)
-_FIRST_ADDED = _ADDED.limit(_MAX_LISTED + 1)
+_FIRST_ADDED = rows_in_order().limit(_MAX_LISTED + 1)
 _IDS = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > bindparam("change")).distinct()
 _ID = _IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id
 _TOUCHED = select(_ID, *_PLANTS.selected_columns).select_from(

@@ -16,39 +16,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from html import escape
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.protocols import LinePages
 from plantdesk.domain.records import utc_time
-from plantdesk.domain.selections import Selection
 from plantdesk.platform import output
 from plantdesk.transfer.files import opened_target
 from plantdesk.transfer.formats import FIELDS, PIPE, Format
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from plantdesk.domain.protocols import PlantPages
-    from plantdesk.domain.records import PlantRow
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
-    from plantdesk.domain.protocols import LinePage
-    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.domain.selections import Selection
 
     Values = tuple[int, str, str | None, str | None, str, str]
 
 
 #: Excel takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-#: The delimiter of each format of plain lines.
-DELIMITERS = {Format.CSV: ",", Format.TSV: "\t"}
-#: What is between the objects of each format of them.
-SEPARATORS = {Format.JSON: ",\n", Format.JSON_LINES: "\n"}
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -62,41 +50,17 @@ def pieces(batches: Iterator[list[PlantRow]], form: Format) -> Iterator[str]:
         case Format.EXCEL:
             return itertools.chain("\ufeff", _delimited(batches, ",", _excel_cell))
         case _:
-            return _delimited(batches, DELIMITERS[form], _cell)
-
-
-def csv_pieces(pages: Iterator[LinePage], form: Format) -> Iterator[str]:
-    """Yield the text of a CSV or TSV file with these plants, line breaks included."""
-    yield _header(DELIMITERS[form])
-    for page in pages:
-        yield page.text or _lines(page.rows, DELIMITERS[form], _cell)
-
-
-def json_pieces(pages: Iterator[LinePage], form: Format) -> Iterator[str]:
-    """Yield the text of a JSON or JSON Lines file with these plants, line breaks included."""
-    separator = SEPARATORS[form]
-    texts = (page.text or separator.join(map(_object, page.rows)) for page in pages)
-    return _framed(texts) if form is Format.JSON else (f"{text}\n" for text in texts)
+            return _delimited(batches, "\t" if form is Format.TSV else ",", _cell)
 
 
 def _delimited(batches: Iterator[list[PlantRow]], delimiter: str, cell: Callable[[str | None], str]) -> Iterator[str]:
-    yield _header(delimiter)
+    yield delimiter.join(FIELDS) + "\r\n"
     for batch in batches:
-        yield _lines(batch, delimiter, cell)
-
-
-def _header(delimiter: str) -> str:
-    return delimiter.join(FIELDS) + "\r\n"
-
-
-def _lines(rows: list[PlantRow], delimiter: str, cell: Callable[[str | None], str]) -> str:
-    return "".join(
-        delimiter.join(
-            (str(row.id), cell(row.name), cell(row.tag), cell(row.note), _time(row.added_at), cell(_source(row)))
+        yield "".join(
+            f"{row.id}{delimiter}{cell(row.name)}{delimiter}{cell(row.tag)}{delimiter}{cell(row.note)}{delimiter}"
+            f"{_time(row.added_at)}{delimiter}{cell(_source(row.source))}\r\n"
+            for row in batch
         )
-        + "\r\n"
-        for row in rows
-    )
 
 
 def _cell(text: str | None) -> str:
@@ -112,23 +76,30 @@ def _framed(texts: Iterator[str]) -> Iterator[str]:
     separator = "[\n"
     for text in texts:
         yield separator + text
-        separator = SEPARATORS[Format.JSON]
+        separator = ",\n"
     yield "[]\n" if separator == "[\n" else "\n]\n"
 
 
 def values_of(row: PlantRow) -> Values:
     """Return the values of the fields of a plant."""
-    return row.id, row.name, row.tag, row.note, _time(row.added_at), _source(row)
+    return row.id, row.name, row.tag, row.note, _time(row.added_at), _source(row.source)
 
 
 def _object(row: PlantRow) -> str:
-    members: dict[str, Any] = dict(zip(FIELDS, values_of(row), strict=True))
-    members |= {"source_kind": str(row.source.kind), "source_name": row.source.label or None}
-    return _ENCODE({name: value for name, value in members.items() if value is not None})
+    tag = "" if row.tag is None else f', "tag": {_ENCODE(row.tag)}'
+    note = "" if row.note is None else f', "note": {_ENCODE(row.note)}'
+    origin = f'"added_at": "{_time(row.added_at)}", {_source_members(row.source)}'
+    return f'{{"id": {row.id}, "name": {_ENCODE(row.name)}{tag}{note}, {origin}}}'
 
 
-def _source(row: PlantRow) -> str:
-    return f"{row.source.kind} {row.source.label}" if row.source.label else str(row.source.kind)
+@lru_cache(maxsize=64)
+def _source_members(source: Source) -> str:
+    members = {"source": _source(source), "source_kind": source.kind}
+    return _ENCODE(members | ({"source_name": source.label} if source.label else {}))[1:-1]
+
+
+def _source(source: Source) -> str:
+    return f"{source.kind} {source.label}" if source.label else str(source.kind)
 
 
 @lru_cache(maxsize=1024)  # an import gives all its plants the same
@@ -247,8 +218,6 @@ def _sheet_cell(text: str) -> str:
     return f' t="inlineStr"><is><t xml:space="preserve">{escaped}</t></is>'
 
 
-_Page = TypeVar("_Page")
-
 _PIECE = 65_536
 
 
@@ -261,26 +230,19 @@ def write_plants(
     """
     count = 0
 
-    def counted(pages: Iterator[_Page], size: Callable[[_Page], int]) -> Iterator[_Page]:
+    def batches() -> Iterator[list[PlantRow]]:
         nonlocal count
-        for page in pages:
+        for page in reader.pages(selection):
             yield page
-            count += size(page)
+            count += len(page)
             progress(count)
 
     if form is Format.XLSX:
-        _write_workbook(file, counted(reader.pages(selection), len))
-        return count
-    with _written(file) as write:
-        lines = reader if selection == Selection() and isinstance(reader, LinePages) else None
-        if lines is not None and form in {Format.CSV, Format.TSV}:
-            texts = csv_pieces(counted(lines.csv_pages(DELIMITERS[form]), lambda page: page.plants), form)
-        elif lines is not None and form in SEPARATORS:
-            texts = json_pieces(counted(lines.json_pages(SEPARATORS[form]), lambda page: page.plants), form)
-        else:
-            texts = pieces(counted(reader.pages(selection), len), form)
-        for piece in texts:
-            write(piece)
+        _write_workbook(file, batches())
+    else:
+        with _written(file) as write:
+            for piece in pieces(batches(), form):
+                write(piece)
     return count
 
 

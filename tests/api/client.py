@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import itertools
 import json
 import socket
 from contextlib import closing
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 
     from plantdesk.api.server import Server
     from plantdesk.store.sqlite.store import Store
+
+_ids = itertools.count(100_000)
+
+
+def plant() -> dict[str, object]:
+    """Return the fields of a plant that no other test has."""
+    return {"id": next(_ids), "name": "Fern"}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import subprocess
 import sys
 import time
@@ -9,18 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.errors import ErrorNumber
-from tests.api.client import one_answer
+from tests.api.client import one_answer, plant
 
 if TYPE_CHECKING:
     from tests.api.client import Api
 
-_ids = itertools.count(100_000)
 _INVALID = 'Bearer realm="plantdesk", error="invalid_token"'
 _NONE_SENT = 'Bearer realm="plantdesk"'
-
-
-def plant() -> dict[str, object]:
-    return {"id": next(_ids), "name": "Fern"}
 
 
 # --- Host and Origin ---------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import json
 import socket
 import struct
@@ -10,19 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from plantdesk.domain.errors import ErrorNumber
-from tests.api.client import answers, one_answer
+from tests.api.client import answers, one_answer, plant
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from tests.api.client import Api
     from tests.api.conftest import Serve
-
-_ids = itertools.count(200_000)
-
-
-def plant() -> dict[str, object]:
-    return {"id": next(_ids), "name": "Fern"}
-
 
 # --- what the parser refuses -------------------------------------------------------------------------------------
 

@@ -22,22 +22,16 @@ from plantdesk.domain.errors import (
     TokenRefusedError,
 )
 from plantdesk.domain.records import COMMAND, FORM, Changes
-from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
 from plantdesk.store.sqlite import connections, idle_work
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.store import Store
+from tests.support.adding import plant
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
-
-    from plantdesk.domain.models import NewPlant
-
-
-def plant(plant_id: int, name: str = "Aloe vera", **tag: str) -> NewPlant:
-    return new_plant({"id": plant_id, "name": name, **tag})
 
 
 def stored(path: Path) -> list[tuple[object, ...]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
 
 
-def plant(plant_id: int, name: str, tag: str | None = None) -> NewPlant:
+def plant(plant_id: int, name: str = "Aloe vera", tag: str | None = None) -> NewPlant:
     """Return a plant to be added."""
     return new_plant({"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag}))
 

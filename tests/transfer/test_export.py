@@ -18,13 +18,10 @@ from plantdesk.cli.main import main
 from plantdesk.domain.edits import Insert
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import FORM
-from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store.sqlite import row_reads
 from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import checked_target, file_source, is_replaced
-from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces
 from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
@@ -123,37 +120,25 @@ def test_what_cannot_be_written_is_reported(
     assert message in capfd.readouterr().err
 
 
-def test_lines_that_sqlite_formats_are_those_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages with one time and source, with several, with quotes, without tags or notes."""
-    monkeypatch.setattr(row_reads, "_LINES_PAGE", 3)
-    texts: list[tuple[str, str | None, str | None]] = [("a", "b", None)] * 7 + [("a", None, "n"), ("", "", None)]
-    texts += [
-        ("c", None, None),
-        ("d", "e", "f"),
-        ('"', None, None),
-        ("g\r\nh", "i\0j", "k,l"),
-        ("\\\x1f\x7f\u2028🌿", None, "/"),
-    ] * 3
-    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
-        inserts = [
-            Insert(new_plant({"id": at + 10, "name": name} | ({} if tag is None else {"tag": tag})), note)
-            for at, (name, tag, note) in enumerate(texts)
-        ]
-        store.apply(inserts, FORM).result(SECONDS)
-        with closing(sqlite3.connect(store.path)) as other:
-            other.execute("UPDATE plant SET added_at = added_at + id % 7 WHERE id > 19")
-            other.execute("INSERT INTO source (kind, label) VALUES ('token', 'sync')")
-            other.execute("UPDATE plant SET source_id = last_insert_rowid() WHERE id IN (14, 15, 21, 27)")
-            other.commit()
-        for form, delimiter in DELIMITERS.items():
-            quick = "".join(csv_pieces(reader.csv_pages(delimiter), form))
-            assert quick == "".join(pieces(reader.pages(Selection()), form))
-            assert quick.count('"sync"') == 0
-            assert quick.count("token sync") == 4
-        for form, separator in SEPARATORS.items():
-            quick = "".join(json_pieces(reader.json_pages(separator), form))
-            assert quick == "".join(pieces(reader.pages(Selection()), form))
-            assert quick.count("token sync") == 4
+def test_each_plant_has_its_own_time_and_source(tmp_path: Path) -> None:
+    """Also of a kind that a newer PlantDesk has written."""
+    with closing(sqlite3.connect(paths.database_file())) as other, other:
+        other.execute("INSERT INTO source (id, kind, label) VALUES (8, 'token', 'my \"sync\"'), (9, 'robot', '')")
+        other.execute("UPDATE plant SET added_at = id - 3, source_id = CASE id WHEN 3 THEN 8 WHEN 2 THEN 9 ELSE 1 END")
+    table, lines = tmp_path / "plants.csv", tmp_path / "plants.jsonl"
+    assert main(["export", str(table)]) == main(["export", str(lines)]) == 0
+    with table.open(encoding="utf-8", newline="") as stream:
+        found = [(row["added_at"], row["source"]) for row in csv.DictReader(stream)]
+    times = ["1970-01-01T00:00:00.000+00:00", "1969-12-31T23:59:59.996+00:00", "1969-12-31T23:59:59.999+00:00"]
+    assert found == [*zip(times, ['token my "sync"', "form", "other"], strict=True)]
+    origins = [
+        {"source": 'token my "sync"', "source_kind": "token", "source_name": 'my "sync"'},
+        {"source": "form", "source_kind": "form"},
+        {"source": "other", "source_kind": "other"},
+    ]
+    for line, time, origin in zip(lines.read_text("utf-8").splitlines(), times, origins, strict=True):
+        assert json.loads(line).items() >= ({"added_at": time} | origin).items()
+        assert ("source_name" in json.loads(line)) == ("source_name" in origin)
 
 
 def test_a_folder_that_is_missing_is_reported_by_the_name_of_the_file(

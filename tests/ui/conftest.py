@@ -16,6 +16,7 @@ from shiboken6 import getAllValidWrappers
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.server_state import Off
 from plantdesk.domain.validation import new_plant
+from plantdesk.platform.settings import ThemeMode
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
@@ -26,7 +27,6 @@ from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine

@@ -21,9 +21,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import fitted
-from plantdesk.ui.theme.colors import ThemeMode, contrast
+from plantdesk.ui.theme.colors import contrast
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.plain_table import PlainTable
 from tests.support.desk import Desk

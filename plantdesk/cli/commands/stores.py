@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.cli.commands.terminal import TerminalLine
 from plantdesk.domain.errors import NoStoreError, Text, UnknownSourceError
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, HasTag, Selection
@@ -69,31 +69,11 @@ def open_store(database: StoreLocation) -> PlantStore:
 @contextmanager
 def shown_progress(what: str) -> Iterator[Callable[[float], None] | None]:
     """Yield what shows the progress of `what`; None where standard error is no terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    progress = _Progress(what)
+    line = TerminalLine()
     try:
-        yield progress.show
+        yield (lambda fraction: line.show(f"{what}: {fraction:.0%}")) if line.is_shown else None
     finally:
-        progress.end()
-
-
-class _Progress:
-    def __init__(self, what: str) -> None:
-        self._what, self._shown = what, ""
-
-    def show(self, fraction: float) -> None:
-        """Overwrite the line of the terminal."""
-        text = f"{self._what}: {fraction:.0%}"
-        if text != self._shown:
-            print(f"\r{text}", end="", file=sys.stderr, flush=True)
-            self._shown = text
-
-    def end(self) -> None:
-        """Remove the line."""
-        if self._shown:
-            print("\r" + " " * len(self._shown), end="\r", file=sys.stderr, flush=True)
+        line.end()
 
 
 class Filter(NamedTuple):

@@ -1,4 +1,4 @@
-"""What commands share at the terminal: tables, JSON and times; questions; signals that end them."""
+"""What commands share at the terminal: tables, JSON, times and progress; questions; signals that end them."""
 
 from __future__ import annotations
 
@@ -45,6 +45,25 @@ def local_time(timestamp: int) -> str:
 def iso_time(timestamp: int | None) -> str | None:
     """Format a timestamp in ISO 8601."""
     return None if timestamp is None else utc_time(timestamp).isoformat(timespec="milliseconds")
+
+
+class TerminalLine:
+    """A line of standard error that is overwritten; nothing where that is no terminal."""
+
+    def __init__(self) -> None:
+        self.is_shown = sys.stderr is not None and sys.stderr.isatty()
+        self._text = ""
+
+    def show(self, text: str) -> None:
+        """Overwrite the line."""
+        if self.is_shown and text != self._text:
+            print(f"\r{text.ljust(len(self._text))}", end="", file=sys.stderr, flush=True)
+            self._text = text
+
+    def end(self) -> None:
+        """Remove the line."""
+        if self._text:
+            print("\r" + " " * len(self._text), end="\r", file=sys.stderr, flush=True)
 
 
 class NotConfirmedError(PlantDeskError):

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING
 from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.plants import report
 from plantdesk.cli.commands.stores import open_store
-from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, print_json, reported_when_interrupted
+from plantdesk.cli.commands.terminal import (
+    TerminalLine,
+    cleaned_up_when_terminated,
+    print_json,
+    reported_when_interrupted,
+)
 from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
 from plantdesk.domain.import_batches import ImportConflictError, OnConflict
 from plantdesk.store import location_of
@@ -90,7 +95,7 @@ def _read(files_import: FileImport, files: Sequence[Path], options: ImportOption
         files_import.read([file_source(file) for file in files])
         return files_import.compare(options.on_conflict)
     finally:
-        progress.end()
+        progress.line.end()
 
 
 def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
@@ -226,17 +231,16 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
 
 
 class _Progress:
-    """A line on the terminal; nothing where standard error is none."""
+    """Shows in a line of the terminal how far the files are read."""
 
     def __init__(self) -> None:
-        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
+        self.line = TerminalLine()
         self._started = self._last = time.monotonic()
-        self._width = 0
 
     def show(self, rows: int, done: int, size: int) -> None:
         """Overwrite the line, at most ten times a second."""
         now = time.monotonic()
-        if not self._is_shown or now - self._last < _REFRESH:
+        if now - self._last < _REFRESH:
             return
         self._last, seconds = now, now - self._started
         text = f"{rows:,} rows, {rows / seconds:,.0f} a second"
@@ -245,10 +249,4 @@ class _Progress:
             text = f"{fraction:4.0%}  {text}, {seconds / fraction - seconds:.0f} s left"
         else:
             text += f", {done / _MEBI:,.0f} MiB"
-        print(f"\r{text.ljust(self._width)}", end="", file=sys.stderr, flush=True)
-        self._width = len(text)
-
-    def end(self) -> None:
-        """Remove the line."""
-        if self._width:
-            print("\r" + " " * self._width, end="\r", file=sys.stderr, flush=True)
+        self.line.show(text)

@@ -1,4 +1,4 @@
-"""Reading a store in a file: ids in chunks, lines of all plants, and what every kind of store reads.
+"""Reading a store in a file: ids in chunks, and what every kind of store reads.
 
 Search and sort are SQL over the whole table, which takes up to a second for a million plants, and which a newer query
 interrupts. The first rows come from a query of their own, which need not sort the others.
@@ -6,20 +6,20 @@ interrupts. The first rows come from a query of their own, which need not sort t
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from itertools import chain, groupby, repeat
+from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.folding import SEPARATOR
-from plantdesk.domain.protocols import LinePages
 from plantdesk.domain.views import Order, View
 from plantdesk.store.conditions import ordering
 from plantdesk.store.models import PLANT
@@ -29,12 +29,10 @@ from plantdesk.store.sqlite.connections import add_functions, translate_errors
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
 from plantdesk.store.sqlite.database import DATABASE, alike_key, runner
 from plantdesk.store.sqlite.numbers import last_id, last_seq
-from plantdesk.store.sqlite.row_reads import CsvPages, JsonPages, all_ids, has_pages, pages
 
 if TYPE_CHECKING:
     from plantdesk.domain.desks import Desk
     from plantdesk.domain.duplicates import PlantGroups
-    from plantdesk.domain.protocols import LinePage
     from plantdesk.domain.selections import Selection
     from plantdesk.store.database import Runner
     from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -45,11 +43,13 @@ _Result = TypeVar("_Result")
 _FIRST_CHUNK = 512
 #: Ids in later chunks: the window repaints its rows after each.
 _CHUNK = 200_000
+#: Characters of an id and a comma, to divide a long text.
+_CHARACTERS = 8
 #: Plants among which the first chunk of a search is looked for, newest first: 40 ms.
 _NEWEST = 20_000
 
 
-class Reader(StoreReader, LinePages):
+class Reader(StoreReader):
     """A read connection. One thread at a time may use it, but any thread may interrupt it."""
 
     database = DATABASE
@@ -68,21 +68,18 @@ class Reader(StoreReader, LinePages):
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
         with self._asking(snapshot=True) as runner:
-            if view.plants.is_everything and has_pages(view.order):
-                sizes = chain((_FIRST_CHUNK,), repeat(_CHUNK))
-                yield from pages(self._connection, view.order, sizes, descending=view.descending)
-                return
             # Where not all plants match, the index of `seq` would read each row of the file alone.
             by_index = view.plants.is_everything or view.order is Order.ID
             in_order = self._ids(view.plants).order_by(*ordering(view, self.database, by_index=by_index))
-            if view.order is Order.ADDED and view.descending:
+            if not by_index and view.order is Order.ADDED and view.descending:
                 first, is_all = self._newest_ids(runner, view.plants), False
             else:  # with LIMIT SQLite sorts no more rows than it returns
                 first = [plant_id for (plant_id,) in runner.run(in_order.limit(_FIRST_CHUNK))]
                 is_all = len(first) < _FIRST_CHUNK
             if first:
                 yield array("q", first)
-            for chunk in () if is_all else all_ids(self._connection, *self.database.compiled(in_order), _CHUNK):
+            statement = self.database.compiled(in_order)
+            for chunk in () if is_all else all_ids(self._connection, *statement, _CHUNK):
                 if rest := chunk[len(first) :]:
                     yield rest
                 first = []
@@ -119,22 +116,6 @@ class Reader(StoreReader, LinePages):
     @override
     def desks_at_work(self) -> list[Desk]:
         return []
-
-    @override
-    def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
-        return self._line_pages(CsvPages(delimiter))
-
-    @override
-    def json_pages(self, separator: str) -> Iterator[LinePage]:
-        return self._line_pages(JsonPages(separator))
-
-    def _line_pages(self, pages: CsvPages | JsonPages) -> Iterator[LinePage]:
-        while True:
-            with self._asking():
-                page = pages.next(self._connection)
-            if page is None:
-                return
-            yield page
 
     @override
     def interrupt(self) -> None:
@@ -178,3 +159,20 @@ class Reader(StoreReader, LinePages):
         self._connection = self._file.connect()  # where it fails, nothing changes
         add_functions(self._connection)
         self._generation = generation
+
+
+def all_ids(connection: sqlite3.Connection, sql: str, values: dict[str, Any], size: int) -> Iterator[array[int]]:
+    """Yield the ids that a statement selects, in its order, in chunks of about `size`. Raises sqlite3.Error.
+
+    SQLite joins them in one text: a step of the statement for each releases the interpreter's lock each time, so that
+    100,000 take 0.1 s more while another thread, such as that of the window, is busy.
+    """
+    (ids,) = connection.execute(  # a text would be copied once more to be decoded
+        f"SELECT CAST(coalesce(group_concat(id), '') AS BLOB) FROM ({sql})", values
+    ).fetchone()
+    start = 0
+    while start < len(ids):
+        end = ids.find(b",", start + _CHARACTERS * size)
+        end = len(ids) if end < 0 else end
+        yield array("q", json.loads(b"[%b]" % ids[start:end]))
+        start = end + 1

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from plantdesk.domain.locations import ReadOnlyPlants
-from plantdesk.domain.protocols import LinePages
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.queries import Reader
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.domain.protocols import LinePage
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.selections import Selection
     from plantdesk.store.sqlite.connections import Progress
 
 
-class ReadOnlyStore(ReadOnlyPlants, LinePages):
+class ReadOnlyStore(ReadOnlyPlants):
     """Opens a store as `Store` does, but without a writer. One thread at a time may use it."""
 
     def __init__(self, path: Path, *, progress: Progress | None = None) -> None:
@@ -41,14 +39,6 @@ class ReadOnlyStore(ReadOnlyPlants, LinePages):
     @override
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
         return self._reader.pages(selection)
-
-    @override
-    def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
-        return self._reader.csv_pages(delimiter)
-
-    @override
-    def json_pages(self, separator: str) -> Iterator[LinePage]:
-        return self._reader.json_pages(separator)
 
     @override
     def close(self) -> None:

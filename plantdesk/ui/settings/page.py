@@ -15,14 +15,13 @@ from plantdesk import LARGEST_PORT, __version__
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.server_state import Failed, Off, On
 from plantdesk.platform import languages, login
+from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
 from plantdesk.store import KnownNames
 from plantdesk.ui import translation
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.settings.backups import BackupRows
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.texts import error_text, shown
-from plantdesk.ui.theme.colors import ThemeMode
-from plantdesk.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE
 from plantdesk.ui.widgets.fields import ComboBox, CopyButton, LineEdit
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -164,7 +163,7 @@ class SettingRows(QObject):
 
     def _scale_text(self, factor: float) -> None:
         scale = self._preferences.settings.text_scale * factor
-        self._preferences.change(text_scale=round(min(max(scale, SMALLEST_SCALE), LARGEST_SCALE), 2))
+        self._preferences.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
 
     def _entry(self) -> list[SettingRow]:
         theme, command = self._context.theme, self._switches.keep_tag_command

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +16,8 @@ from zlib import crc32
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QPalette
+
+from plantdesk.platform.settings import ThemeMode
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -204,14 +205,6 @@ STYLE_ARGUMENTS = ("-style", "fusion")
 
 #: Of 255: a background below this is dark.
 _MIDDLE = 128
-
-
-class ThemeMode(StrEnum):
-    """What the user may choose."""
-
-    SYSTEM = "system"
-    LIGHT = "light"
-    DARK = "dark"
 
 
 class FirstColors:

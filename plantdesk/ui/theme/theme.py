@@ -40,11 +40,11 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.platform import paths
+from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
 from plantdesk.ui.theme.colors import (
     DARK,
     LIGHT,
     TagColors,
-    ThemeMode,
     in_high_contrast,
     mixed,
     open_portal,
@@ -161,9 +161,6 @@ def _tinted(pixmap: QPixmap, color: QColor) -> QPixmap:
     return result
 
 
-SMALLEST_SCALE, LARGEST_SCALE = 0.5, 3.0
-
-
 class Theme(QObject):
     """The appearance of an application started with STYLE_ARGUMENTS. Create one, before the content of the window."""
 
@@ -217,7 +214,7 @@ class Theme(QObject):
 
     def set_text_scale(self, scale: float) -> None:
         """Make all text `scale` times as large as the system's, within limits."""
-        self.text_scale = min(max(scale, SMALLEST_SCALE), LARGEST_SCALE)
+        self.text_scale = min(max(scale, SMALLEST_TEXT), LARGEST_TEXT)
         self._apply()
 
     def _follow_system(self) -> None:

@@ -14,11 +14,10 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.texts import one_line, shown
-from plantdesk.ui.theme.colors import ThemeMode
-from plantdesk.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -68,7 +67,7 @@ class AppearanceCommands(Feature):
         self._set_text_scale(self.context.preferences.settings.text_scale * factor)
 
     def _set_text_scale(self, scale: float) -> None:
-        self.context.preferences.change(text_scale=round(min(max(scale, SMALLEST_SCALE), LARGEST_SCALE), 2))
+        self.context.preferences.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
 
     @Slot()
     def _apply(self) -> None:

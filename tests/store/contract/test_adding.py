@@ -15,17 +15,13 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Cha
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.postgres.connections import NulRefusedError
-from tests.support.adding import add_each
+from tests.support.adding import add_each, plant
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantStore
     from tests.store.contract.conftest import Open
-
-
-def plant(plant_id: int, name: str = "Aloe vera", **tag: str) -> NewPlant:
-    return new_plant({"id": plant_id, "name": name, **tag})
 
 
 def stored(store: PlantStore) -> list[tuple[int, str, str | None, Source]]:

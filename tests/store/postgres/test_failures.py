@@ -16,26 +16,21 @@ from plantdesk.domain.edits import DeleteAll, Insert, SetTag
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreError, StoreFullError
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import new_plant, plant_fields
+from plantdesk.domain.validation import plant_fields
 from plantdesk.store import location_of
 from plantdesk.store.postgres import listening, transactions, writer
 from plantdesk.store.postgres import store as postgres_store
 from plantdesk.store.postgres.connections import ServerUnreachableError, TablesChangedError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
-from tests.support.adding import add_each
+from tests.support.adding import add_each, plant
 from tests.support.postgres_server import running_server
 from tests.support.tcp_proxy import TcpProxy, proxy_to
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
-    from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.store.postgres.location import PostgresLocation
     from tests.support.postgres_server import PostgresServer
-
-
-def plant(plant_id: int, name: str = "Fern") -> NewPlant:
-    return new_plant({"id": plant_id, "name": name})
 
 
 def stored(location: PostgresLocation) -> list[int]:

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit
 
 from plantdesk.domain.server_state import Off, On, PortInUseError, Starting
+from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.settings.feature import SettingsPage
-from plantdesk.ui.theme.colors import ThemeMode
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 from plantdesk.domain.server_state import Failed, On, PortInUseError
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
+from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.settings.rows import SettingRow
-from plantdesk.ui.theme.colors import ThemeMode
 from plantdesk.ui.translation import Translator
 from plantdesk.ui.window.commands import AppearanceCommands
 from tests.support.other_languages import Language, english

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QColor, QPalette
 
+from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.theme.colors import (
     DARK,
     HUES,
@@ -13,7 +14,6 @@ from plantdesk.ui.theme.colors import (
     Colors,
     FirstColors,
     TagColors,
-    ThemeMode,
     contrast,
     dot_color,
     in_high_contrast,

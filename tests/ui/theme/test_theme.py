@@ -11,7 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.platform import paths
-from plantdesk.ui.theme.colors import DARK, LIGHT, ThemeMode
+from plantdesk.platform.settings import ThemeMode
+from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.theme.metrics import FontRole
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel
