@@ -13,8 +13,8 @@ from sqlalchemy import Column, MetaData, Table, bindparam, delete, func, insert,
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 from plantdesk.store.entries import DESK, LAST_SEQ
+from plantdesk.store.ids import NO_ROOM
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
-from plantdesk.store.sql import NO_ROOM
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Insert, ScalarSelect, Select, Update
@@ -86,10 +86,6 @@ class ChangeWriter(ABC):
     @abstractmethod
     def next_seq(self, count: int = 1) -> int:
         """Return the first of so many new sequence numbers."""
-
-    @abstractmethod
-    def last_id(self, count: int, *others: str) -> int:
-        """Return the id behind which so many new ones follow, which none of the tables `others` has."""
 
     @abstractmethod
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:

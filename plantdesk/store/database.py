@@ -14,7 +14,7 @@ from sqlalchemy.sql.elements import ClauseElement
 from plantdesk.store.models import PLANT
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Table, Update
+    from sqlalchemy import ColumnElement, Delete, Dialect, Insert, Select, Table, Update
     from sqlalchemy.dialects import postgresql, sqlite
 
 #: The version of a plant: the last change that touched it, or its negative sequence number.
@@ -76,6 +76,10 @@ class Database(ABC):
         return self.contains(column, text)
 
     @abstractmethod
+    def alike_key(self, *, by_tag: bool) -> ColumnElement[str]:
+        """Return `folding.alike_key` of a plant."""
+
+    @abstractmethod
     def bytes_of(self, column: ColumnElement[Any]) -> ColumnElement[int]:
         """Return the number of bytes of a text."""
 
@@ -94,6 +98,9 @@ class Database(ABC):
     @abstractmethod
     def state(self, runner: Runner) -> StoreState:
         """Return the present state of a store."""
+
+    #: Selects at least the id of every deleted plant below `NO_ROOM`.
+    last_id: Select[tuple[int]]
 
     # --- writing ---
 

@@ -29,6 +29,7 @@ from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import SMALLEST_ID, Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.database import TEMPORARY
+from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS
 from plantdesk.store.sources import add_source
 
@@ -248,7 +249,7 @@ class StoreImport(PlantImport, ABC):
         (now,) = runner.run(select(runner.database.now())).fetchone()
         facts = {"added_at": now, "source_id": source.id, "change": number}
         (fresh,) = runner.run(select(func.count()).select_from(_FRESH)).fetchone()
-        new_id = _FRESH.c.nth + (writer.last_id(fresh, f"{runner.database.temporary}.{_GIVEN.name}") if fresh else 0)
+        new_id = _FRESH.c.nth + (id_before_new(runner, fresh, _GIVEN) if fresh else 0)
         for first in range(1, self._rows + 1, _PART_SIZE):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))
             new = runner.run(self._new_plants(part, new_id, last_seq, facts)).rowcount

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Float, and_, cast, delete, func, or_, select, tuple_, update
 
+from plantdesk.store.ids import NO_ROOM
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, COMMIT, STATE
-from plantdesk.store.sql import NO_ROOM
 
 if TYPE_CHECKING:
     from plantdesk.store.database import Runner

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
-from operator import attrgetter
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import and_, func, select
 from typing_extensions import override
 
-from plantdesk.domain.folding import natural_key
+from plantdesk.domain.folding import SEPARATOR, natural_key
 from plantdesk.domain.protocols import FindsRows, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import KnownName, View, find_insertion_points
 from plantdesk.store.conditions import condition_of, has_length, name_begins, ordering
 from plantdesk.store.counts import count_plants
+from plantdesk.store.database import VERSION
 from plantdesk.store.entries import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.events import read_events
+from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import PLANT, SOURCE
 from plantdesk.store.rows import PAGE, row_of, rows_by_id, rows_cut, rows_in_order
 
 if TYPE_CHECKING:
-    from array import array
-
     from sqlalchemy import ColumnElement, Select
 
+    from plantdesk.domain.duplicates import PlantGroups
     from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary
@@ -163,6 +166,27 @@ class StoreReader(PlantReader, FindsRows, ABC):
     @override
     def counts(self, before: Counts | None = None) -> Counts:
         return self._ask(lambda runner: count_plants(runner, before, self._epoch), snapshot=True)
+
+    @override
+    def next_free_id(self) -> int:
+        return self._ask(lambda runner: id_before_new(runner) + 1)
+
+    @override
+    def duplicates(self, *, by_tag: bool) -> PlantGroups:
+        from plantdesk.domain.duplicates import PlantGroups  # not of commands
+
+        alike = self.database.alike_key(by_tag=by_tag).label("alike")
+        size = func.count().over(partition_by=alike).label("size")
+        plants = select(PLANT.c.id, VERSION.label("version"), alike, size).subquery().c
+        groups = select(plants.id, plants.version, plants.alike).where(plants.size > 1)
+        found = PlantGroups(array("q"), array("q"), array("q"))
+        for key, rows in groupby(self._all(groups.order_by(plants.alike, plants.id)), itemgetter(2)):
+            if key and not key.startswith(SEPARATOR):
+                ids, versions, _ = zip(*rows, strict=True)
+                found.ids.extend(ids)
+                found.versions.extend(versions)
+                found.sizes.append(len(ids))
+        return found
 
     @override
     def sources(self) -> list[Source]:

@@ -12,6 +12,7 @@ from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.database import VERSION
 from plantdesk.store.entries import read_change
+from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class _Undo:
         (count,) = self._ids(self._displaced.with_only_columns(func.count()))
         if not count:
             return 0, 0
-        seq, first = self._writer.next_seq(count), self._writer.last_id(count) + 1
+        seq, first = self._writer.next_seq(count), id_before_new(self._writer.runner, count) + 1
         place = func.row_number().over(order_by=FORMER.c.plant_id) - 1
         texts, number = (FORMER.c[each] for each in TEXTS), PLANT.c.id.type
         columns = (literal(first, number) + place, *texts, literal(seq, number) + place)

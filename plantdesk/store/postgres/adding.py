@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched, searched_texts
 from plantdesk.domain.records import PlantRow, SourceKind
+from plantdesk.store.ids import id_before_new
 from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, TablesChangedError, execute, storable
-from plantdesk.store.postgres.database import last_id
+from plantdesk.store.postgres.database import runner
 from plantdesk.store.rows import row_of
 from plantdesk.store.sql import VERSION
 
@@ -169,7 +170,8 @@ def add_as_next(transaction: Transaction, fields: Plant, source: Source) -> Plan
     """Add a plant under the next free id, within a transaction. Raises NulRefusedError."""
     if not storable(fields.name, fields.tag):
         raise NulRefusedError
-    connection, seq, plant_id = transaction.connection, transaction.next_seq(), last_id(transaction.connection) + 1
+    connection, seq = transaction.connection, transaction.next_seq()
+    plant_id = id_before_new(runner(connection)) + 1
     sql = f"""INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)
               VALUES (%s, %s, %s, %s, {NOW}, %s, %s, %s) RETURNING added_at"""
     searched_name, searched_tag, _ = searched_texts(fields.name, fields.tag)

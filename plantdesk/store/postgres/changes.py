@@ -16,7 +16,7 @@ from plantdesk.domain.errors import NothingToUndoError, Text, shortened
 from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.changes import make_change
 from plantdesk.store.models import PLANT, STATE
-from plantdesk.store.postgres.database import last_id, runner
+from plantdesk.store.postgres.database import runner
 from plantdesk.store.undo import redo_target, take_back, undo_target
 
 if TYPE_CHECKING:
@@ -46,10 +46,6 @@ class PostgresChange(ChangeWriter):
     @override
     def next_seq(self, count: int = 1) -> int:
         return self.transaction.next_seq(count)
-
-    @override
-    def last_id(self, count: int, *others: str) -> int:
-        return last_id(self.transaction.connection, count, *others)
 
     @override
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:

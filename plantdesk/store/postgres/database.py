@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from psycopg import errors
-from sqlalchemy import any_, bindparam, cast, func, literal_column
+from sqlalchemy import any_, bindparam, cast, func, literal_column, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import ARRAY, REGCLASS, psycopg
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
 from plantdesk.store.database import Database, Runner, StoreState
-from plantdesk.store.models import PLANT
+from plantdesk.store.models import PLANT, STATE
 from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
 from plantdesk.store.postgres.schema import LAST_ID
-from plantdesk.store.sql import id_before_new
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -40,6 +38,7 @@ class PostgresDatabase(Database):
     integrity_error = errors.IntegrityError
     insert = staticmethod(postgresql.insert)
     temporary = "pg_temp"
+    last_id = select(literal_column(LAST_ID, STATE.c.last_id.type).label("id")).select_from(STATE)
 
     @override
     def storable(self, *texts: str | None) -> bool:
@@ -58,6 +57,13 @@ class PostgresDatabase(Database):
         """Compare with a pattern, as the index of trigrams can."""
         pattern = text.replace("/", "//").replace("%", "/%").replace("_", "/_")
         return column.like(f"%{pattern}%", escape="/")
+
+    @override
+    def alike_key(self, *, by_tag: bool) -> ColumnElement[str]:
+        text = "(searched_name || E'\\x1f' || coalesce(searched_tag, ''))" if by_tag else "searched_name"
+        spare = " OR ".join(f"{text} LIKE E'{each}'" for each in ("%  %", " %", "% ", "% \\x1f%", "%\\x1f %"))
+        squeezed = f"regexp_replace({text}, E'^ +| +$| +(?=[ \\x1f])|(?<=\\x1f) +', '', 'g')"
+        return literal_column(f"CASE WHEN {spare} THEN {squeezed} ELSE {text} END")
 
     @override
     def bytes_of(self, column: ColumnElement[Any]) -> ColumnElement[int]:
@@ -116,16 +122,3 @@ DATABASE = PostgresDatabase()
 def runner(connection: Connection) -> Runner:
     """Return what runs statements on a connection."""
     return Runner(DATABASE, connection)
-
-
-def last_id(connection: Connection, count: int = 1, *others: str) -> int:
-    """Return the id behind which `count` new ones follow, as `id_before_new` does. Raises psycopg.Error."""
-    return id_before_new(partial(execute, connection), f"SELECT {LAST_ID} FROM state", count, others)
-
-
-def alike_key(*, by_tag: bool) -> str:
-    """Return the expression of `folding.alike_key`."""
-    text = "(plant.searched_name || E'\\x1f' || coalesce(plant.searched_tag, ''))" if by_tag else "plant.searched_name"
-    spare = " OR ".join(f"{text} LIKE E'{each}'" for each in ("%  %", " %", "% ", "% \\x1f%", "%\\x1f %"))
-    squeezed = f"regexp_replace({text}, E'^ +| +$| +(?=[ \\x1f])|(?<=\\x1f) +', '', 'g')"
-    return f"CASE WHEN {spare} THEN {squeezed} ELSE {text} END"

@@ -18,7 +18,6 @@ import psycopg
 from sqlalchemy import func, literal_column, select
 from typing_extensions import override
 
-from plantdesk.domain.duplicates import PlantGroups
 from plantdesk.domain.errors import StoreClosedError, StoreError
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.views import Order
@@ -26,11 +25,10 @@ from plantdesk.store.conditions import ordering
 from plantdesk.store.entries import DESK, history_summary
 from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.connections import READER, connect, execute, translate_errors
-from plantdesk.store.postgres.database import DATABASE, alike_key, last_id, runner
+from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
 from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START
 from plantdesk.store.reader import StoreReader
-from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
@@ -50,14 +48,6 @@ _RETRY_DELAY = 0.5
 _CLOSE_DELAY = 0.5
 #: Ids in the first chunk of a view, a few screens, and in later ones.
 _FIRST_CHUNK, _CHUNK = 512, 200_000
-_DUPLICATES = f"""WITH alike AS (
-        SELECT {{key}} AS key, count(*) AS size, string_agg(int8send(id), '' ORDER BY id) AS ids,
-               string_agg(int8send({VERSION}), '' ORDER BY id) AS versions
-        FROM plant GROUP BY 1 HAVING count(*) > 1)
-    SELECT string_agg(ids, '' ORDER BY key), string_agg(versions, '' ORDER BY key),
-           string_agg(int8send(size), '' ORDER BY key)
-    FROM alike WHERE left(key, 1) NOT IN ('', E'\\x1f')"""
-
 _DESKS = """SELECT DISTINCT parameters::json ->> %(desk)s FROM change
             WHERE undoes IS NULL AND parameters::json ->> %(desk)s <> '' ORDER BY 1"""
 #: The orders by a unique column that has an index.
@@ -208,16 +198,6 @@ class PostgresReader(StoreReader):
     def count(self) -> int:
         (count,) = self._ask(lambda runner: execute(runner.connection, "SELECT plants FROM state").fetchone()) or (0,)
         return int(count)
-
-    @override
-    def next_free_id(self) -> int:
-        return self._ask(lambda runner: last_id(runner.connection) + 1)
-
-    @override
-    def duplicates(self, *, by_tag: bool) -> PlantGroups:
-        sql = _DUPLICATES.format(key=alike_key(by_tag=by_tag))
-        found = self._ask(lambda runner: runner.connection.cursor(binary=True).execute(sql.encode()).fetchone())
-        return PlantGroups(*map(_unpacked, found or (None, None, None)))
 
     @override
     def desks_at_work(self) -> list[Desk]:

@@ -9,10 +9,10 @@ from typing_extensions import override
 
 from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.changes import make_change
+from plantdesk.store.ids import NO_ROOM
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
-from plantdesk.store.sql import NO_ROOM
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.numbers import last_id, last_number, last_seq
+from plantdesk.store.sqlite.numbers import last_number, last_seq
 from plantdesk.store.undo import FORMER, VERSION_BEFORE, redo_target, take_back, undo_target
 
 if TYPE_CHECKING:
@@ -49,10 +49,6 @@ class SqliteChange(ChangeWriter):
     @override
     def next_seq(self, count: int = 1) -> int:
         return self.last_seq + 1
-
-    @override
-    def last_id(self, count: int, *others: str) -> int:
-        return last_id(self._connection, count, *others)
 
     @override
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:

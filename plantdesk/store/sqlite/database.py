@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import LargeBinary, cast, delete, func, literal, select
+from sqlalchemy import LargeBinary, cast, delete, func, literal, literal_column, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
@@ -14,7 +14,7 @@ from typing_extensions import override
 from plantdesk.domain.folding import SEPARATOR
 from plantdesk.domain.records import now_ms
 from plantdesk.store.database import Database, Runner, StoreState
-from plantdesk.store.models import PLANT, SOURCE
+from plantdesk.store.models import PLANT, SOURCE, STORE
 from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite.numbers import last_number, last_seq
 
@@ -31,6 +31,7 @@ class SqliteDatabase(Database):
     integrity_error = sqlite3.IntegrityError
     insert = staticmethod(sqlite.insert)
     temporary = "other"  # `files.table_file`
+    last_id = select(STORE.c.last_id.label("id"))
 
     @override
     def storable(self, *texts: str | None) -> bool:
@@ -43,6 +44,14 @@ class SqliteDatabase(Database):
     @override
     def contains(self, column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
         return func.instr(column, text) > 0
+
+    @override
+    def alike_key(self, *, by_tag: bool) -> ColumnElement[str]:
+        """Few texts have spare blanks, for which Python is called."""
+        columns = ["searched_name", "searched_tag"][: 1 + by_tag]
+        spare = " OR ".join(f"instr({each}, '  ') OR {each} GLOB ' *' OR {each} GLOB '* '" for each in columns)
+        plain = f"searched_name || '{SEPARATOR}' || coalesce(searched_tag, '')" if by_tag else "searched_name"
+        return literal_column(f"CASE WHEN {spare} THEN alike_key(name, tag, {int(by_tag)}) ELSE {plain} END")
 
     @override
     def bytes_of(self, column: ColumnElement[Any]) -> ColumnElement[int]:
@@ -86,14 +95,6 @@ DATABASE = SqliteDatabase()
 def runner(connection: sqlite3.Connection) -> Runner:
     """Return what runs statements on a connection."""
     return Runner(DATABASE, connection)
-
-
-def alike_key(*, by_tag: bool) -> str:
-    """Return the expression of `folding.alike_key`. Few texts have spare blanks, for which Python is called."""
-    columns = ["searched_name", "searched_tag"][: 1 + by_tag]
-    spare = " OR ".join(f"instr({each}, '  ') OR {each} GLOB ' *' OR {each} GLOB '* '" for each in columns)
-    plain = f"searched_name || '{SEPARATOR}' || coalesce(searched_tag, '')" if by_tag else "searched_name"
-    return f"CASE WHEN {spare} THEN alike_key(name, tag, {int(by_tag)}) ELSE {plain} END"
 
 
 def _is_encodable(text: str) -> bool:

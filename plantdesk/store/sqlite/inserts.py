@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_ms
+from plantdesk.store.ids import id_before_new
 from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.numbers import COUNTERS, last_id, last_seq
+from plantdesk.store.sqlite.numbers import COUNTERS, last_seq
 
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant, Plant
@@ -141,7 +142,7 @@ class GroupInserter:
 
 def add_as_next(connection: sqlite3.Connection, fields: Plant, source: Source) -> PlantRow:
     """Add a plant under the next free id, within the caller's write transaction."""
-    row = _new_row(last_id(connection) + 1, fields, now_ms(), source, last_seq(connection) + 1)
+    row = _new_row(id_before_new(runner(connection)) + 1, fields, now_ms(), source, last_seq(connection) + 1)
     _insert(connection, [row])
     return row
 

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreDamagedError
-from plantdesk.store.sql import id_before_new
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,11 +23,6 @@ def last_seq(connection: sqlite3.Connection) -> int:
     if row is None or row[0] > MAX_NUMBER:
         raise StoreDamagedError
     return int(row[0])
-
-
-def last_id(connection: sqlite3.Connection, count: int = 1, *others: str) -> int:
-    """Return the id behind which `count` new ones follow, as `id_before_new` does. Raises sqlite3.Error."""
-    return id_before_new(connection.execute, "SELECT last_id FROM store", count, others)
 
 
 def last_number(connection: sqlite3.Connection) -> int:

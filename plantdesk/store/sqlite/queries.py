@@ -12,27 +12,22 @@ import threading
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreDamagedError
-from plantdesk.domain.folding import SEPARATOR
 from plantdesk.domain.views import Order, View
 from plantdesk.store.conditions import ordering
 from plantdesk.store.models import PLANT
 from plantdesk.store.reader import StoreReader
-from plantdesk.store.sql import VERSION
 from plantdesk.store.sqlite.connections import add_functions, translate_errors
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
-from plantdesk.store.sqlite.database import DATABASE, alike_key, runner
-from plantdesk.store.sqlite.numbers import last_id, last_seq
+from plantdesk.store.sqlite.database import DATABASE, runner
+from plantdesk.store.sqlite.numbers import last_seq
 
 if TYPE_CHECKING:
     from plantdesk.domain.desks import Desk
-    from plantdesk.domain.duplicates import PlantGroups
     from plantdesk.domain.selections import Selection
     from plantdesk.store.database import Runner
     from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -90,28 +85,6 @@ class Reader(StoreReader):
         found = self._ids(plants, newest).order_by(PLANT.c.seq.desc()).limit(_FIRST_CHUNK)
         ids = [plant_id for (plant_id,) in runner.run(found)]
         return ids if len(ids) == _FIRST_CHUNK else []
-
-    @override
-    def next_free_id(self) -> int:
-        with self._asking():
-            return last_id(self._connection) + 1
-
-    @override
-    def duplicates(self, *, by_tag: bool) -> PlantGroups:
-        from plantdesk.domain.duplicates import PlantGroups  # not of commands
-
-        # Grouped here: SQLite would make texts of the ids and versions of each group, which takes as long as the sort.
-        statement = f"SELECT id, {VERSION}, {alike_key(by_tag=by_tag)} AS alike FROM plant ORDER BY alike, id"
-        found = PlantGroups(array("q"), array("q"), array("q"))
-        with self._asking():
-            for alike, rows in groupby(self._connection.execute(statement), itemgetter(2)):
-                first, *others = rows
-                if others and alike and not alike.startswith(SEPARATOR):
-                    for plant_id, version, _ in (first, *others):
-                        found.ids.append(plant_id)
-                        found.versions.append(version)
-                    found.sizes.append(1 + len(others))
-        return found
 
     @override
     def desks_at_work(self) -> list[Desk]:

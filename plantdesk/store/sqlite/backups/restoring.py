@@ -24,6 +24,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import COMMAND, Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry
+from plantdesk.store.ids import id_before_new
 from plantdesk.store.restoring import difference, exchange
 from plantdesk.store.sources import add_source
 from plantdesk.store.sqlite import token_usage
@@ -37,7 +38,7 @@ from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import migrate
-from plantdesk.store.sqlite.numbers import count_commit, last_id
+from plantdesk.store.sqlite.numbers import count_commit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,7 +162,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
 def _last_id(file: Path) -> int:
     """Return the largest id that a plant of a store has or had, as far as the file can be read."""
     with contextlib.suppress(sqlite3.Error, StoreError), opened(file) as connection:
-        return last_id(connection)
+        return id_before_new(runner(connection))
     return 0
 
 
