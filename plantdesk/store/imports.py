@@ -31,7 +31,7 @@ from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.database import TEMPORARY
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS
-from plantdesk.store.sources import add_source
+from plantdesk.store.rows import add_source
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Insert, Select

@@ -13,7 +13,7 @@ from sqlalchemy.schema import CreateTable
 from plantdesk.domain.backups import Difference, Group
 from plantdesk.domain.records import SourceKind
 from plantdesk.store.models import BEFORE_IMAGE, EACH, PLANT, SOURCE
-from plantdesk.store.sources import add_source
+from plantdesk.store.rows import add_source
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause

@@ -1,4 +1,4 @@
-"""Reads plants by their ids, in the order of their arrival, or those of the last commits.
+"""Rows of plants, read by their ids, in the order of their arrival, or those of the last commits, and of sources.
 
 The functions raise the driver's errors.
 """
@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, case, func, null, select
+from sqlalchemy import bindparam, case, func, insert, null, select
 
+from plantdesk.domain.folding import searched
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.store.database import VERSION
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
@@ -93,6 +94,13 @@ def _select(
 def _found(runner: Runner, rows: Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
     found = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.among(PLANT.c.id, ids)))}
     return {plant_id: found[plant_id] for plant_id in ids if plant_id in found}
+
+
+def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
+    """Add a source within the caller's transaction."""
+    values = {"kind": str(kind), "label": label, "searched_label": searched(label)}
+    (source_id,) = runner.run(insert(SOURCE).values(values).returning(SOURCE.c.id)).fetchone()
+    return Source(source_id, kind, label)
 
 
 _PLANTS = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note)

@@ -14,7 +14,7 @@ from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenStore
 from plantdesk.domain.records import Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.validation import token_name
 from plantdesk.store.models import TOKEN
-from plantdesk.store.sources import add_source
+from plantdesk.store.rows import add_source
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -30,7 +30,7 @@ class SqliteDatabase(Database):
     dialect = sqlite.dialect(paramstyle="named")
     integrity_error = sqlite3.IntegrityError
     insert = staticmethod(sqlite.insert)
-    temporary = "other"  # `files.table_file`
+    temporary = "other"  # the file of an import
     last_id = select(STORE.c.last_id.label("id"))
 
     @override

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import Changes
 from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import TEXTS
@@ -18,10 +20,11 @@ from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.files.table_file import connect_with_table_file
+from plantdesk.store.sqlite.files.atomic_file import locked_temporary_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from plantdesk.domain.edits import Applied
     from plantdesk.store.change_writer import ChangeWriter
@@ -41,7 +44,7 @@ class SqliteImport(StoreImport):
         """Begin. Raises StoreError and OSError."""
         self._writer = writer
         with ExitStack() as stack, translate_errors():
-            connection, self._temporary = connect_with_table_file(file, stack)
+            connection, self._temporary = _connect(file, stack)
             super().__init__(runner(connection))
             self._stack = stack.pop_all()
 
@@ -82,6 +85,26 @@ class SqliteImport(StoreImport):
     @override
     def _interrupt(self, connection: sqlite3.Connection) -> None:
         connection.interrupt()
+
+
+def _connect(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.Connection, Path]:
+    """Return a connection to the store and a new file, which it has as `other`; `stack` removes the file.
+
+    Raises StoreError and OSError.
+    """
+    with translate_errors():
+        try:
+            temporary = stack.enter_context(locked_temporary_file(file.path))
+        except OSError as error:
+            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+                raise StoreReadOnlyError from error
+            raise
+        connection = file.connect()
+        stack.callback(connection.close)
+        connection.execute("ATTACH ? AS other", (str(temporary),))
+        for pragma in ("page_size = 32768", "journal_mode = OFF", "synchronous = OFF"):
+            connection.execute(f"PRAGMA other.{pragma}")
+    return connection, temporary
 
 
 @cache

@@ -26,7 +26,7 @@ from plantdesk.domain.records import COMMAND, Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.restoring import difference, exchange
-from plantdesk.store.sources import add_source
+from plantdesk.store.rows import add_source
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load, opened
