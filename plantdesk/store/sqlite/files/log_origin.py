@@ -54,8 +54,8 @@ def is_own_log(path: Path, known: FileState) -> bool | None:
         return None
     try:
         return _continues(base, _state(path), known)
-    except sqlite3.OperationalError:
-        return None
+    except (sqlite3.OperationalError, StoreError):
+        return None  # a foreign schema is refused when the file is opened
     except _UNREADABLE:
         return False
 
