@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from typing_extensions import override
 
@@ -13,11 +14,16 @@ from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.protocols import PlantStore
 
 if TYPE_CHECKING:
+    from plantdesk.domain.edits import Applied, Edit, Undone
+    from plantdesk.domain.history import Change
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.records import Changes, PlantRow, Source
+    from plantdesk.store.change_writer import ChangeWriter
 
     Entries = Sequence[tuple[NewPlant, Source]]
     Done = Callable[[list[PlantRow | PlantDeskError]], None]
+
+_Result = TypeVar("_Result")
 
 
 class GroupWriter(Protocol):
@@ -67,6 +73,28 @@ class WrittenStore(PlantStore):
     @override
     def add_each(self, entries: Entries, done: Done) -> None:
         self._writer.add(entries, done)
+
+    @abstractmethod
+    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
+        """Queue what makes one change of the history; what it raises leaves the plants as they were."""
+
+    @override
+    def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
+        from plantdesk.store.changes import make_change  # adding needs none of it
+
+        return self._change(lambda writer: make_change(writer, edits, source))
+
+    @override
+    def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
+        from plantdesk.store.undo import undo
+
+        return self._change(lambda writer: undo(writer, change, source))
+
+    @override
+    def redo(self, source: Source) -> Future[Undone]:
+        from plantdesk.store.undo import redo
+
+        return self._change(lambda writer: redo(writer, source))
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:

@@ -91,6 +91,9 @@ class ChangeWriter(ABC):
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
         """Note that the change is complete; return what keeps ids up to the largest one, or NULL, from being given."""
 
+    def expect_many(self) -> None:  # noqa: B027  nothing as a rule
+        """Let each of the following statements take long: they may change millions of plants."""
+
     def many(self, plants: int) -> AbstractContextManager[object]:  # noqa: ARG002  others need it
         """Return what lets the database plan the statements of a block, which undo a change of so many plants."""
         return nullcontext()

@@ -27,7 +27,7 @@ from plantdesk.domain.edits import (
 )
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
 from plantdesk.domain.folding import searched
-from plantdesk.store.change_writer import ChangeEntry, working_table
+from plantdesk.store.change_writer import PAGE, ChangeEntry, working_table
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.models import PLANT, TEXTS, text_columns
 from plantdesk.store.rewriting import merge, rewrite
@@ -51,6 +51,8 @@ def make_change(
 
     Raises EditConflictError, IdTakenError, SelectionChangedError and NulRefusedError; then nothing may be committed.
     """
+    if any(map(_may_be_large, edits)):
+        writer.expect_many()
     skipped = set[int]().union(*(_make_edit(writer, edit, source) for edit in edits))
     extent = writer.extent()
     if not extent.plants:
@@ -58,6 +60,13 @@ def make_change(
     if parameters is None:
         parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
     return Applied.without(skipped, writer.record(ChangeEntry(source, kind_of(edits), parameters), extent))
+
+
+def _may_be_large(edit: Edit) -> bool:
+    match edit:
+        case SetTag() | DeleteAll():
+            return edit.plants.ids is None or len(edit.plants.ids) > PAGE
+    return isinstance(edit, RenameTag | MergeTags | MergePlants | Rewrite)
 
 
 def _make_edit(writer: ChangeWriter, edit: Edit, source: Source) -> set[int]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, case, delete, exists, func, insert, literal, not_, select, update
 
 from plantdesk.domain.edits import Undone
-from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError
+from plantdesk.domain.errors import NothingToUndoError, Text, UndoConflictError, shortened
 from plantdesk.domain.history import Change, ChangeKind
-from plantdesk.store.change_writer import ChangeEntry
+from plantdesk.store.change_writer import PAGE, ChangeEntry
 from plantdesk.store.database import VERSION
 from plantdesk.store.entries import read_change
 from plantdesk.store.ids import id_before_new
@@ -38,7 +38,29 @@ _ROW = ["id", *EACH, "change"]
 _NO_CHANGE = Text("There is no change to undo. A plant that was added is removed by `plantdesk delete ID`.")
 
 
-def undo_target(runner: Runner, change: Change | int | None) -> Change:
+def undo(writer: ChangeWriter, change: Change | int | None, source: Source) -> Undone:
+    """Take back a change, or that of this number, by default the latest that is not undone, if it is this desk's.
+
+    Raises NothingToUndoError and UndoConflictError.
+    """
+    target = _undo_target(writer.runner, change)
+    return _take_back(writer, target if change is not None else _own(writer, target), source)
+
+
+def redo(writer: ChangeWriter, source: Source) -> Undone:
+    """Take back the latest undo that is in force, if nothing else was changed since. Raises as `undo` does."""
+    return _take_back(writer, _own(writer, _redo_target(writer.runner)), source)
+
+
+def _own(writer: ChangeWriter, latest: Change) -> Change:
+    """Return the latest change; in a shared store only where this desk made it: another's is taken back by number."""
+    if writer.desk and latest.desk not in {"", writer.desk}:
+        reason = Text("{desk} has made this: {title}. To undo it all the same, type `plantdesk undo {number}`.")
+        raise NothingToUndoError(reason, title=latest.title, desk=shortened(latest.desk), number=latest.number)
+    return latest
+
+
+def _undo_target(runner: Runner, change: Change | int | None) -> Change:
     """Return a change as it is stored, or that of a number. Raises NothingToUndoError where it is another one.
 
     None: the latest that is not undone, or its latest redo where only that can be undone.
@@ -67,8 +89,7 @@ def _latest(runner: Runner) -> int:
     return latest
 
 
-def redo_target(runner: Runner) -> Change:
-    """Return the latest undo that is in force, if nothing else was changed since. Raises NothingToUndoError."""
+def _redo_target(runner: Runner) -> Change:
     undo = _target(runner, CHANGE.c.kind == str(ChangeKind.UNDO), Text("There is nothing to redo."))
     since = select(func.max(CHANGE.c.number)).where(CHANGE.c.undoes.is_(None), CHANGE.c.number > undo)
     (later,) = runner.run(since).fetchone()
@@ -85,13 +106,15 @@ def _target(runner: Runner, condition: ColumnElement[bool], none: Text) -> int:
     return int(number)
 
 
-def take_back(writer: ChangeWriter, change: Change, source: Source) -> Undone:
+def _take_back(writer: ChangeWriter, change: Change, source: Source) -> Undone:
     """Bring the plants of a change back as they were, as the writer's change, and mark the former as undone.
 
     Raises NothingToUndoError, also where the before-images, of another program, break a rule of the tables, and
     UndoConflictError.
     """
     kind, parameters = change.taken_back()
+    if change.plants > PAGE:
+        writer.expect_many()
     try:
         with writer.many(change.plants):
             outcome = _Undo(writer, change).bring_back()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
 
@@ -12,7 +12,7 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
-from plantdesk.store.postgres.changes import apply, redo, undo
+from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.connections import ServerUnreachableError, connect
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.imports import PostgresImport
@@ -27,11 +27,10 @@ from plantdesk.store.postgres.writer import Writer
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from plantdesk.domain.edits import Applied, Edit, Undone
-    from plantdesk.domain.history import Change
     from plantdesk.domain.models import Plant
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.domain.selections import Selection
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.postgres.address import Address
 
 #: Seconds after the opening, at which a window reads what it shows.
@@ -40,6 +39,8 @@ _FIRST_BACKUP = 60.0
 
 #: Seconds between two questions, while the store is closed, whether the server answers.
 _CLOSE_INTERVAL = 3.0
+
+_Result = TypeVar("_Result")
 
 
 class PostgresStore(WrittenStore):
@@ -89,16 +90,8 @@ class PostgresStore(WrittenStore):
         return self._writer.submit(lambda transaction: add_as_next(transaction, fields, source))
 
     @override
-    def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
-        return self._writer.submit(lambda transaction: apply(transaction, edits, source))
-
-    @override
-    def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        return self._writer.submit(lambda transaction: undo(transaction, change, source))
-
-    @override
-    def redo(self, source: Source) -> Future[Undone]:
-        return self._writer.submit(lambda transaction: redo(transaction, source))
+    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
+        return self._writer.submit(lambda transaction: action(PostgresChange(transaction)))
 
     @override
     def new_import(self) -> PostgresImport:

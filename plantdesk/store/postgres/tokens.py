@@ -12,7 +12,8 @@ from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import TokenLookup
 from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow
 from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.store.postgres.changes import apply
+from plantdesk.store.changes import make_change
+from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.tokens import KnownToken, StoreTokens, digest_of, find_token, revoke, token_rows, valid_source
 
@@ -57,7 +58,7 @@ class Tokens(StoreTokens):
             label = revoke(runner(transaction.connection), name)
             transaction.tokens, transaction.has_changed = 1, True
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
-            return apply(transaction, [plants], source, {"token": parameter(label)})
+            return make_change(PostgresChange(transaction), [plants], source, {"token": parameter(label)})
 
         return self._writer.submit(action)
 

@@ -1,4 +1,4 @@
-"""Changes of plants in a file: edits, edits of whole sets, and undo, in the caller's write transaction."""
+"""What a change of plants in a file does differently, in the caller's write transaction."""
 
 from __future__ import annotations
 
@@ -8,22 +8,17 @@ from sqlalchemy import delete, exists, func, select, update
 from typing_extensions import override
 
 from plantdesk.store.change_writer import PAGE, ChangeWriter
-from plantdesk.store.changes import make_change
 from plantdesk.store.ids import NO_ROOM
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.numbers import last_number, last_seq
-from plantdesk.store.undo import FORMER, VERSION_BEFORE, redo_target, take_back, undo_target
+from plantdesk.store.undo import FORMER, VERSION_BEFORE
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
 
     from sqlalchemy import ColumnElement, ScalarSelect, Select, Update
 
-    from plantdesk.domain.edits import Applied, Edit, Undone
-    from plantdesk.domain.history import Change
-    from plantdesk.domain.records import Source
     from plantdesk.store.change_writer import Extent
 
 _LARGEST_SEQ = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
@@ -74,27 +69,3 @@ class SqliteChange(ChangeWriter):
         self.runner.run(at_end.where(image.change == undone, image.plant_id == moved.c.plant_id))
         is_own = (image.change == self.number) & (image.plant_id == FORMER.c.plant_id)
         self.runner.run(update(BEFORE_IMAGE).values(after=VERSION_BEFORE).where(is_own, FORMER.c.change == undone))
-
-
-def apply(
-    connection: sqlite3.Connection, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None
-) -> Applied:
-    """Make one change of `edits` as `make_change` does.
-
-    Raises EditConflictError, IdTakenError and SelectionChangedError; then nothing may be committed.
-    """
-    return make_change(SqliteChange(connection), edits, source, parameters)
-
-
-def undo(connection: sqlite3.Connection, change: Change | int | None, source: Source) -> Undone:
-    """Take back a change, or the change of this number, by default the latest that is not undone.
-
-    Raises NothingToUndoError and UndoConflictError.
-    """
-    target = undo_target(runner(connection), change)
-    return take_back(SqliteChange(connection), target, source)
-
-
-def redo(connection: sqlite3.Connection, source: Source) -> Undone:
-    """Take back the latest undo that is not taken back. Raises NothingToUndoError and UndoConflictError."""
-    return take_back(SqliteChange(connection), redo_target(runner(connection)), source)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
 
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import StoreDamagedError
-    from plantdesk.domain.history import Change
     from plantdesk.domain.models import Plant
     from plantdesk.domain.protocols import PlantImport
     from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
     from plantdesk.store.sqlite.tokens import Tokens
+
+_Result = TypeVar("_Result")
 
 
 class Store(WrittenStore):
@@ -79,32 +80,13 @@ class Store(WrittenStore):
         return self._writer.submit(action)
 
     @override
-    def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
-        from plantdesk.store.sqlite.changes import apply
+    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
+        from plantdesk.store.sqlite.changes import SqliteChange
 
-        def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
-            applied = apply(connection, edits, source)
-            return applied, Changes(history=applied.change is not None)
+        def write(connection: sqlite3.Connection) -> tuple[_Result, Changes]:
+            return action(SqliteChange(connection)), Changes(history=True)
 
-        return self._writer.submit(action)
-
-    @override
-    def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        from plantdesk.store.sqlite.changes import undo
-
-        return self._take_back(lambda connection: undo(connection, change, source))
-
-    @override
-    def redo(self, source: Source) -> Future[Undone]:
-        from plantdesk.store.sqlite.changes import redo
-
-        return self._take_back(lambda connection: redo(connection, source))
-
-    def _take_back(self, undone: Callable[[sqlite3.Connection], Undone]) -> Future[Undone]:
-        def action(connection: sqlite3.Connection) -> tuple[Undone, Changes]:
-            return undone(connection), Changes(history=True)
-
-        return self._writer.submit(action)
+        return self._writer.submit(write)
 
     @override
     def new_import(self) -> PlantImport:

@@ -14,8 +14,9 @@ from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import TokenLookup
 from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow
 from plantdesk.domain.selections import AddedBy, Selection
+from plantdesk.store.changes import make_change
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.changes import apply
+from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.numbers import COUNTERS
@@ -54,7 +55,7 @@ class Tokens(StoreTokens):
         def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
             label = revoke(runner(connection), name)
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
-            applied = apply(connection, [plants], source, {"token": parameter(label)})
+            applied = make_change(SqliteChange(connection), [plants], source, {"token": parameter(label)})
             return applied, Changes(tokens=True, history=applied.change is not None)
 
         return self._writer.submit(action)
