@@ -52,15 +52,15 @@ class Case(NamedTuple):
 
 #: The cases of `outside`, too.
 CASES = [
-    Case("rare word", "rarissima", None, ("400/480", ""), (60, None)),
-    Case("no hit", "zzzz", None, ("257/267", ""), (60, None)),
-    Case("an ID", "123456", None, ("369/485", ""), (60, None)),
-    Case("frequent word", "frequens", None, ("", "410/500"), (None, 250)),
-    Case("one letter", "e", None, ("", "880/1186"), (None, 500)),
-    Case("two letters", "an", None, ("", ""), (None, 500)),
-    Case("sort by name", "", Column.NAME, ("1725/1892", ""), (60, 500)),
-    Case("sort by tag", "", Column.TAG, ("1430/1923", ""), (60, 500)),
-    Case("sort by source", "", Column.SOURCE, ("491", ""), (60, 500)),
+    Case("rare word", "rarissima", None, ("400/480", ""), (250, None)),
+    Case("no hit", "zzzz", None, ("257/267", ""), (250, None)),
+    Case("an ID", "123456", None, ("369/485", ""), (250, None)),
+    Case("frequent word", "frequens", None, ("", "410/500"), (250, None)),
+    Case("one letter", "e", None, ("", "880/1186"), (250, None)),
+    Case("two letters", "an", None, ("", ""), (250, None)),
+    Case("sort by name", "", Column.NAME, ("1725/1892", ""), (250, 1500)),
+    Case("sort by tag", "", Column.TAG, ("1430/1923", ""), (250, 1500)),
+    Case("sort by source", "", Column.SOURCE, ("491", ""), (250, 1500)),
 ]
 
 
