@@ -68,7 +68,6 @@ FILE_OPERATIONS = {
     # Beside a store, which may come from anywhere: no links are followed, only regular files of the user are opened.
     "plantdesk.store.sqlite.files.atomic_file": {"open", "unlink", "mkdir"},  # names of mkstemp, O_EXCL
     "plantdesk.store.sqlite.files.file_lock": {"open"},  # O_NOFOLLOW, then fstat
-    "plantdesk.store.sqlite.files.log_origin": {"open", "copyfile", "unlink"},  # a log of the store, which is checked
     "plantdesk.store.sqlite.files.open_checks": {"open", "chmod", "unlink"},  # O_NOFOLLOW, O_PATH, then fstat
     "plantdesk.store.sqlite.files.opening": {"unlink"},  # the name of an index, which is no database
     "plantdesk.store.sqlite.backups.folder": {"unlink", "rename"},  # backups by their names, links themselves

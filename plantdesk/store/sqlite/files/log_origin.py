@@ -10,15 +10,12 @@ program has run a checkpoint since, the file has a number of the log itself.
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import sqlite3
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import StoreError, StoreMovedError
+from plantdesk.domain.errors import StoreError
 from plantdesk.store.sqlite.connections import connect
-from plantdesk.store.sqlite.files.atomic_file import replaced_file
-from plantdesk.store.sqlite.files.file_lock import FileState, noted
+from plantdesk.store.sqlite.files.file_lock import FileState, file_id, noted
 from plantdesk.store.sqlite.files.open_checks import has_log
 from plantdesk.store.sqlite.migrations import check_schema
 from plantdesk.store.sqlite.numbers import is_same_log
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
 
 #: Of a file that is not whole without its log, or not a store.
 _UNREADABLE = (sqlite3.DatabaseError, StoreError, TypeError, UnicodeDecodeError)
-#: Bytes of the header of a log, which is another one in each.
-_HEADER_SIZE = 32
 
 
 def state_without_log(path: Path) -> FileState | None:
@@ -41,13 +36,17 @@ def state_without_log(path: Path) -> FileState | None:
 
 def has_own_log(path: Path) -> bool:
     """Whether a log with content is beside the file at `path`, and nothing says that it is another's."""
-    return has_log(path) and is_own_log(path, noted(path).state) is not False
+    note = noted(path)
+    was_replaced = note.used.database not in {None, file_id(path)} and note.used.wal == file_id(f"{path}-wal")
+    return has_log(path) and not was_replaced and is_own_log(path, note.state) is not False
 
 
 def is_own_log(path: Path, known: FileState) -> bool | None:
     """Whether the log beside the file at `path` was begun for it; None where nothing says so.
 
-    `known` is what the file said when it was noted. Changes nothing, and may be called while others write.
+    `known` is what the file said when it was noted. Others may write meanwhile, but this process must not have another
+    file open that was under the name before: SQLite would truncate the index of its log. Makes that index where it is
+    missing, and changes nothing else.
     """
     base = state_without_log(path)  # first: a checkpoint only goes on
     if base is None:
@@ -84,27 +83,3 @@ def _state(path: Path, *, immutable: bool = False) -> FileState:
             return FileState(schema=schema)
         identity, number = connection.execute("SELECT identity, other_commits FROM store").fetchone()
         return FileState(str(identity), int(number), int(schema))
-
-
-def renew_log(path: Path) -> None:
-    """Put a copy in the place of the log beside a file that was copied back, as by a backup program.
-
-    A process that has the replaced file open goes on with the other one, and moves it into that file.
-    Raises StoreMovedError where it has begun the log anew meanwhile, and OSError.
-    """
-    log = path.with_name(f"{path.name}-wal")
-    header = _header(log)
-    with replaced_file(log) as temporary:
-        shutil.copyfile(log, temporary, follow_symlinks=False)
-        if _header(log) != header:
-            raise StoreMovedError
-        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
-
-
-def _header(log: Path) -> bytes:
-    """No process has locks on a log, which closing would release."""
-    handle = os.open(log, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        return os.read(handle, _HEADER_SIZE)
-    finally:
-        os.close(handle)

@@ -38,7 +38,7 @@ from plantdesk.store.sqlite.connections import (
 )
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_temporary_files, replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, file_id, identity, locked
-from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, renew_log, state_without_log
+from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, state_without_log
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
     check_file,
@@ -104,21 +104,18 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
     (`wait`): commits by another index would be lost.
     """
     found, used = identity(path), lock.noted.used
-    is_own = is_own_log(path, lock.noted.state) if has_log(path) else None
     if wait and found == used and found.wal is not None and file_id(f"{path}-shm") is None:
         return None
+    if used.database not in {None, found.database}:
+        _quarantine_old_log(path, found, used)
+        found = FileIdentity(found.database, file_id(f"{path}-wal"))
+    is_own = is_own_log(path, lock.noted.state) if has_log(path) else None
     if _is_log_lost(used, found) and not is_own:
         if wait:
             return None
         found = _replace_by_copy(path)
     elif is_own is False:
         found = _without_log(path, found, used)
-    elif used.database not in {None, found.database}:
-        if is_own and found.wal == used.wal:
-            renew_log(path)
-        else:
-            _quarantine_old_log(path, found, used)
-        found = FileIdentity(found.database, file_id(f"{path}-wal"))
     connection = _checked(path, found.database, progress, first_time=used == FileIdentity())
     opened = identity(path)
     if opened.database != found.database or found.wal not in {None, opened.wal}:
