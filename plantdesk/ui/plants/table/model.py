@@ -76,7 +76,7 @@ class PlantModel(QAbstractTableModel):
         self._page_timer = QTimer(self, singleShot=True, interval=0)
         self._page_timer.timeout.connect(self._ask_for_page)
         self._retry_timer = QTimer(self, singleShot=True, interval=_RETRY_DELAY_MS)
-        self._retry_timer.timeout.connect(self._on_page_loaded)
+        self._retry_timer.timeout.connect(self._repaint_all)
 
     @property
     def shown_query(self) -> Query:
@@ -113,7 +113,7 @@ class PlantModel(QAbstractTableModel):
         self.close()
         self.beginResetModel()
         self._cache = PageCache(self._bridge, store, self)
-        self._cache.loaded.connect(self._on_page_loaded)
+        self._cache.loaded.connect(self._repaint_all)
         self._cache.checked.connect(self.checked)
         self._cache.found.connect(self.name_found)
         self._cache.failed.connect(self._on_page_failed)
@@ -140,13 +140,13 @@ class PlantModel(QAbstractTableModel):
         """Compare the rows with the store if another day means other plants: the date has changed."""
         if self._order is not None and parse_search(self.query.text).depends_on_today:
             self._order.refresh_later()
-        self._on_page_loaded()  # times of today are shown as yesterday's
+        self._repaint_all()  # times of today are shown as yesterday's
 
     def retry(self) -> None:
         """Repeat now what failed; by itself this happens every two seconds."""
         if self._order is not None:
             self._order.retry()
-            self._on_page_loaded()
+            self._repaint_all()
 
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""
@@ -154,6 +154,7 @@ class PlantModel(QAbstractTableModel):
             return
         if changes.needs_reload:
             self._cache.expire()
+            self._repaint_all()  # what is painted is asked for
             self._order.refresh_later()
         if changes.added:
             self._cache.put(changes.added)
@@ -200,7 +201,7 @@ class PlantModel(QAbstractTableModel):
         if cache is not None and missing:
             cache.ask(missing)
         else:
-            self._on_page_loaded()
+            self._repaint_all()
 
     def id_at(self, row: int) -> int:
         """Return the id of the plant in a row."""
@@ -282,7 +283,7 @@ class PlantModel(QAbstractTableModel):
         self.failed.emit(error)
 
     @Slot()
-    def _on_page_loaded(self) -> None:
+    def _repaint_all(self) -> None:
         rows = self.rowCount()
         if rows:
             self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(Column) - 1))

@@ -16,7 +16,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.edits import DeleteAll
+from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.import_batches import OnConflict
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
@@ -504,6 +504,17 @@ def test_the_line_above_a_row_comes_back_when_it_is_not_selected_any_more(qtbot:
     table.selectRow(0)
     line = table.rowViewportPosition(5) - 1
     qtbot.waitUntil(lambda: painted.region.contains(QPoint(table.columnViewportPosition(Column.NAME) + M, line)))
+
+
+def test_rows_are_painted_again_after_a_change_of_very_many(
+    qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
+) -> None:
+    add(*(f"Fern {number}" for number in range(1100)))
+    browser.set_store(store)
+    qtbot.waitUntil(lambda: browser.model.complete and "…" not in visible_names(browser.table))
+    with qtbot.waitSignal(browser.model.dataChanged):
+        store.apply([SetTag(Selection(), "hall")], FORM).result(SECONDS)
+    qtbot.waitUntil(lambda: browser.model.index(0, Column.TAG).data() == "hall")
 
 
 def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTableView, theme: Theme) -> None:
