@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -9,7 +10,9 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,7 +31,7 @@ from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.log_origin import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.write_connection import UnsavedError
+from plantdesk.store.sqlite.write_connection import Checkpointer, UnsavedError
 from tests.support.cases import cases
 from tests.support.waiting import SECONDS
 from tests.support.wal import checkpoint_writes
@@ -82,11 +85,11 @@ def quarantined(path: Path) -> list[bytes]:
 def note_numbers(path: Path) -> None:
     """Let the note hold the inodes that the files have now, as where the system gives those of removed files again."""
     with file_lock.locked(path) as lock:
-        lock.note(file_lock.identity(path), lock.noted.state)
+        lock.note(file_lock.identity(path), lock.noted.store)
 
 
 def is_own(path: Path) -> bool | None:
-    return is_own_log(path, file_lock.noted(path).state)
+    return is_own_log(path, file_lock.noted(path).store)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +193,7 @@ def test_a_log_begun_after_the_checkpoint_of_another_program_is_its_file_s(tmp_p
     filled(path, range(1, 22))
     killed = subprocess.run([sys.executable, "-c", _ADD_AFTER_A_CHECKPOINT_AND_DIE, str(path)], check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert is_own(path)
+    assert is_own(path) is not False
     Store(path).close()
     assert len(content(path)) == 21 + len(_LATER)
 
@@ -270,6 +273,19 @@ def test_logs_that_were_swapped_between_two_killed_stores_are_kept(folder: Path)
         Store(file).close()
         assert [row[0] for row in content(file)] == list(ids)
         assert log in quarantined(file)
+
+
+def test_an_older_log_of_the_same_store_is_kept(folder: Path) -> None:
+    """As where a program copies back the files of a folder that are missing."""
+    path = folder / "plants.db"
+    log = log_of(path).read_bytes()
+    filled(path, range(200, 203))
+    expected = content(path)
+    log_of(path).write_bytes(log)
+    note_numbers(path)
+    Store(path).close()
+    assert content(path) == expected
+    assert quarantined(path) == [log]
 
 
 def test_a_store_killed_at_any_page_of_a_checkpoint_is_recovered(folder: Path) -> None:
@@ -355,6 +371,27 @@ def test_the_log_of_a_store_in_use_is_never_taken_for_that_of_another(
         for number, step in enumerate(steps, 1):
             step(store, number)
             assert is_own(path) is not False, [each.__name__ for each in steps[:number]]
+
+
+def test_a_log_is_not_taken_for_another_s_while_checkpoints_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Checkpointer, "is_due", property(lambda _: True))
+    path, ended = tmp_path / "plants.db", Event()
+    with closing(Store(path)) as store, ThreadPoolExecutor() as threads:
+
+        def write() -> None:
+            for number in itertools.count():
+                _add(store, number)
+                if ended.is_set():
+                    return
+
+        writing = threads.submit(write)
+        try:
+            assert all(is_own(path) is not False for _ in range(500))
+        finally:
+            ended.set()
+        writing.result(SECONDS)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")

@@ -10,8 +10,8 @@ Invariants, which tests/store/test_commit_tracker.py checks beside other writers
 3. Each plant takes the next `seq`, which is unique; each commit that does more than add plants counts itself. So a
    statement that adds plants from `position.seq` + 1 on, only `WHERE (COUNTERS)` is `position.counters`, either
    continues the known state or changes nothing.
-4. The file has another number after each checkpoint (`files/log_origin`): the first commit after one of this process
-   counts itself, and one each second, since another process may checkpoint at any time.
+4. A log has a number of its own (`files/log_origin`): the first commit after a checkpoint of this process gives it one,
+   and a commit counts itself each second, since another process may checkpoint at any time.
 
 Belongs to the writer thread.
 """
@@ -20,13 +20,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import Changes, now_ms
 from plantdesk.store.rows import changes_since
 from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.numbers import COUNTERS, begin_log, count_commit, last_number, last_seq
+
+if TYPE_CHECKING:
+    from plantdesk.store.sqlite.files.store_file import StoreFile
 
 #: Milliseconds after which the next commit counts itself.
 _COUNT_TIME = 1000
@@ -54,7 +57,7 @@ class CommitTracker:
         #: The state after the last commit that was read or made.
         self.position = self.read_position()
         self._counted_at: int | None = None
-        self._begins_log = True  # what the file says without its log was noted when it was opened
+        self._begins_log = True
 
     @property
     def is_count_due(self) -> bool:
@@ -62,12 +65,16 @@ class CommitTracker:
         return self._counted_at is None or not 0 <= now_ms() - self._counted_at <= _COUNT_TIME
 
     def require_count(self, *, begins_log: bool = False) -> None:
-        """Let the next commit count itself; it may begin a log after a checkpoint whose state is noted."""
+        """Let the next commit count itself; after a checkpoint it may begin a log."""
         self._counted_at, self._begins_log = None, self._begins_log or begins_log
 
-    def count(self) -> None:
-        """Count the present write transaction. Raises sqlite3.Error."""
-        (begin_log if self._begins_log else count_commit)(self._connection)
+    def count(self, file: StoreFile) -> None:
+        """Count the present write transaction, which keeps others from checkpoints. Raises sqlite3.Error."""
+        base = file.state_without_log if self._begins_log else None
+        if base is None:
+            count_commit(self._connection)
+        else:
+            begin_log(self._connection, base)
 
     def poll(self) -> Changes:
         """Return what others committed since the last call, mostly nothing. Cheap when nothing was.

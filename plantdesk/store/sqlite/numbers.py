@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING
+import hashlib
+import secrets
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreDamagedError
 
@@ -39,8 +40,28 @@ def last_number(connection: sqlite3.Connection) -> int:
 
 #: What each commit changes that makes a token invalid or removes plants; `last_seq` grows where plants are removed.
 COUNTERS = "SELECT last_seq, other_commits FROM store"
-#: The lower bits of the number count the commits; the others are random and the same for all commits of a log.
-_COUNT_BITS = 32
+#: From the lowest bit: the number counts commits, then come random bits of the log, then a digest of what it continues.
+_COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
+
+
+class FileState(NamedTuple):
+    """What a database file says about itself.
+
+    The identity of the store, the number of its last commit that has one, and SQLite's schema version; a file of
+    PlantDesk 0.1.0 has neither identity nor number.
+    """
+
+    store: str = ""
+    number: int = 0
+    schema: int = 0
+
+    def continues(self, base: FileState) -> bool | None:
+        """Whether the log of this state was begun for the file in the state `base`; None where nothing says so."""
+        if self.number == base.number:
+            return None
+        if _log_of(self.number) == _log_of(base.number):  # another program has run a checkpoint since
+            return base.number < self.number and base.schema <= self.schema
+        return self.number >> _COUNT_BITS + _RANDOM_BITS == _digest(base)
 
 
 def count_commit(connection: sqlite3.Connection) -> None:
@@ -48,17 +69,27 @@ def count_commit(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE store SET other_commits = other_commits + 1")
 
 
-def begin_log(connection: sqlite3.Connection) -> None:
-    """Give the first commit of a new log, or a copy of a store, a number that none had before.
+def begin_log(connection: sqlite3.Connection, base: FileState) -> None:
+    """Give a commit a number by which its log continues the file in the state `base`, which it has without the log.
 
     Within the caller's transaction, which thereby writes the page with SQLite's schema version as well. Raises
     sqlite3.Error.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA user_version = {version}")
-    connection.execute("UPDATE store SET other_commits = ?", (int.from_bytes(os.urandom(4)) >> 1 << _COUNT_BITS,))
+    log = _digest(base) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+    connection.execute("UPDATE store SET other_commits = ?", (log << _COUNT_BITS,))
 
 
-def is_same_log(number: int, other: int) -> bool:
-    """Whether two commits with a number are of the same log."""
-    return number >> _COUNT_BITS == other >> _COUNT_BITS
+def renumber(copy: sqlite3.Connection) -> None:
+    """Give a copy of a store a number that no log continues. Raises sqlite3.Error."""
+    begin_log(copy, FileState(number=secrets.randbits(62)))
+
+
+def _log_of(number: int) -> int:
+    return number >> _COUNT_BITS
+
+
+def _digest(base: FileState) -> int:
+    digest = hashlib.blake2b(repr(base).encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest) >> 64 - _DIGEST_BITS

@@ -134,7 +134,7 @@ class Transactions:
                 connection = self._current_connection()
                 with transaction(connection.sqlite):
                     self.notify(connection.tracker.poll())  # of others, and durable already; ours come after it
-                    connection.tracker.count()
+                    connection.tracker.count(self._file)
                     yield connection
                     position = connection.tracker.read_position()
             connection.tracker.committed(position)
@@ -170,7 +170,7 @@ class Transactions:
                 with self.without_plants() as connection:
                     token_usage.count(connection.sqlite)
         is_log_too_long = known.checkpointer.run()
-        known.tracker.require_count(begins_log=self._file.note_state())
+        known.tracker.require_count(begins_log=True)
         if is_log_too_long:
             with contextlib.suppress(StoreError), self.without_plants():
                 pass  # it begins a new log, which SQLite cuts

@@ -24,7 +24,7 @@ from plantdesk.store.sqlite.files.atomic_file import (
     remove_old_temporary_files,
 )
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
-from plantdesk.store.sqlite.numbers import begin_log
+from plantdesk.store.sqlite.numbers import renumber
 
 #: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
@@ -206,7 +206,7 @@ def fill_copy(source: sqlite3.Connection, temporary: Path, *, revoke_tokens: boo
 def _detach(copy: sqlite3.Connection) -> None:
     """Give a copy of a store, of any version, a number that no log continues. Raises sqlite3.Error."""
     if copy.execute("SELECT 1 FROM sqlite_schema WHERE name = 'store'").fetchone() is not None:
-        begin_log(copy)
+        renumber(copy)
 
 
 @contextlib.contextmanager

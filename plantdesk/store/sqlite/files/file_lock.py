@@ -2,7 +2,7 @@
 
 The lock file `.NAME.lock` stays beside the store. It is held for the milliseconds of an opening only: what keeps
 acknowledged plants safe afterwards is that every commit checks the identity of the files (`StoreFile.check`). The note
-in it, of the files that were opened last and of their content, shows that one of them was replaced or its log deleted.
+in it, of the files that were opened last, shows that one of them was replaced or its log deleted.
 """
 
 from __future__ import annotations
@@ -43,23 +43,11 @@ class FileIdentity(NamedTuple):
     wal: FileId | None = None
 
 
-class FileState(NamedTuple):
-    """What a database file says about itself without its log.
-
-    The identity of the store, the number of its last commit that has one (`numbers.begin_log`), and SQLite's schema
-    version; a file of PlantDesk 0.1.0 has neither identity nor number.
-    """
-
-    store: str = ""
-    number: int = 0
-    schema: int = 0
-
-
 class Note(NamedTuple):
-    """The files that were last opened under the name of a store, and what the database said; empty where unknown."""
+    """The files that were last opened under the name of a store, and its identity; empty where unknown."""
 
     used: FileIdentity = FileIdentity()
-    state: FileState = FileState()
+    store: str = ""
 
 
 def identity(path: Path) -> FileIdentity:
@@ -88,15 +76,13 @@ class LockedStore:
         self._handle = handle
         self.noted = _read(handle)
 
-    def note(self, used: FileIdentity, state: FileState | None) -> None:
-        """Note which files are in use from now on, durably. On a full disk the first note of a store may be lost."""
-        known = FileState() if state is None or len(state.store) > _LONGEST_IDENTITY else state
-        note = {"database": used.database, "wal": used.wal, **known._asdict()}
+    def note(self, used: FileIdentity, store: str) -> None:
+        """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
+        known = store if len(store) <= _LONGEST_IDENTITY and store.isalnum() else ""
+        text = json.dumps({"database": used.database, "wal": used.wal, "store": known}).encode().ljust(_NOTE_SIZE)
         os.lseek(self._handle, 0, os.SEEK_SET)
         with contextlib.suppress(OSError):
-            os.write(self._handle, json.dumps(note, separators=(",", ":")).encode().ljust(_NOTE_SIZE))
-            if known != self.noted.state:
-                os.fsync(self._handle)  # a log is judged by it
+            os.write(self._handle, text)
         self.noted = Note(used, known)
 
 
@@ -169,9 +155,7 @@ def _read(handle: int) -> Note:
     os.lseek(handle, 0, os.SEEK_SET)
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
-        used = FileIdentity(_file_id(note["database"]), _file_id(note["wal"]))
-        state = FileState(str(note.get("store") or ""), int(note.get("number", 0)), int(note.get("schema", 0)))
-        return Note(used, state)
+        return Note(FileIdentity(_file_id(note["database"]), _file_id(note["wal"])), str(note.get("store") or ""))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return Note()
 

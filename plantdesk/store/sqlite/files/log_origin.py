@@ -2,9 +2,9 @@
 
 Inode numbers do not tell: file systems give that of a removed file to the next one, programs copy over a file in place,
 and backup programs restore some files of a folder (https://sqlite.org/howtocorrupt.html, section 1.4). The content
-does: the first commit of each log gives the store a new number, which later ones count up (`numbers.begin_log`). The
-note in the lock file says which number the file had without its log at the last opening or checkpoint. Where another
-program has run a checkpoint since, the file has a number of the log itself.
+does: the first commit of each log gives the store a number that has a digest of what the file says without the log
+(`numbers.begin_log`), and later commits count it up. So the file with its log says whether that was begun for the file
+without it. What sqlite3 writes has no number of its own.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.store.sqlite.connections import connect
-from plantdesk.store.sqlite.files.file_lock import FileState, file_id, noted
+from plantdesk.store.sqlite.files.file_lock import file_id, noted
 from plantdesk.store.sqlite.files.open_checks import has_log
 from plantdesk.store.sqlite.migrations import check_schema
-from plantdesk.store.sqlite.numbers import is_same_log
+from plantdesk.store.sqlite.numbers import FileState
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+#: Times that files are read in which another process runs a checkpoint meanwhile.
+_TRIES = 20
 #: Of a file that is not whole without its log, or not a store.
 _UNREADABLE = (sqlite3.DatabaseError, StoreError, TypeError, UnicodeDecodeError)
 
@@ -38,39 +40,38 @@ def has_own_log(path: Path) -> bool:
     """Whether a log with content is beside the file at `path`, and nothing says that it is another's."""
     note = noted(path)
     was_replaced = note.used.database not in {None, file_id(path)} and note.used.wal == file_id(f"{path}-wal")
-    return has_log(path) and not was_replaced and is_own_log(path, note.state) is not False
+    return has_log(path) and not was_replaced and is_own_log(path, note.store) is not False
 
 
-def is_own_log(path: Path, known: FileState) -> bool | None:
+def is_own_log(path: Path, known: str) -> bool | None:
     """Whether the log beside the file at `path` was begun for it; None where nothing says so.
 
-    `known` is what the file said when it was noted. Others may write meanwhile, but this process must not have another
-    file open that was under the name before: SQLite would truncate the index of its log. Makes that index where it is
-    missing, and changes nothing else.
+    `known` is the identity of the store that was opened last. Others may write meanwhile, but this process must not
+    have another file open that was under the name before: SQLite would truncate the index of its log. Makes that index
+    where it is missing, and changes nothing else.
     """
-    base = state_without_log(path)  # first: a checkpoint only goes on
+    for _ in range(_TRIES):
+        base = state_without_log(path)
+        found = _continues(path, base, known)
+        if state_without_log(path) == base:
+            return found
+    return None
+
+
+def _continues(path: Path, base: FileState | None, known: str) -> bool | None:
+    """Whether the log continues the file in the state `base`."""
     if base is None:
         return None
     try:
-        return _continues(base, _state(path), known)
+        now = _state(path)
     except (sqlite3.OperationalError, StoreError):
         return None  # a foreign schema is refused when the file is opened
     except _UNREADABLE:
         return False
-
-
-def _continues(base: FileState, now: FileState, known: FileState) -> bool | None:
-    """Whether a log that leads from `base` to `now` was begun for the file."""
-    if base.store != now.store:
-        return None if base.store == known.store == "" else False  # an update of 0.1.0 may be in the log
-    if known.store not in {"", base.store}:
-        return base.number != now.number  # another store, in whose place its own log was put as well
-    if known.number == 0:
-        return None
-    is_reached = base.number == known.number or (is_same_log(base.number, now.number) and base.number <= now.number)
-    is_older = is_same_log(base.number, known.number) and base.number < known.number
-    # VACUUM, and each way to copy a database by its rows, change SQLite's schema version and the places of the pages.
-    return is_reached and not is_older and base.schema in {known.schema, now.schema}
+    if base.store not in {"", now.store}:  # the update of a file of 0.1.0, which has none, may be in the log
+        return False
+    found = now.continues(base)
+    return False if found is None and known not in {"", base.store, now.store} else found
 
 
 def _state(path: Path, *, immutable: bool = False) -> FileState:

@@ -38,7 +38,7 @@ from plantdesk.store.sqlite.connections import (
 )
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_temporary_files, replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, file_id, identity, locked
-from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, state_without_log
+from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
     check_file,
@@ -109,7 +109,7 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
     if used.database not in {None, found.database}:
         _quarantine_old_log(path, found, used)
         found = FileIdentity(found.database, file_id(f"{path}-wal"))
-    is_own = is_own_log(path, lock.noted.state) if has_log(path) else None
+    is_own = is_own_log(path, lock.noted.store) if has_log(path) else None
     if _is_log_lost(used, found) and not is_own:
         if wait:
             return None
@@ -121,7 +121,8 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
     if opened.database != found.database or found.wal not in {None, opened.wal}:
         connection.close()
         return None
-    lock.note(opened, state_without_log(path))
+    (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
+    lock.note(opened, str(store))
     return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.store.sqlite.connections import Progress
+    from plantdesk.store.sqlite.numbers import FileState
 
 _RETRY_DELAY = 0.02
 #: Unique in the process, so that nothing known of one store is taken for that of another.
@@ -129,13 +130,10 @@ class StoreFile:
         is_busy, pages, copied = self._opened.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return not is_busy and pages == copied
 
-    def note_state(self) -> bool:
-        """Note what the file says without its log, after a checkpoint; return whether that is noted."""
-        with contextlib.suppress(OSError, StoreError), locked(self.path) as lock:
-            if lock.noted.used == self._opened.identity and self.is_current:
-                lock.note(lock.noted.used, state_without_log(self.path))
-                return True
-        return False
+    @property
+    def state_without_log(self) -> FileState | None:
+        """What the file says without its log; None where it is not whole then."""
+        return state_without_log(self.path)
 
     @property
     def log_size(self) -> int:
@@ -191,4 +189,4 @@ class StoreFile:
             is_whole = lock.noted.used == opened.identity == identity(self.path)
             opened.connection.close()
             if is_whole and not os.path.lexists(f"{self.path}-wal"):
-                lock.note(FileIdentity(opened.identity.database), state_without_log(self.path))
+                lock.note(FileIdentity(opened.identity.database), lock.noted.store)
