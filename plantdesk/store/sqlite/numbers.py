@@ -91,5 +91,6 @@ def _log_of(number: int) -> int:
 
 
 def _digest(base: FileState) -> int:
-    digest = hashlib.blake2b(repr(base).encode("utf-8", "replace"), digest_size=8).digest()
+    text = f"{base.store} {base.number} {base.schema}".encode("utf-8", "replace")
+    digest = hashlib.blake2b(text, digest_size=8).digest()
     return int.from_bytes(digest) >> 64 - _DIGEST_BITS
