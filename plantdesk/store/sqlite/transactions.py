@@ -138,7 +138,7 @@ class Transactions:
                     yield connection
                     position = connection.tracker.read_position()
             connection.tracker.committed(position)
-            connection.check()
+            self._file.check()
         except BaseException as error:
             if self.known is not None:
                 self.known.tracker.require_count()

@@ -93,23 +93,12 @@ class WriteConnection:
         max_log = max_log_size(file.path.parent)
         self.sqlite.execute(f"PRAGMA journal_size_limit = {max_log}")
         self.checkpointer = Checkpointer(file, self.sqlite, max_log)
-        self._file = file
         try:
             self.tracker = CommitTracker(self.sqlite, file.note_unrecorded)
             self.inserter = GroupInserter(self.sqlite, self.tracker)
         except StoreDamagedError:
             self.close()
             raise
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the last commit is in the files that are under the names of the store."""
-        return self._file.is_current
-
-    def check(self) -> None:
-        """Raise StoreMovedError unless `is_current`."""
-        if not self.is_current:
-            raise StoreMovedError
 
     def close(self) -> None:
         """Close the connection."""

@@ -160,7 +160,7 @@ class Writer:
         try:
             with translate_errors():
                 rows = connection.inserter.add_new(entries)
-                if rows is not None and not connection.is_current:
+                if rows is not None and not self._file.is_current:
                     connection.inserter.take_back(rows)
                     return None
         except StoreError as error:
