@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from sqlalchemy import bindparam, insert, select, update
 from typing_extensions import override
 
+from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, Text, TokenRefusedError, UnknownTokenError, shortened
+from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenStore
 from plantdesk.domain.records import Source, SourceKind, TokenRow, now_ms
+from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.validation import token_name
 from plantdesk.store.models import TOKEN
 from plantdesk.store.rows import add_source
@@ -19,6 +22,8 @@ from plantdesk.store.rows import add_source
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from plantdesk.domain.edits import Applied
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.database import Runner
 
 _Result = TypeVar("_Result")
@@ -49,6 +54,10 @@ class StoreTokens(TokenStore, ABC):
     def _write(self, action: Callable[[Runner], _Result], *, is_use: bool = False) -> Future[_Result]:
         """Queue a write that changes tokens; `is_use`: only the time at which one was used."""
 
+    @abstractmethod
+    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
+        """Queue a change of plants that changes tokens as well."""
+
     @override
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
         return self._write(lambda runner: _created(runner, name, expires_at=expires_at, max_plants=max_plants))
@@ -59,6 +68,17 @@ class StoreTokens(TokenStore, ABC):
             revoke(runner, name)
 
         return self._write(action)
+
+    @override
+    def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
+        from plantdesk.store.changes import make_change  # the API needs none of it
+
+        def action(writer: ChangeWriter) -> Applied:
+            label = revoke(writer.runner, name)
+            plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
+            return make_change(writer, [plants], source, {"token": parameter(label)})
+
+        return self._change(action)
 
     @override
     def used(self, source: Source) -> Future[None]:

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
 
-from plantdesk.domain.edits import Applied, DeleteAll
-from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import TokenLookup
-from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow
-from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.store.changes import make_change
 from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.database import runner
-from plantdesk.store.tokens import KnownToken, StoreTokens, digest_of, find_token, revoke, token_rows, valid_source
+from plantdesk.store.tokens import KnownToken, StoreTokens, digest_of, find_token, token_rows, valid_source
 
 if TYPE_CHECKING:
     import builtins
     from concurrent.futures import Future
 
+    from plantdesk.domain.records import Changes, Source, TokenRow
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.database import Runner
     from plantdesk.store.postgres.connections import Transaction
     from plantdesk.store.postgres.reader import ReadConnection
@@ -53,14 +50,13 @@ class Tokens(StoreTokens):
         return self._writer.submit(write)
 
     @override
-    def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
-        def action(transaction: Transaction) -> Applied:
-            label = revoke(runner(transaction.connection), name)
+    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
+        def write(transaction: Transaction) -> _Result:
+            result = action(PostgresChange(transaction))
             transaction.tokens, transaction.has_changed = 1, True
-            plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
-            return make_change(PostgresChange(transaction), [plants], source, {"token": parameter(label)})
+            return result
 
-        return self._writer.submit(action)
+        return self._writer.submit(write)
 
     @override
     def list(self) -> builtins.list[TokenRow]:

@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
 
-from plantdesk.domain.edits import Applied, DeleteAll
-from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import TokenLookup
-from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow
-from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.store.changes import make_change
+from plantdesk.domain.records import Changes, Source, TokenRow
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.numbers import COUNTERS
-from plantdesk.store.tokens import KnownToken, StoreTokens, digest_of, find_token, revoke, token_rows, valid_source
+from plantdesk.store.tokens import KnownToken, StoreTokens, digest_of, find_token, token_rows, valid_source
 
 if TYPE_CHECKING:
     import builtins
     import sqlite3
     from concurrent.futures import Future
 
+    from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.database import Runner
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.writer import Writer
@@ -51,14 +48,11 @@ class Tokens(StoreTokens):
         return self._writer.submit(lambda connection: (action(runner(connection)), Changes(tokens=True)))
 
     @override
-    def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
-        def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
-            label = revoke(runner(connection), name)
-            plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
-            applied = make_change(SqliteChange(connection), [plants], source, {"token": parameter(label)})
-            return applied, Changes(tokens=True, history=applied.change is not None)
+    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
+        def write(connection: sqlite3.Connection) -> tuple[_Result, Changes]:
+            return action(SqliteChange(connection)), Changes(tokens=True, history=True)
 
-        return self._writer.submit(action)
+        return self._writer.submit(write)
 
     @override
     def list(self) -> builtins.list[TokenRow]:
