@@ -56,6 +56,15 @@ def searched_texts(name: str, tag: str | None, note: str | None = None) -> tuple
     return searched(name), None if tag is None else searched(tag), None if note is None else searched(note)
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair, so that it can be stored."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def searched_all(texts: Sequence[str | None]) -> list[str | None]:
     """Return many texts as they are searched: folded as one, in a quarter of the time, where none has lines."""
     present = [each for each in texts if each is not None]

@@ -151,4 +151,5 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     database.check_storable(*tags.values())
     database.clear(writer.runner, _REPLACED)
     database.fill(writer.runner, _REPLACED, ((each, new, new and searched(new)) for each, new in tags.items()))
+    database.analyze(writer.runner, _REPLACED)
     writer.change(tag == _REPLACED.c.tag, {"tag": _REPLACED.c.new, "searched_tag": _REPLACED.c.searched})

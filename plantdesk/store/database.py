@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The version of a plant: the last change that touched it, or its negative sequence number.
 VERSION: ColumnElement[int] = case((PLANT.c.change > 0, PLANT.c.change), else_=-PLANT.c.seq)
+#: The same for statements that are SQL.
+VERSION_SQL = str(VERSION.compile(compile_kwargs={"literal_binds": True}))
 #: The schema of temporary tables in statements; each database has another name for it.
 TEMPORARY = "temporary"
 
@@ -111,6 +113,10 @@ class Database(ABC):
     @abstractmethod
     def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
         """Insert any number of rows with values for all columns."""
+
+    def place_of(self, table: Table) -> str:
+        """Return the name of a table in SQL."""
+        return f"{self.temporary}.{table.name}" if table.schema else table.name
 
     def analyze(self, runner: Runner, table: Table) -> None:  # noqa: B027  nothing as a rule
         """Let the database know how many rows a working table has."""

@@ -26,9 +26,9 @@ from plantdesk.domain.events import (
     UnknownPositionError,
 )
 from plantdesk.domain.records import LARGEST_ID
+from plantdesk.store.database import VERSION_SQL
 from plantdesk.store.entries import last_seq_of
 from plantdesk.store.models import BEFORE_IMAGE
-from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
     from plantdesk.store.database import Runner, StoreState
@@ -56,7 +56,7 @@ _ADDED = """
 #: What changes did to plants, with what these are now.
 _CHANGED = f"""
     SELECT x.change, x.plant_id, x.seq, x.after, entry.made_at, entry.parameters,
-           {VERSION}, plant.name, plant.tag, plant.note
+           {VERSION_SQL}, plant.name, plant.tag, plant.note
     FROM before_image AS x JOIN change AS entry ON entry.number = x.change LEFT JOIN plant ON plant.id = x.plant_id
     WHERE (x.change, x.plant_id) > (:change, :plant) ORDER BY x.change, x.plant_id LIMIT :limit"""
 _IS_PRUNED = "SELECT 1 FROM change WHERE number >= :number AND size IS NULL LIMIT 1"

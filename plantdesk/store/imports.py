@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.database import Runner, StoreState
 
-    #: Place, file, line, id, and texts as in `TEXTS`.
-    GivenRow = tuple[int | str | None, ...]
     Progress = Callable[[int, int], None]
 
 #: Comparisons of one import, repeated where another writer has changed its plants meanwhile.
@@ -128,13 +126,6 @@ class StoreImport(PlantImport, ABC):
         """Return a transaction on the connection of the tables. Its block raises StoreError and InterruptedError."""
 
     @abstractmethod
-    def _load(self, rows: Iterable[GivenRow]) -> None:
-        """Fill the table of the given rows."""
-
-    def _analyze(self, *tables: str) -> None:
-        """Let the database know how many rows are in tables, where that does not go by itself."""
-
-    @abstractmethod
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
         """Take a step in a transaction that keeps others from writing. Raises StaleError, StoreError as well."""
 
@@ -149,8 +140,8 @@ class StoreImport(PlantImport, ABC):
         places = range(self._rows + 1, self._rows + 1 + len(lines))
         rows = zip(places, [file] * len(lines), lines, ids, *texts, *map(searched_all, texts), strict=True)
         self._note_order([each for each in ids if each is not None])
-        with self._work():
-            self._load(rows)
+        with self._work() as runner:
+            runner.database.fill(runner, _GIVEN, rows)
         self._rows += len(lines)
 
     def _note_order(self, ids: Sequence[int]) -> None:
@@ -164,10 +155,11 @@ class StoreImport(PlantImport, ABC):
         self._fields = [each for each in ("name", "tag", "note") if each in {"name", *fields}]
         with self._work() as runner:
             state = runner.database.state(runner)
-            self._analyze(_GIVEN.name)
+            runner.database.analyze(runner, _GIVEN)
             for statement in _comparison(on_conflict, self._fields, may_repeat=self._may_repeat):
                 runner.run(statement)
-            self._analyze(*(each.name for each in _COMPARED))
+            for table in _COMPARED:
+                runner.database.analyze(runner, table)
             known, *counts = runner.run(_COUNTS).fetchone()
         self._state, self._counts = state, ImportCounts(self._rows - known, *counts)
         return self._counts

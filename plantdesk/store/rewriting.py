@@ -51,6 +51,7 @@ def merge(writer: ChangeWriter, edit: MergePlants) -> None:
         writer.database.fill(writer.runner, _DELETED, ((each,) for each in deleted))
         _add(writer, kept)
     _write(writer)
+    writer.database.analyze(writer.runner, _DELETED)
     writer.delete(is_in(_DELETED))
 
 
@@ -82,5 +83,6 @@ def _leave_changed(writer: ChangeWriter, since: Position) -> set[int]:
 
 
 def _write(writer: ChangeWriter) -> None:
+    writer.database.analyze(writer.runner, _REWRITTEN)
     new = _REWRITTEN.c
     writer.change(PLANT.c.id == new.id, {each: new[each] for each in TEXTS})

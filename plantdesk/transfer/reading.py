@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, parse_id
 from plantdesk.domain.strict_json import Unread
@@ -230,7 +231,7 @@ class RowReader:
         if any(kinds[field] - valid for field, valid in _KINDS.items()):
             return None
         ids, names, tags, notes = (values[field] for field in READ)
-        if not (_are_int64(ids) and _is_unicode("".join(filter(None, itertools.chain(names, tags, notes))))):
+        if not (_are_int64(ids) and is_unicode("".join(filter(None, itertools.chain(names, tags, notes))))):
             return None
         if max(map(len, filter(None, notes)), default=0) >= _SHORT or any(map(is_blank, names)):
             return None
@@ -396,15 +397,6 @@ def _are_int64(ids: Sequence[int | None]) -> bool:
 def text_of(value: object) -> str:
     """Return a value of a JSON object as text."""
     return value.text if isinstance(value, UnfitNumber) else str(value)
-
-
-def _is_unicode(text: str) -> bool:
-    """Return whether a text has no half of a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _check_cells(cells: Sequence[str | None], width: int, formula: str) -> None:

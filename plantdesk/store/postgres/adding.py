@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched, searched_texts
 from plantdesk.domain.records import PlantRow, SourceKind
+from plantdesk.store.database import VERSION_SQL
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, TablesChangedError, execute, storable
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.rows import row_of
-from plantdesk.store.sql import VERSION
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -36,7 +36,7 @@ _ADD = f"""
         )) WITH ORDINALITY AS g (id, name, tag, searched_name, searched_tag, source_id, token_id, digest, place)
     ), judged AS MATERIALIZED (
         SELECT given.*, plant.id IS NOT NULL AS is_taken, plant.name AS owner_name, plant.tag AS owner_tag,
-               plant.added_at AS owner_added_at, plant.source_id AS owner_source, {VERSION} AS owner_version,
+               plant.added_at AS owner_added_at, plant.source_id AS owner_source, {VERSION_SQL} AS owner_version,
                plant.note AS owner_note, given.token_id IS NULL OR token.id IS NOT NULL AS is_valid, token.max_plants,
                token.plants_added + count(*) FILTER (WHERE plant.id IS NULL)
                    OVER (PARTITION BY given.source_id, given.token_id ORDER BY place) AS nth

@@ -33,6 +33,7 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
+from plantdesk.domain.folding import is_unicode
 from plantdesk.store.postgres.address import ParameterError
 from plantdesk.store.postgres.encryption import encryption
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, SHOW_AS_CURRENT
@@ -417,13 +418,7 @@ def translate_errors(address: Address | None = None) -> Iterator[None]:
 
 def storable(*texts: str | None) -> bool:
     """Whether PostgreSQL can hold texts: without U+0000, and without lone surrogates, which only a search can have."""
-    for text in filter(None, texts):
-        try:
-            if b"\0" in text.encode():
-                return False
-        except UnicodeEncodeError:
-            return False
-    return True
+    return all("\0" not in text and is_unicode(text) for text in filter(None, texts))
 
 
 def execute(

@@ -95,14 +95,14 @@ class PostgresDatabase(Database):
 
     @override
     def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:
-        with runner.connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN".encode()) as copy:
+        sql = f"COPY {self.place_of(table)} FROM STDIN".encode()
+        with runner.connection.cursor() as cursor, cursor.copy(sql) as copy:
             for row in rows:
                 copy.write_row(row)
-        self.analyze(runner, table)
 
     @override
     def analyze(self, runner: Runner, table: Table) -> None:
-        execute(runner.connection, f"ANALYZE {table}")
+        execute(runner.connection, f"ANALYZE {self.place_of(table)}")
 
     @override
     def check_storable(self, *texts: str | None) -> None:

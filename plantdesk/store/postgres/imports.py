@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from plantdesk.store.imports import StoreImport
 from plantdesk.store.postgres.changes import PostgresChange
-from plantdesk.store.postgres.connections import execute, translate_errors
+from plantdesk.store.postgres.connections import translate_errors
 from plantdesk.store.postgres.database import runner
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied
     from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.imports import GivenRow
     from plantdesk.store.postgres.connections import Connection
     from plantdesk.store.postgres.transactions import Transactions
     from plantdesk.store.postgres.writer import Writer
@@ -44,16 +43,6 @@ class PostgresImport(StoreImport):
     def _transaction(self) -> Iterator[None]:
         with translate_errors(), self._runner.connection.transaction():
             yield
-
-    @override
-    def _load(self, rows: Iterable[GivenRow]) -> None:
-        with self._runner.connection.cursor() as cursor, cursor.copy("COPY pg_temp.given FROM STDIN") as copy:
-            for row in rows:
-                copy.write_row(row)
-
-    @override
-    def _analyze(self, *tables: str) -> None:
-        execute(self._runner.connection, f"ANALYZE {', '.join(f'pg_temp.{each}' for each in tables)}")
 
     @override
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:

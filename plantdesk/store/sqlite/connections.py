@@ -232,3 +232,8 @@ def _is_unicode(text: bytes | None) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def placeholders(count: int) -> str:
+    """Return so many placeholders of values that are bound by their place."""
+    return ", ".join("?" * count)

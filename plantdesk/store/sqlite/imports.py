@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, contextmanager
-from functools import cache
-from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -15,8 +13,6 @@ from typing_extensions import override
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import Changes
 from plantdesk.store.imports import StaleError, StoreImport
-from plantdesk.store.models import TEXTS
-from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
@@ -28,13 +24,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied
     from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.imports import GivenRow
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.writer import Writer
-
-#: Rows that a statement collects: Python takes as long to step through one as to bind several rows.
-_AT_ONCE = 50
-_GIVEN, _COLUMNS = "other.given", 4 + len(TEXTS)
 
 
 class SqliteImport(StoreImport):
@@ -57,12 +48,6 @@ class SqliteImport(StoreImport):
     def _transaction(self) -> Iterator[None]:
         with translate_errors(), transaction(self._runner.connection, mode="DEFERRED"):
             yield
-
-    @override
-    def _load(self, rows: Iterable[GivenRow]) -> None:
-        rows = iter(rows)
-        while values := [*chain.from_iterable(islice(rows, _AT_ONCE))]:
-            self._runner.connection.execute(_insert(len(values)), values)
 
     @override
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
@@ -105,10 +90,3 @@ def _connect(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.Connection, Pat
         for pragma in ("page_size = 32768", "journal_mode = OFF", "synchronous = OFF"):
             connection.execute(f"PRAGMA other.{pragma}")
     return connection, temporary
-
-
-@cache
-def _insert(values: int) -> str:
-    """Return the statement for rows with so many values. Core binds them by name, which takes twice as long."""
-    row = f"({placeholders(_COLUMNS)})"
-    return f"INSERT INTO {_GIVEN} VALUES {', '.join([row] * (values // _COLUMNS))}"

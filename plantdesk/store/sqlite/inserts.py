@@ -18,8 +18,8 @@ from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_ms
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.rows import rows_by_id
-from plantdesk.store.sql import placeholders
 from plantdesk.store.sqlite import token_usage
+from plantdesk.store.sqlite.connections import placeholders
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.numbers import COUNTERS, last_seq
 
