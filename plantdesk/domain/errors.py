@@ -317,7 +317,7 @@ class StoreBusyError(StoreError):
 
     number = ErrorNumber.STORE_BUSY
     retry_after = 2
-    text = Text("Another program is using the plant store. Try again in a moment.")
+    text = Text("Another program or computer is changing the plants. Try again in a moment.")
 
 
 class StoreFullError(StoreError):

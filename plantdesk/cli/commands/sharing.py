@@ -56,7 +56,7 @@ def migrate(options: argparse.Namespace) -> int:
         open_read_only(database).close()
     update = database.needed_update()
     if update is None:
-        output.write(f"{database.url} is up to date.")
+        output.write(f"{database.url} has the tables of this version.")
         return 0
     output.report(f"Update the shared store from version {update.before} to {update.after}, for all computers.")
     if update.desks:

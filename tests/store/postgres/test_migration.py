@@ -272,7 +272,7 @@ def test_the_command_asks_makes_a_backup_and_updates(
     assert capfd.readouterr().out.endswith(f"The state before is in {backup.path}\n")
     assert backup.kind is BackupKind.BEFORE_UPDATE
     assert main(["add", "--name", "Ivy", "--database", old.url]) == main(command) == 0
-    assert capfd.readouterr().out == f"8\n{old.url} is up to date.\n"
+    assert capfd.readouterr().out == f"8\n{old.url} has the tables of this version.\n"
 
 
 def test_the_command_makes_a_store_in_an_empty_database(
