@@ -362,7 +362,7 @@ def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
     with running(qtbot, qapp, None) as desk:
         desk.add("Mine")
         desk.sees("Mine")
-        desk.choose("File", "Shared store…")
+        desk.choose("File", "Other plants", "Shared store…")
         dialog = Desk(qtbot, desk.the(SharedStoreDialog))
         dialog.type(dialog.field("Address"), location.url)
         qtbot.keyClick(dialog.field("Address"), Qt.Key.Key_Return)
@@ -376,7 +376,7 @@ def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
     with running(qtbot, qapp, None) as desk:
         desk.sees("Ours")
         assert desk.name.text() == "Half typed"
-        desk.choose("File", "My own plants")
+        desk.choose("File", "Other plants", "My own plants")
         desk.until_store("plants.db")
         desk.sees("Mine")
         desk.until_on()
@@ -571,7 +571,7 @@ def test_the_window_copies_its_store_with_the_colours(
         desk.add("Fern")
         desk.sees("Fern")
         desk.desktop.preferences.change_store(location_of(tmp_path / "plants.db").key, hues={"hall": 3})
-        desk.choose("File", "Copy store…")
+        desk.choose("File", "Other plants", "Copy store…")
         dialog = Desk(qtbot, desk.the(CopyDialog))
         assert not dialog.button("Copy").isEnabled()
         for text, reason in (

@@ -1,14 +1,12 @@
-"""The menu bar: features add their commands to its sections."""
+"""The commands of the window: features add them to sections of the menu bar, or give them a key alone."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtCore import Slot as QtSlot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 from plantdesk.ui.texts import translate
@@ -17,8 +15,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
-
-    from plantdesk.ui.theme.theme import Icons
 
     Slot: TypeAlias = Callable[..., object]
 
@@ -39,6 +35,7 @@ class Section(Enum):
     FILE_API = auto()
     FILE_OPEN = auto()
     FILE_STORE = auto()
+    FILE_RECENT = auto()
     FILE_BACKUPS = auto()
     FILE_WINDOW = auto()
     EDIT_UNDO = auto()
@@ -71,30 +68,47 @@ _OF_STORE = (
 )
 
 
-class Menus(QObject):
-    """Fills a menu bar. Every command is an action with its slot, whose keys work in the whole window."""
+class Command(NamedTuple):
+    """A command with its whole text: one of a submenu has the title of that before its own, as “Theme: Dark”."""
 
-    def __init__(self, bar: QMenuBar, icons: Icons) -> None:
+    text: str
+    action: QAction
+
+
+class Menus(QObject):
+    """Fills a menu bar. Every command is an action with its slot, whose keys work in the whole window.
+
+    One that is not `in_menu` is found by its key, by “Find a command”, and in a context menu.
+    """
+
+    def __init__(self, bar: QMenuBar) -> None:
         super().__init__(bar)
-        self._icons = icons
-        self._icon_names: dict[QAction, str] = {}
+        self._window = bar.window()
+        self._titles: dict[QAction, str] = {}
         self._ends: dict[Section, tuple[QMenu, QAction]] = {}
         self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
         self._groups = {section: QActionGroup(self) for section in _OF_STORE}
         for each in self._groups.values():
             each.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
         for title, groups in _layout():
-            menu = bar.addMenu(title)
-            menu.aboutToShow.connect(self._show_icons)
-            for group in groups:
-                for section in group:
-                    self._ends[section] = menu, _hidden_separator(menu)
-                menu.addSeparator()  # not shown where nothing follows
+            self._fill(bar.addMenu(title), groups)
 
     @property
     def actions(self) -> list[QAction]:
         """All commands, in the order of the menus."""
         return [action for section in Section for action in self._actions[section]]
+
+    def commands(self) -> list[Command]:
+        """Return all commands that the window offers, with their present texts and states."""
+        for menu in {id(menu): menu for menu, _ in self._ends.values()}.values():
+            menu.aboutToShow.emit()
+        found = []
+        for action in self.actions:
+            title = self._titles.get(action)
+            text = action.text() if title is None else f"{title}: {action.text()}"
+            if action.isVisible() and text:
+                found.append(Command(_plain(text), action))
+        return found
 
     def actions_of(self, section: Section) -> list[QAction]:
         """Return the commands of a section."""
@@ -122,19 +136,20 @@ class Menus(QObject):
             menu.addSeparator()
         return menu
 
-    def add(self, section: Section, text: str, slot: Slot, *keys: Key | str, icon: str = "") -> QAction:
-        """Add a command, with an icon of the theme; `slot` is called when it is chosen, also by one of `keys`."""
+    def add(self, section: Section, text: str, slot: Slot, *keys: Key | str, in_menu: bool = True) -> QAction:
+        """Add a command; `slot` is called when it is chosen, also by one of `keys`."""
         action = self._action(section, text, *keys)
-        if icon and sys.platform != "darwin":  # where menus have none
-            self._icon_names[action] = icon
         action.triggered.connect(slot)
-        menu, end = self._ends[section]
-        menu.insertAction(end, action)
+        if in_menu:
+            menu, end = self._ends[section]
+            menu.insertAction(end, action)
+        else:
+            self._window.addAction(action)
         return action
 
-    def add_switch(self, section: Section, text: str, slot: Slot, *keys: Key | str) -> QAction:
+    def add_switch(self, section: Section, text: str, slot: Slot, *keys: Key | str, in_menu: bool = True) -> QAction:
         """Add a command with a check mark; `slot` gets its new state."""
-        action = self.add(section, text, slot, *keys)
+        action = self.add(section, text, slot, *keys, in_menu=in_menu)
         action.setCheckable(True)
         return action
 
@@ -146,41 +161,48 @@ class Menus(QObject):
             action = self._action(section, text)
             action.setCheckable(checkable)
             action.triggered.connect(slot)
+            self._titles[action] = title
             added.append(action)
         _submenu(menu, end, title).addActions(added)
         return added
 
-    def add_list(self, section: Section, title: str, entries: Callable[[], Sequence[tuple[str, Slot]]]) -> None:
-        """Add a submenu of the `entries` at the time when its menu opens: the text of each, and its slot."""
+    def add_list(self, section: Section, entries: Callable[[], Sequence[tuple[str, Slot]]]) -> None:
+        """Add the `entries` at the time when the menu opens: the text of each, and its slot."""
         menu, end = self._ends[section]
-        submenu = _submenu(menu, end, title)
+        added: list[QAction] = []
 
         def show_entries() -> None:
-            submenu.clear()
+            while added:
+                menu.removeAction(added[-1])
+                added.pop().deleteLater()
             for text, slot in entries():
-                action = submenu.addAction(text)
+                action = QAction(text, menu)
                 action.setMenuRole(QAction.MenuRole.NoRole)
                 action.triggered.connect(slot)
-            submenu.menuAction().setEnabled(not submenu.isEmpty())
+                added.append(action)
+            menu.insertActions(end, added)
 
         menu.aboutToShow.connect(show_entries)
 
     def add_choices(
-        self, section: Section, choices: Sequence[tuple[str, str]], slot: Callable[[str], object], title: str = ""
+        self,
+        section: Section,
+        title: str,
+        choices: Sequence[tuple[str, str]],
+        slot: Callable[[str], object],
+        *,
+        in_menu: bool = True,
     ) -> QActionGroup:
-        """Add a command for each text and value of `choices`, in a submenu if it has a `title`.
+        """Add a command for each text and value of `choices`, in a submenu of this title.
 
         `slot` gets the value of the chosen one. The group checks one of them, or none.
         """
-        menu, end = self._ends[section]
         group = QActionGroup(self)
         group.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
         actions = [self._choice(section, group, text, value) for text, value in choices]
-        if title:
-            submenu = _submenu(menu, end, title)
-            submenu.addActions(actions)
-        else:
-            menu.insertActions(end, actions)
+        self._titles |= dict.fromkeys(actions, title)
+        if in_menu:
+            _submenu(*self._ends[section], title).addActions(actions)
 
         def choose(action: QAction) -> None:
             action.setChecked(True)  # choosing the checked one would clear its mark
@@ -189,11 +211,14 @@ class Menus(QObject):
         group.triggered.connect(choose)
         return group
 
-    @QtSlot()
-    def _show_icons(self) -> None:
-        """Render the icons when a menu is opened first: all of them would delay the start."""
-        while self._icon_names:
-            self._icons.put_on(*self._icon_names.popitem())
+    def _fill(self, menu: QMenu, groups: _Groups) -> None:
+        for group in groups:
+            if isinstance(group, _Submenu):
+                self._fill(menu.addMenu(group.title), group.groups)
+            else:
+                for section in group:
+                    self._ends[section] = menu, _hidden_separator(menu)
+            menu.addSeparator()  # not shown where nothing follows
 
     def _choice(self, section: Section, group: QActionGroup, text: str, value: str) -> QAction:
         action = self._action(section, text)
@@ -219,15 +244,24 @@ def check(group: QActionGroup, value: str) -> None:
         action.setChecked(action.data() == value)
 
 
-def _layout() -> list[tuple[str, list[list[Section]]]]:
+class _Submenu(NamedTuple):
+    title: str
+    groups: list[list[Section]]
+
+
+_Groups = Sequence[list[Section] | _Submenu]
+
+
+def _layout() -> list[tuple[str, _Groups]]:
     """Return the titles of the menus and their sections, with a separator between the inner lists."""
+    stores = [[Section.FILE_OPEN], [Section.FILE_STORE], [Section.FILE_RECENT]]
     return [
         (
             translate("Menus", "&File"),
             [
                 [Section.FILE_PLANTS, Section.FILE_IMPORT, Section.FILE_EXPORT],
                 [Section.FILE_API],
-                [Section.FILE_OPEN, Section.FILE_STORE],
+                _Submenu(translate("Menus", "&Other plants"), stores),
                 [Section.FILE_BACKUPS],
                 [Section.FILE_WINDOW],
             ],
@@ -247,14 +281,18 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
             translate("Menus", "&View"),
             [
                 [Section.VIEW_PANES],
-                [Section.VIEW_ORDER],
-                [Section.VIEW_PLANTS, Section.VIEW_COLUMNS],
+                [Section.VIEW_ORDER, Section.VIEW_PLANTS, Section.VIEW_COLUMNS],
                 [Section.VIEW_APPEARANCE],
             ],
         ),
         (translate("Menus", "&Tools"), [[Section.TOOLS_PLANTS], [Section.TOOLS_API]]),
         (translate("Menus", "&Help"), [[Section.HELP, Section.HELP_ABOUT]]),
     ]
+
+
+def _plain(text: str) -> str:
+    """Return the text of a command without the mark of its key and the dots of a dialog."""
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&").removesuffix("…")
 
 
 def _hidden_separator(menu: QMenu) -> QAction:

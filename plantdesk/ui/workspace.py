@@ -96,7 +96,7 @@ class Workspace(Page):
             bridge=bridge,
             preferences=preferences,
             page=self,
-            menus=Menus(window.menuBar(), theme.icons),
+            menus=Menus(window.menuBar()),
             status_bar=self._make_status_bar(window),
             message=MessageLine(theme),
             undo_stack=UndoStack(bridge, self),

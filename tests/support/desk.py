@@ -179,11 +179,15 @@ class Desk:
         menu.close()
         return found
 
-    def choose(self, title: str, command: str) -> None:
-        """Click a menu in the menu bar, then a command in it."""
+    def choose(self, title: str, *commands: str) -> None:
+        """Click a menu in the menu bar, then a command in it, or a submenu and a command in that."""
         menu = self._open(title)
-        action = next(each for each in menu.actions() if plain(each.text()) == command)
-        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+        for command in commands:
+            action = next(each for each in menu.actions() if plain(each.text()) == command)
+            QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+            if isinstance(inner := action.menu(), QMenu):
+                menu = inner
+                self.qtbot.waitUntil(menu.isVisible)
 
     def action(self, text: str) -> QAction:
         """Return a command by its text, to look at its state."""

@@ -133,7 +133,7 @@ def context(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Itera
         bridge=bridge,
         preferences=preferences,
         page=page,
-        menus=Menus(window.menuBar(), theme.icons),
+        menus=Menus(window.menuBar()),
         status_bar=window.statusBar(),
         message=message,
         undo_stack=UndoStack(bridge, window),

@@ -117,11 +117,11 @@ class ApiAccess(Feature):
 
     def _add_commands(self) -> None:
         menus = self.context.menus
-        menus.add(Section.FILE_API, self.tr("&API access…"), self.open_dialog, "Ctrl+Shift+A", icon="key-round")
+        menus.add(Section.FILE_API, self.tr("&API access…"), self.open_dialog, "Ctrl+Shift+A")
         self._switch_action = menus.add_switch(Section.TOOLS_API, self.tr("&API on"), self._switch)
         text = self.tr("Copy API a&ddress")
-        self._address_action = menus.add(Section.TOOLS_API, text, self._status.copy_address)
-        menus.add(Section.TOOLS_API, self.tr("Copy &example command"), self.copy_example)
+        self._address_action = menus.add(Section.TOOLS_API, text, self._status.copy_address, in_menu=False)
+        menus.add(Section.TOOLS_API, self.tr("Copy &example command"), self.copy_example, in_menu=False)
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:

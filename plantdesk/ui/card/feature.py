@@ -81,7 +81,7 @@ class Card(Feature):
         self._soon.timeout.connect(self._load)
         self._switch = context.menus.add_switch(Section.VIEW_PANES, self.tr("Ca&rd"), self.toggle, "Ctrl+I")
         text = self.tr("Add dated &note line")
-        self._date_command = context.menus.add(Section.EDIT_PLANTS, text, self.add_date, "Ctrl+;", icon="calendar-days")
+        self._date_command = context.menus.add(Section.EDIT_PLANTS, text, self.add_date, "Ctrl+;")
         self._date_command.setEnabled(False)
         self._stack = QStackedWidget()
         self._stack.setAccessibleName(self.tr("Card"))

@@ -26,9 +26,7 @@ class History(Feature):
         super().__init__(context)
         self._opened: OpenStore | None = None
         self._dialog: HistoryDialog | None = None
-        self._action = context.menus.add(
-            Section.EDIT_HISTORY, self.tr("&History…"), self.open_dialog, "Ctrl+H", icon="history"
-        )
+        self._action = context.menus.add(Section.EDIT_HISTORY, self.tr("&History…"), self.open_dialog, "Ctrl+H")
         self._action.setEnabled(False)
 
     @override

@@ -21,7 +21,7 @@ class NameLists(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._dialog: NamesDialog | None = None
-        context.menus.add(Section.TOOLS_PLANTS, self.tr("&Known names…"), self.open_dialog, icon="sprout")
+        context.menus.add(Section.TOOLS_PLANTS, self.tr("&Known names…"), self.open_dialog)
 
     @override
     def release_store(self) -> None:

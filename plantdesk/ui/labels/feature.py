@@ -40,9 +40,7 @@ class Labels(Feature):
         self._queries: StoreQueries | None = None
         self._dialog: LabelDialog | None = None
         self._problem = ""
-        self._command = context.menus.add(
-            Section.FILE_EXPORT, self.tr("Print &labels…"), self.print_selected, "Ctrl+P", icon="printer"
-        )
+        self._command = context.menus.add(Section.FILE_EXPORT, self.tr("Print &labels…"), self.print_selected, "Ctrl+P")
         self._command.setEnabled(False)
 
     @override

@@ -1,4 +1,4 @@
-"""The plants in the window: form, browser, commands, state in the status bar, and what is remembered of each store."""
+"""The plants in the window: form, browser, commands and state in the status bar."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import listed
 from plantdesk.ui.plants.pasted_plants import PastedPlants
+from plantdesk.ui.plants.remembered_view import RememberedView
 from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.selection_commands import SelectionCommands, add_filters
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
-from plantdesk.ui.plants.table.columns import TableContents, TableLayout, from_json
+from plantdesk.ui.plants.table.columns import TableContents
 from plantdesk.ui.texts import error_text, source_text
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from array import array
 
     from plantdesk.domain.errors import PlantDeskError, StoreError
-    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.domain.selections import Term
@@ -45,98 +45,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.quick_entry import QuickEntry
-    from plantdesk.ui.plants.unsaved_plants import UnsavedBox, UnsavedPlants
+    from plantdesk.ui.plants.table.columns import TableLayout
+    from plantdesk.ui.plants.unsaved_plants import UnsavedBox
     from plantdesk.ui.plants.welcome import WelcomePage
-    from plantdesk.ui.preferences import Preferences
-
-
-#: The characters of the longest id.
-_LONGEST_ID = 20
-#: More characters of a source than there is room for.
-_LONGEST_SOURCE = 100
-
-
-class RememberedView:
-    """Restores the view of a store when it is opened, and saves it when it has changed, until the store is closed."""
-
-    def __init__(self, preferences: Preferences, form: PlantForm, unsaved: UnsavedPlants) -> None:
-        self._preferences = preferences
-        self._form = form
-        self._unsaved = unsaved
-        self._unsaved_of: str | None = None
-        self._restored: str | None = None
-        self._last_search = ""
-
-    def show_form(self, location: StoreLocation) -> None:
-        """Give the form the room that it had, for its first paint."""
-        widest_id = self._preferences.of_store(location.key).get("widest_id")
-        if isinstance(widest_id, str):
-            self._form.make_room(widest_id[:_LONGEST_ID])
-
-    def restore_unsaved(self, location: StoreLocation) -> None:
-        """Restore what an earlier window could not save in this store, and its form; those of this window go along."""
-        if location.key != self._unsaved_of:
-            before, self._unsaved_of = self._unsaved_of, location.key
-            self._unsaved.restore(self._preferences.of_store(location.key))
-            if before is not None:
-                self.save_unsaved()
-                self._preferences.change_store(before, unsaved=[], draft=[])
-
-    def save_unsaved(self) -> None:
-        """Remember the plants that are not saved, and what is typed."""
-        if self._unsaved_of is not None:
-            values, known = self._unsaved.as_json(), self._preferences.of_store(self._unsaved_of)
-            if any(values.values()) or any(map(known.get, values)):
-                self._preferences.change_store(self._unsaved_of, **values)
-
-    def show_layout(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
-        """Show columns, order and search as they were, before the store is open; return the layout."""
-        values = self._preferences.of_store(location.key)
-        layout = from_json(values)
-        browser.table.set_table_layout(layout)
-        widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
-        if isinstance(widest_id, str):
-            browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
-            browser.table.set_opening(opening=bool(widest_id))
-        if isinstance(source := values.get("widest_source"), str) and source:
-            browser.table.columns.set_sources([source[:_LONGEST_SOURCE]])
-        browser.search_bar.restore(values)
-        self._last_search = browser.search_bar.text
-        return layout
-
-    def restore(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
-        """Show the plants as they were, unless a search was typed already; return the layout."""
-        self._restored = location.key
-        values = self._preferences.of_store(location.key)
-        layout = from_json(values)
-        browser.table.set_table_layout(layout)
-        if browser.search_bar.text == self._last_search:
-            if values.get("search", "") != self._last_search:  # else what Ctrl+F has selected would no longer be
-                browser.search_bar.restore(values)
-            browser.table.keeper.return_to(values.get("position"))
-        if values.get("pinned") is True:
-            self._form.tag_field.set_pinned(pinned=True)
-        return layout
-
-    def save(self, browser: PlantBrowser) -> None:
-        """Remember the view of the open store; until all rows are there, the position stays that of the last start."""
-        if self._restored is not None:
-            self._last_search = browser.search_bar.text
-            position = {"position": browser.table.keeper.position()} if browser.model.complete else {}
-            self._preferences.change_store(
-                self._restored,
-                **browser.table.table_layout().as_json(),
-                **browser.search_bar.as_json(),
-                widest_id=browser.table.columns.widest_id,
-                sources=browser.table.columns.has_sources,
-                widest_source=browser.table.columns.widest_source,
-                pinned=self._form.tag_field.is_pinned,
-                **position,
-            )
-
-    def close(self) -> None:
-        """Save nothing until another store is open."""
-        self._restored = None
 
 
 #: The columns that can be hidden.
@@ -352,18 +263,18 @@ class Plants(Feature):
 
     def _add_commands(self) -> None:
         menus = self.context.menus
-        menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New, icon="plus")
+        menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New, in_menu=False)
         self.commands = SelectionCommands(self.context, self._form.tags, self)
         self.commands.copies_requested.connect(self._add_controller.add_copies)
         self._add_controller.copies_refused.connect(self.commands.end_copying)
-        menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find, icon="search")
+        menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
-        self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
+        self._orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Order"), orders, self._sort, in_menu=False)
         check(self._orders, "added")
         text = self.tr("&Compact rows")
-        self.compact_command = menus.add_switch(Section.VIEW_PLANTS, text, self._set_compact)
+        self.compact_command = menus.add_switch(Section.VIEW_PLANTS, text, self._set_compact, in_menu=False)
         text = self.tr("&Keep tag for the next plant")
-        self.keep_tag_command = menus.add_switch(Section.VIEW_PLANTS, text, self._keep_tag)
+        self.keep_tag_command = menus.add_switch(Section.VIEW_PLANTS, text, self._keep_tag, in_menu=False)
         self._form.tag_field.pinned.connect(self.keep_tag_command.setChecked)
         for command in (self.compact_command, self.keep_tag_command):
             command.toggled.connect(self.view_changed)
@@ -491,13 +402,15 @@ class Plants(Feature):
         edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
         sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY
         menu = self.context.menus.context_menu(self._browser.table, *sections)
-        add_filters(menu, self._browser.table, self.context.theme.icons, partial(self.filter_by, add=False))
+        add_filters(menu, self._browser.table, partial(self.filter_by, add=False))
         menu.popup(position)
 
     @Slot(QPoint)
     def _open_header_menu(self, position: QPoint) -> None:
         header = self._browser.table.horizontalHeader()
-        self.context.menus.context_menu(header, Section.VIEW_COLUMNS).popup(header.mapToGlobal(position))
+        self.context.menus.context_menu(header, Section.VIEW_ORDER, Section.VIEW_COLUMNS).popup(
+            header.mapToGlobal(position)
+        )
 
     @Slot()
     def _focus_search(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -14,7 +13,6 @@ from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
 from plantdesk.ui.feature import PlantChanges
-from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.menus import Section
 from plantdesk.ui.plants.add_queue import EnteredPlant
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
@@ -36,31 +34,26 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.table.view import PlantTableView
-    from plantdesk.ui.theme.theme import Icons
 
 #: Plants that are deleted without a question.
 _MAX_UNASKED = 10_000
 
 
-def add_filters(menu: QMenu, table: PlantTableView, icons: Icons, choose: Callable[[Term], object]) -> None:
+def add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], object]) -> None:
     """Add the commands for the current row; `choose` gets the filter of the chosen one."""
     row: PlantRow | None = table.currentIndex().data(PLANT_ROLE)
     if row is None:
         return
     source = row.source
     text = QCoreApplication.translate("RowFilters", "Show only {filter}")
-    filters: list[tuple[str, Term, str]] = []
+    filters: list[tuple[str, Term]] = []
     if row.tag is not None and len(row.tag) < MAX_TEXT:  # not shortened
-        filters.append((text.format(filter=quoted(tag_text(row.tag), 40)), HasTag.just(row.tag), "tag"))
-    by = AddedBy(source.kind, source.label)
-    filters.append((text.format(filter=quoted(source_text(source), 40)), by, filter_icon(by)))
+        filters.append((text.format(filter=quoted(tag_text(row.tag), 40)), HasTag.just(row.tag)))
+    filters.append((text.format(filter=quoted(source_text(source), 40)), AddedBy(source.kind, source.label)))
     day = datetime.fromtimestamp(row.added_at / 1000).date()  # noqa: DTZ006 - the local day
-    only_day = QCoreApplication.translate("RowFilters", "Show only this day")
-    filters.append((only_day, AddedOn(day, day), "calendar-days"))
-    for name, term, icon in filters:
-        action = menu.addAction(name.replace("&", "&&"), partial(choose, term))
-        if sys.platform != "darwin":
-            icons.put_on(action, icon)
+    filters.append((QCoreApplication.translate("RowFilters", "Show only this day"), AddedOn(day, day)))
+    for name, term in filters:
+        menu.addAction(name.replace("&", "&&"), partial(choose, term))
 
 
 class SelectionCommands(QObject):
@@ -85,14 +78,16 @@ class SelectionCommands(QObject):
         self._browser: PlantBrowser | None = None
         self._editing: EditController | None = None
         add = context.menus.add
-        self._edit_name = add(Section.EDIT_PLANTS, "", partial(self._edit, Column.NAME), "F2", icon="pencil")
-        self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T", icon="tag")
-        self._duplicate = add(Section.EDIT_PLANTS, "", self.duplicate, "Ctrl+D", icon="copy-plus")
-        self._delete = add(Section.EDIT_PLANTS, "", self.delete, "Del", icon="trash-2")
+        self._edit_name = add(Section.EDIT_PLANTS, "", partial(self._edit, Column.NAME), "F2")
+        self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T")
+        self._duplicate = add(Section.EDIT_PLANTS, "", self.duplicate, "Ctrl+D")
+        self._delete = add(Section.EDIT_PLANTS, "", self.delete, "Del")
         for action in (self._delete, self._duplicate):  # the next plant, or the copy, is selected then
             action.setAutoRepeat(False)
         copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
-        self._copies = [add(Section.EDIT_COPIES, text, partial(self._copy_as, form)) for text, form in copies]
+        self._copies = [
+            add(Section.EDIT_COPIES, text, partial(self._copy_as, form), in_menu=False) for text, form in copies
+        ]
         self.show_selection(0)
         context.bridge.health_changed.connect(self._on_health_changed)
 

@@ -37,9 +37,7 @@ class Replacing(Feature):
         self._opened: OpenStore | None = None
         self._dialog: ReplaceDialog | None = None
         self._changes = PlantChanges(context, self)
-        self._command = context.menus.add(
-            Section.EDIT_FIND, self.tr("Find and replac&e…"), self.open_dialog, "Ctrl+R", icon="replace"
-        )
+        self._command = context.menus.add(Section.EDIT_FIND, self.tr("Find and replac&e…"), self.open_dialog, "Ctrl+R")
         self._command.setEnabled(False)
 
     @override

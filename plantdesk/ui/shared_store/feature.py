@@ -87,7 +87,7 @@ class SharedStore(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         add = context.menus.add
-        add(Section.FILE_STORE, self.tr("Shared s&tore…"), self.open_dialog, icon="database")
+        add(Section.FILE_STORE, self.tr("Shared s&tore…"), self.open_dialog)
         self._own = add(Section.FILE_STORE, self.tr("&My own plants"), self.use_own_store)
         self._copy = add(Section.FILE_STORE, self.tr("Cop&y store…"), self.open_copy_dialog)
         self._copy.setEnabled(False)

@@ -163,7 +163,7 @@ class Sidebar(Feature):
         self._toggle = context.menus.add(Section.VIEW_PANES, self.tr("Ta&gs"), self.toggle, "Ctrl+B")
         self._toggle.setCheckable(True)
         self._save = context.menus.add(
-            Section.EDIT_FIND, self.tr("Sa&ve this search"), self.save_search, "Ctrl+Shift+S", icon="bookmark"
+            Section.EDIT_FIND, self.tr("Sa&ve this search"), self.save_search, "Ctrl+Shift+S"
         )
         self._save.setEnabled(False)
         self._midnight = Midnight(self)

@@ -31,8 +31,8 @@ class Tidying(Feature):
         self._changes = PlantChanges(context, self)
         add = partial(context.menus.add, Section.TOOLS_PLANTS)
         self._actions = [
-            add(self.tr("&Find duplicates…"), self.find_duplicates, icon="copy"),
-            add(self.tr("Tidy up &tags…"), self.tidy_tags, icon="tag"),
+            add(self.tr("&Find duplicates…"), self.find_duplicates),
+            add(self.tr("Tidy up &tags…"), self.tidy_tags),
         ]
         self._enable(False)
 

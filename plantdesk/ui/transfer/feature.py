@@ -56,8 +56,8 @@ class Transfer(Feature):
         self._exports: ExportController | None = None
         add = context.menus.add
         self._commands = [
-            add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I", icon="file-spreadsheet"),
-            add(Section.FILE_EXPORT, self.tr("&Export…"), self.export, "Ctrl+E", icon="file-down"),
+            add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I"),
+            add(Section.FILE_EXPORT, self.tr("&Export…"), self.export, "Ctrl+E"),
         ]
         self._allow(allowed=False)
         context.bridge.health_changed.connect(self._on_health_changed)

@@ -56,10 +56,11 @@ class AppearanceCommands(Feature):
             (self.tr("&Dark"), ThemeMode.DARK.value),
         )
         change = context.preferences.change
-        self._modes = menus.add_choices(section, modes, lambda mode: change(theme=mode), self.tr("&Theme"))
-        menus.add(section, self.tr("&Larger text"), partial(self._scale_text, _TEXT_STEP), Key.ZoomIn, "Ctrl+=")
-        menus.add(section, self.tr("S&maller text"), partial(self._scale_text, 1 / _TEXT_STEP), Key.ZoomOut)
-        menus.add(section, self.tr("N&ormal text"), partial(self._set_text_scale, 1.0), "Ctrl+0")
+        self._modes = menus.add_choices(section, self.tr("&Theme"), modes, lambda mode: change(theme=mode))
+        add = partial(menus.add, section, in_menu=False)  # the settings have the text size, too
+        add(self.tr("&Larger text"), partial(self._scale_text, _TEXT_STEP), Key.ZoomIn, "Ctrl+=")
+        add(self.tr("S&maller text"), partial(self._scale_text, 1 / _TEXT_STEP), Key.ZoomOut)
+        add(self.tr("N&ormal text"), partial(self._set_text_scale, 1.0), "Ctrl+0")
         context.preferences.changed.connect(self._apply)
         self._apply()
 
@@ -87,11 +88,12 @@ class HelpCommands(Feature):
         super().__init__(context)
         self._manual: ManualDialog | None = None
         menus = context.menus
+        menus.add(Section.HELP, self.tr("&Find a command…"), self._find_command, "Ctrl+Shift+P")
         menus.add(Section.HELP, self.tr("&Manual"), self._show_manual, "F1")
         menus.add(Section.HELP, self.tr("What is &new"), self.show_news)
         menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/")
         if context.location.folder is not None:
-            menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder)
+            menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder, in_menu=False)
         about = menus.add(Section.HELP_ABOUT, self.tr("&About PlantDesk"), self._show_about)
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
@@ -118,6 +120,12 @@ class HelpCommands(Feature):
         self._manual.raise_()
         self._manual.activateWindow()
         return self._manual
+
+    @Slot()
+    def _find_command(self) -> None:
+        from plantdesk.ui.window.command_search import CommandSearch
+
+        CommandSearch(self.context.theme, self.context.menus.commands(), self.context.page).open()
 
     @Slot()
     def _show_shortcuts(self) -> None:
@@ -175,20 +183,18 @@ class EditCommands(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         commands = (
-            (self.tr("Cu&t"), _CUT, Key.Cut, ""),
-            (self.tr("&Copy"), _COPY, Key.Copy, "copy"),
-            (self.tr("&Paste"), _PASTE, Key.Paste, "clipboard-paste"),
-            (self.tr("Select &all"), _SELECT_ALL, Key.SelectAll, ""),
+            (self.tr("Cu&t"), _CUT, Key.Cut),
+            (self.tr("&Copy"), _COPY, Key.Copy),
+            (self.tr("&Paste"), _PASTE, Key.Paste),
+            (self.tr("Select &all"), _SELECT_ALL, Key.SelectAll),
         )
         self._actions = {
-            name: context.menus.add(Section.EDIT_CLIPBOARD, text, partial(self._run, name), key, icon=icon)
-            for text, name, key, icon in commands
+            name: context.menus.add(Section.EDIT_CLIPBOARD, text, partial(self._run, name), key)
+            for text, name, key in commands
         }
-        self._undo = context.menus.add(
-            Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo, icon="undo-2"
-        )
+        self._undo = context.menus.add(Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo)
         self._redo = context.menus.add(
-            Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y", icon="redo-2"
+            Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y"
         )
         self._focused: QWidget | None = None
         self._queries: StoreQueries | None = None
@@ -268,8 +274,8 @@ class EditCommands(Feature):
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """Remember which widget the menu acts on: the menu bar takes the focus when it is opened by a key."""
-        if new is not None and not isinstance(new, QMenuBar | QMenu):
+        """Remember which widget the menu acts on, not the menu bar itself or what is in a modal dialog."""
+        if new is not None and not isinstance(new, QMenuBar | QMenu) and not new.window().isModal():
             self._focused = new
 
     @Slot()

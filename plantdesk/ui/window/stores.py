@@ -41,7 +41,7 @@ class Stores(Feature):
         self._has_store = False
         context.menus.add(Section.FILE_OPEN, self.tr("Ne&w store…"), self.choose_new)
         context.menus.add(Section.FILE_OPEN, self.tr("&Open store…"), self.choose, Key.Open)
-        context.menus.add_list(Section.FILE_OPEN, self.tr("Recent store&s"), self._entries)
+        context.menus.add_list(Section.FILE_RECENT, self._entries)
 
     @override
     def set_store(self, opened: OpenStore) -> None:

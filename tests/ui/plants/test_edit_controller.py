@@ -60,8 +60,8 @@ class EditDesk(Desk):
         return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
 
     @override
-    def choose(self, title: str, command: str) -> None:
-        super().choose(title, command)
+    def choose(self, title: str, *commands: str) -> None:
+        super().choose(title, *commands)
         self.window.activateWindow()
         self.qtbot.waitUntil(self.window.isActiveWindow)
 
@@ -283,7 +283,7 @@ def test_arrows_do_not_leave_the_cell_and_the_menu_edits_what_is_typed(desk: Edi
 
 def test_the_row_stays_selected_and_visible_where_the_sort_puts_it(desk: EditDesk, add: Adder) -> None:
     add(*(f"Fern {number}" for number in range(100)))
-    desk.choose("View", "By name")
+    desk.action("By name").trigger()
     desk.qtbot.waitUntil(lambda: desk.names()[:1] == ["Aloe"] and desk.table.model().rowCount() == 103)
     desk.edit(2)
     desk.enter("Zinnia")
@@ -300,7 +300,7 @@ def test_the_row_stays_selected_and_visible_where_the_sort_puts_it(desk: EditDes
 def test_plants_of_scripts_move_the_editor_with_its_row_and_leave_what_is_typed(
     desk: EditDesk, add: Adder, order: str
 ) -> None:
-    desk.choose("View", order)
+    desk.action(order).trigger()
     desk.edit(2)
     desk.type(desk.editor, "half a na")
     for number, count in enumerate((7, 11, 15)):
@@ -317,9 +317,9 @@ def test_plants_of_scripts_move_the_editor_with_its_row_and_leave_what_is_typed(
 def test_the_editor_stays_open_when_all_rows_are_replaced(desk: EditDesk) -> None:
     desk.edit(2)
     desk.type(desk.editor, "half a na")
-    desk.choose("View", "By ID")
+    desk.action("By ID").trigger()
     desk.sees("Basil", "Aloe", "Cactus")
-    desk.choose("View", "By name")
+    desk.action("By name").trigger()
     desk.sees("Aloe", "Basil", "Cactus")
     assert (desk.editor.text(), desk.editor.hasFocus()) == ("half a na", True)
     assert desk.table.visualRect(desk.table.model().index(0, Column.NAME)).contains(desk.editor.geometry())

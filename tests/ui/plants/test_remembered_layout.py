@@ -99,8 +99,8 @@ def other_store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_order_columns_and_density_are_those_of_the_store(desk: LayoutDesk, store: Store, other_store: Store) -> None:
-    desk.choose("View", "By name")
-    desk.choose("View", "Compact rows")
+    desk.action("By name").trigger()
+    desk.action("Compact rows").trigger()
     desk.action("From").trigger()
     height = desk.table.rowHeight(0)
     for source in (FORM, COMMAND):
@@ -143,7 +143,7 @@ def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_o
 
 
 def test_the_layout_is_in_the_settings_file(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
-    desk.choose("View", "By name")
+    desk.action("By name").trigger()
     desk.close()
     desk.context.preferences = Preferences(tmp_path / "settings.json")
     desk.action("Newest first").trigger()

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QTreeWidget
+
+from plantdesk.ui.menus import Section
+from plantdesk.ui.widgets.fields import SearchEdit
+from plantdesk.ui.window.command_search import CommandSearch
+from plantdesk.ui.window.commands import HelpCommands
+from tests.support.desk import Desk, rows_of
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.feature import WindowContext
+
+
+class SearchDesk(Desk):
+    """The dialog over a window with a few commands; `chosen` are those that ran."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext) -> None:
+        super().__init__(qtbot, context.page)
+        HelpCommands(context)
+        self.chosen: list[str] = []
+        self.menus = context.menus
+        self._add("&Water all…", "Ctrl+W")
+        self._add("&Larger text", in_menu=False)
+        themes = [("&Dark", "dark"), ("&Light", "light")]
+        self.menus.add_choices(Section.VIEW_APPEARANCE, "&Theme", themes, self.chosen.append)
+        self._add("&Prune")
+        self.action("Prune").setEnabled(False)
+
+    def _add(self, text: str, *keys: str, in_menu: bool = True) -> None:
+        self.menus.add(Section.VIEW_PLANTS, text, lambda: self.chosen.append(text), *keys, in_menu=in_menu)
+
+    def find(self, text: str) -> list[list[str]]:
+        """Open the dialog, type a text, and return text and key of each command that is listed."""
+        self.window.activateWindow()
+        self.until(self.window.isActiveWindow)
+        QTest.keyClick(
+            self.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        )
+        dialog = self.the(CommandSearch)
+        self.until(dialog.isActiveWindow)
+        self.type(dialog.findChildren(SearchEdit)[0], text)
+        tree = dialog.findChildren(QTreeWidget)[0]
+        return [row for place, row in enumerate(rows_of(tree)) if not tree.isRowHidden(place, QModelIndex())]
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, context: WindowContext) -> SearchDesk:
+    return SearchDesk(qtbot, context)
+
+
+def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_no_menu(desk: SearchDesk) -> None:
+    found = desk.find("")
+    assert ["Water all", "Ctrl+W"] in found
+    assert ["Larger text", ""] in found
+    assert ["Theme: Dark", ""] in found
+    assert ["Manual", "F1"] in found
+
+
+def test_enter_runs_the_first_command_that_has_all_words(desk: SearchDesk) -> None:
+    assert desk.find("LIGHT the") == [["Theme: Light", ""]]
+    desk.press(Qt.Key.Key_Return)
+    desk.until(lambda: desk.chosen == ["light"])
+
+
+def test_down_chooses_the_next_one_and_a_click_runs_another(desk: SearchDesk) -> None:
+    assert desk.find("theme") == [["Theme: Dark", ""], ["Theme: Light", ""]]
+    desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Return)
+    desk.until(lambda: desk.chosen == ["light"])
+    desk.find("water")
+    tree = desk.the(CommandSearch).findChildren(QTreeWidget)[0]
+    place = tree.visualRect(tree.currentIndex()).center()
+    QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    desk.until(lambda: desk.chosen == ["light", "&Water all…"])
+
+
+def test_what_cannot_be_chosen_now_is_listed_and_does_nothing(desk: SearchDesk) -> None:
+    assert desk.find("prune") == [["Prune", ""]]
+    desk.press(Qt.Key.Key_Return)
+    assert desk.the(CommandSearch).isVisible()
+    assert not desk.chosen
+
+
+def test_a_key_of_a_command_that_is_in_no_menu_works(qtbot: QtBot, context: WindowContext) -> None:
+    chosen: list[str] = []
+    context.menus.add(Section.VIEW_PLANTS, "&Larger", lambda: chosen.append("larger"), "Ctrl+L", in_menu=False)
+    desk = Desk(qtbot, context.page)
+    QTest.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    assert chosen == ["larger"]
