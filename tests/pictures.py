@@ -133,7 +133,7 @@ class _Pictures:
         self._token, self._words = _fill(database, words), words
         program = desktop.Desktop(self._app, location_of(database), 0)
         size = {"width": SIZE[0], "height": SIZE[1]}
-        program.preferences.change(updates_answered=True, window=size, language=language, theme="light")
+        program.preferences.change(window=size, language=language, theme="light")
         program.preferences.change_store(str(database), sidebar=True, card=True)
         program.start()
         try:

@@ -129,12 +129,10 @@ def running(
     port: int | None = 0,
     *,
     background: bool = False,
-    answered: bool = True,
 ) -> Iterator[ProgramDesk]:
     location = location_of(database) if database is None or isinstance(database, Path) else database
     desktop = Desktop(qapp, location, port)
-    desktop.preferences.change(updates_answered=answered, seen_version=__version__)
-    desktop.preferences.are_new &= answered  # what has not been answered is asked at the second start
+    desktop.preferences.change(seen_version=__version__)
     assert desktop.start(background=background)
     with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
         yield desk
@@ -255,7 +253,7 @@ def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: ProgramDe
 def test_the_first_frame_has_the_background_of_the_finished_window(
     qtbot: QtBot, qapp: QApplication, mode: str, colors: Colors
 ) -> None:
-    settings.save(settings.Settings(theme=mode, updates_answered=True), paths.settings_file())
+    settings.save(settings.Settings(theme=mode), paths.settings_file())
     desktop = Desktop(qapp, location_of(paths.database_file()), 0)
     assert desktop.start()
     assert desktop.window is not None
@@ -272,7 +270,6 @@ def test_the_first_frame_has_the_background_of_the_finished_window(
 def started_with_keys(qtbot: QtBot, qapp: QApplication, *keys: Qt.Key) -> Iterator[ProgramDesk]:
     """A window with keys that wait for the event loop while it is filled."""
     desktop = Desktop(qapp, location_of(paths.database_file()), 0)
-    desktop.preferences.change(updates_answered=True)
     assert desktop.start()
     assert desktop.window is not None
     handle = desktop.window.windowHandle()
@@ -332,24 +329,6 @@ def test_a_newer_version_is_reported_to_a_user_who_enabled_it(
             assert desk.bar.title == "PlantDesk 99.0.0 is available"
 
 
-@pytest.mark.parametrize(("answer", "queries"), [("Yes, check once a day", 1), ("No", 0)])
-def test_the_second_start_asks_once_whether_to_look_for_new_versions(
-    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, answer: str, queries: int
-) -> None:
-    with release_server(release("v0.0.1")) as (address, came):
-        monkeypatch.setattr(updates, "LATEST", address)
-        with running(qtbot, qapp, paths.database_file(), answered=False) as desk:
-            desk.until_bar(shown=True)
-            assert desk.name.hasFocus()
-            assert came == []
-            qtbot.mouseClick(desk.button(answer), Qt.MouseButton.LeftButton)
-            desk.until_bar(shown=False)
-            assert desk.name.hasFocus()
-            qtbot.waitUntil(lambda: len(came) == queries, timeout=MILLISECONDS)
-    chosen = settings.load(paths.settings_file())
-    assert (chosen.ask_for_updates, chosen.updates_answered) == (bool(queries), True)
-
-
 def test_a_plant_of_another_process_appears(desk: ProgramDesk) -> None:
     desk.until_on()
     with closing(Store(paths.database_file())) as other:
@@ -396,7 +375,6 @@ def test_a_port_that_gets_free_is_used_by_itself(
 
 def test_the_api_is_starting_until_it_is_on(qtbot: QtBot, qapp: QApplication) -> None:
     desktop = Desktop(qapp, location_of(None), 0)
-    desktop.preferences.change(updates_answered=True)
     states: list[object] = []
 
     def record() -> None:
@@ -726,9 +704,8 @@ _DAMAGED = "The settings are back to their defaults"
 def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None:
     paths.create_folder(paths.settings_folder())
     paths.settings_file().write_text("{")
-    with running(qtbot, qapp, paths.database_file(), answered=False) as desk:
-        desk.until(lambda: {each.title for each in desk.bars} == {_DAMAGED, "Check for new versions of PlantDesk?"})
-        assert [each.title for each in desk.bars if each.isVisible()] == [_DAMAGED], "the question waits"
+    with running(qtbot, qapp, paths.database_file()) as desk:
+        desk.until(lambda: [each.title for each in desk.bars if each.isVisible()] == [_DAMAGED])
         assert "settings.damaged.json" in desk.bar.text
 
 
@@ -1030,7 +1007,6 @@ def test_the_address_of_a_plant_is_shown_by_the_first_start_and_by_later_ones(
         for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
             store.add(new_plant({"id": plant_id, "name": name}), COMMAND).result(SECONDS)
     desktop = Desktop(qapp, location_of(None), 0, WindowRequest(address="plantdesk:2"))
-    desktop.preferences.change(updates_answered=True)
     assert desktop.start()
     with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
         qtbot.waitUntil(lambda: [*desk.table.selected_ids()] == [2], timeout=MILLISECONDS)
@@ -1100,7 +1076,6 @@ def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
 def quick_alone(qtbot: QtBot, qapp: QApplication, location: StoreLocation) -> Iterator[tuple[ProgramDesk, QuickWindow]]:
     """The program with nothing but its small window, as `plantdesk quick` starts it where none runs."""
     desktop = Desktop(qapp, location, 0, WindowRequest(quick=True))
-    desktop.preferences.change(updates_answered=True)
     assert desktop.start()
     with closing_at_end(ProgramDesk(qtbot, desktop)) as desk:
         qtbot.waitUntil(lambda: quick_window() is not None, timeout=MILLISECONDS)

@@ -133,7 +133,7 @@ def starts(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) ->
 
 def change_settings(**values: object) -> None:
     now = settings.load(paths.settings_file())
-    settings.save(now.changed(updates_answered=True, seen_version=__version__, **values), paths.settings_file())
+    settings.save(now.changed(seen_version=__version__, **values), paths.settings_file())
 
 
 def search(desk: ProgramDesk) -> None:

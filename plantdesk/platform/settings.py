@@ -102,7 +102,6 @@ class Settings(_Checked):
     api_enabled: bool = _setting(default=True)
     port: int = _setting(DEFAULT_PORT, is_port)
     ask_for_updates: bool = _setting(default=False)
-    updates_answered: bool = _setting(default=False)  # whether the user has answered that question
     updates_asked_at: int = _setting(0, range(2**53 + 1).__contains__)  # seconds since 1970
     seen_version: str = _setting("")  # the last one that was started
     #: The address of the shared store that was chosen last, without a password, and whether the window opens it.

@@ -89,9 +89,7 @@ class Program:
         self._known: dict[str, dict[Area, bytes]] = {}
         settings = database.parents[1] / "settings"
         settings.mkdir(mode=0o700)
-        (settings / "settings.json").write_text(
-            json.dumps({"updates_answered": True, "seen_version": __version__, "port": self._port})
-        )
+        (settings / "settings.json").write_text(json.dumps({"seen_version": __version__, "port": self._port}))
         token = create_token(shlex.split(name), database, self._environment)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._command = shlex.split(name)  # as from a menu: options are parsed only where there are some

@@ -158,7 +158,6 @@ def open_window(plants: int) -> Iterator[tuple[Desktop, Path]]:
         with closing(sqlite3.connect(path)) as database, database:
             database.execute(_FILL, (plants,))
         desktop = Desktop(QApplication([]), location_of(path), 0)
-        desktop.preferences.change(updates_answered=True)
         desktop.start()
         yield desktop, path
         desktop.close()

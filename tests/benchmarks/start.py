@@ -117,9 +117,7 @@ def _environment(home: Path) -> dict[str, str]:
 def prepare(home: Path, plants: int) -> None:
     """Close PlantDesk once in a home with so many plants, at rest: then it has kept indexes and a first frame."""
     (home / "settings").mkdir(mode=0o700)
-    (home / "settings" / "settings.json").write_text(
-        json.dumps({"port": free_port(), "updates_answered": True, "seen_version": __version__})
-    )
+    (home / "settings" / "settings.json").write_text(json.dumps({"port": free_port(), "seen_version": __version__}))
     if plants:
         from tests.benchmarks.views import fill
 

@@ -147,7 +147,6 @@ def context(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Itera
 def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator[Workspace]:
     """The window before a store is open."""
     preferences = Preferences(tmp_path / "settings.json")
-    preferences.change(updates_answered=True)
     window = MainWindow(preferences)
     qtbot.addWidget(window)
     with qtbot.waitActive(window):

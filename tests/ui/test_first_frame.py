@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 from typing_extensions import override
 
+from plantdesk import __version__
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
@@ -41,11 +42,8 @@ if TYPE_CHECKING:
 class Frame(Desk):
     """A window whose settings were saved by another one."""
 
-    def __init__(
-        self, qtbot: QtBot, theme: Theme, bridge: Bridge, folder: Path, *, updates_answered: bool = True
-    ) -> None:
+    def __init__(self, qtbot: QtBot, theme: Theme, bridge: Bridge, folder: Path) -> None:
         preferences = Preferences(folder / "settings.json")
-        preferences.change(updates_answered=updates_answered)
         window = MainWindow(preferences)
         super().__init__(qtbot, window)
         qtbot.addWidget(window)
@@ -210,17 +208,18 @@ def test_the_card_is_withdrawn_where_the_last_plant_is_gone(
     frame.workspace.release_store()
 
 
-def test_a_question_at_the_start_moves_nothing_afterwards(
+def test_a_bar_at_the_start_moves_nothing_afterwards(
     qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, tmp_path: Path
 ) -> None:
     add("Aloe")
-    Preferences(tmp_path / "settings.json").change(seen_version="0.0.9")  # the changes of this version are news as well
-    frame = Frame(qtbot, theme, bridge, tmp_path, updates_answered=False)
+    Preferences(tmp_path / "settings.json").change(seen_version="0.0.9")
+    frame = Frame(qtbot, theme, bridge, tmp_path)
     frame.workspace.complete()
+    frame.workspace.appear()
     places = frame.places_of_bars
     frame.workspace.set_store(store)
     frame.until(lambda: frame.the(PlantTableView).model().rowCount() == 1)
-    assert "Check for new versions of PlantDesk?" in [bar.title for bar in frame.bars]
+    assert f"This is PlantDesk {__version__}" in [bar.title for bar in frame.bars]
     QCoreApplication.processEvents()
     assert frame.places_of_bars == places
     frame.workspace.release_store()

@@ -48,7 +48,7 @@ class ApiAccess(Feature):
         context.status_bar.addWidget(self._status, 1)
         self._add_commands()
         self._status.turn_on_requested.connect(server.turn_on)
-        self._status.token_requested.connect(self.open_dialog)
+        self._status.access_requested.connect(self.open_dialog)
         self._status.activity_requested.connect(self.show_activity)
         self._notice.port_requested.connect(self.port_requested)
         context.bridge.server_changed.connect(self._show_server)

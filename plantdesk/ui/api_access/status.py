@@ -19,7 +19,7 @@ from plantdesk.domain.server_state import (
     PortTakenError,
     Starting,
 )
-from plantdesk.ui.qt import fill, set_properties
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.fields import CopyButton
@@ -45,29 +45,33 @@ _MAX_DATABASE = 50
 
 
 class ApiStatus(QWidget):
-    """Shows the states that it is given; its buttons only emit signals."""
+    """Shows the states that it is given; its buttons only emit signals.
+
+    Until a program has a token, its state is all that is shown: a quiet button, behind which is the address.
+    """
 
     turn_on_requested = Signal()
-    token_requested = Signal()
+    access_requested = Signal()
     activity_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._state: ServerState = Off()
-        self._has_tokens = True
+        self._has_tokens = False
         self._is_store_reached = True
         self._last: tuple[str, int] | None = None
         self._known_word: str | None = None
         self._runs: dict[str, tuple[int, int]] = {}  # by label: plants added without a long pause, and when
         self._icon = Icon(theme)
-        self._word = PlainLabel()
+        self._word = QPushButton()
+        self._word.setProperty("variant", "quiet")
         self._address = PlainLabel()
         self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._address.setMinimumWidth(1)  # where there is no room for it, it is hidden
         self._copy_button = CopyButton(theme, self.tr("Copy the address"), name=self.tr("Copy the address of the API"))
-        self._turn_on_button = self._button(self.tr("Turn on"))
-        self._token_button = self._button(self.tr("New token…"))
+        self._turn_on_button = QPushButton()
+        self._turn_on_button.setProperty("small", "true")
         self._activity = QPushButton()
         self._activity.setProperty("variant", "quiet")
         self._activity.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -83,7 +87,7 @@ class ApiStatus(QWidget):
     @property
     def text(self) -> str:
         """What the line says of the server."""
-        return f"{self._word.text()} {self._address.text()}".rstrip()
+        return f"{self._state_text(self._state)} {self._address.text()}".rstrip()
 
     @Slot(object)
     def show_server(self, state: ServerState) -> None:
@@ -91,23 +95,22 @@ class ApiStatus(QWidget):
         self._state = state
         no_store = isinstance(state, Failed) and isinstance(state.error, NoOpenStoreError)
         on = isinstance(state, On)
-        self._word.setText(self._state_text(state))
+        self._word.setText(self._state_text(state).replace("&", "&&"))
         failed = ("circle-alert", "warning") if isinstance(state, Failed) else ("circle", "muted")
         works = ("circle-check", "ok") if self._is_store_reached else ("clock", "warning")
         icon, tone = works if on else failed
         self._icon.show_icon(icon, "text_2" if tone == "muted" else tone)
-        set_properties(self._word, tone=tone, role="strong" if on else "")
         self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
         set_tool_tip(self._word, self._address.text())
         self._copy_button.set_content(self._address.text())
-        self._copy_button.setVisible(on)
         self._turn_on_button.setVisible(isinstance(state, Off | Failed) and not no_store)
         self._turn_on_button.setText(self.tr("Turn on") if isinstance(state, Off) else self.tr("Try again"))
-        self._show_token_button()
+        self._show_address()
         if not isinstance(state, Starting):
-            if self._known_word not in {None, self._word.text()}:
-                announce(self, self._word.text())
-            self._known_word = self._word.text()
+            word = self._state_text(state)
+            if self._known_word not in {None, word}:
+                announce(self, word)
+            self._known_word = word
 
     def show_reachable(self, *, is_reachable: bool, reason: str) -> None:
         """Show whether plants of programs can be saved now, and if not, why they get 503 and retry later."""
@@ -117,9 +120,9 @@ class ApiStatus(QWidget):
             set_tool_tip(self._word, self.tr("{reason} Requests get 503.").format(reason=reason))
 
     def show_tokens(self, *, any_there: bool) -> None:
-        """Offer to make a token as long as there is none."""
+        """Show the address where programs may use it."""
         self._has_tokens = any_there
-        self._show_token_button()
+        self._show_address()
 
     def show_changes(self, changes: Changes) -> None:
         """Show which plants programs added; those of the form are seen anyway."""
@@ -141,10 +144,7 @@ class ApiStatus(QWidget):
     @Slot()
     def focus_first(self) -> None:
         """Put the focus on the first button of the line."""
-        buttons = (self._copy_button, self._turn_on_button, self._token_button, self._activity)
-        shown = next((button for button in buttons if not button.isHidden()), None)
-        if shown is not None:
-            shown.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._word.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     @Slot()
     def copy_address(self) -> None:
@@ -155,22 +155,17 @@ class ApiStatus(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_address()
+        self._show_address()
         self._show_activity()
 
     def _connect(self) -> None:
         self._tick.timeout.connect(self._show_activity)
         self._turn_on_button.clicked.connect(self.turn_on_requested)
-        self._token_button.clicked.connect(self.token_requested)
+        self._word.clicked.connect(self.access_requested)
         self._activity.clicked.connect(self.activity_requested)
 
-    def _button(self, text: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setProperty("small", "true")
-        return button
-
     def _lay_out(self) -> None:
-        state = (self._icon, self._word, self._address, self._copy_button, self._turn_on_button, self._token_button)
+        state = (self._icon, self._word, self._address, self._copy_button, self._turn_on_button)
         layout = fill(QHBoxLayout(self), *state, self._dot, (self._activity, 1), margins=0, spacing=S)
         layout.addStretch()
         self.setMinimumHeight(self._theme.metrics.control + 2)
@@ -188,16 +183,12 @@ class ApiStatus(QWidget):
             return self.tr("API off: {reason}").format(reason=error_text(state.error))
         return self.tr("API off")
 
-    def _show_token_button(self) -> None:
-        self._token_button.setVisible(isinstance(self._state, On) and not self._has_tokens)
-        self._fit_address()
-
-    def _fit_address(self) -> None:
+    def _show_address(self) -> None:
         """Show the address where there is room for all of it: it is also a tooltip, and the button copies it."""
-        parts = self._icon, self._word, self._address, self._copy_button, self._turn_on_button, self._token_button
-        shown = [each for each in parts if each is self._address or not each.isHidden()]
-        needed = sum(each.sizeHint().width() + S for each in shown)
-        self._address.setVisible(bool(self._address.text()) and self.width() >= needed)
+        is_used = isinstance(self._state, On) and self._has_tokens
+        self._copy_button.setVisible(is_used)
+        needed = sum(each.sizeHint().width() + S for each in (self._icon, self._word, self._address, self._copy_button))
+        self._address.setVisible(is_used and self.width() >= needed)
 
     @Slot()
     def _show_activity(self) -> None:

@@ -11,7 +11,6 @@ from typing_extensions import override
 
 from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
-from plantdesk.domain.selections import AddedOn
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.filters import moved_filter
@@ -57,7 +56,7 @@ _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 class Plants(Feature):
     """Accepts typing at once; the browser is built later.
 
-    `files_requested`, `token_requested`, `example_requested`, `samples_requested`: of the empty table.
+    `files_requested`, `access_requested`, `samples_requested`: of the empty table.
     `selection_changed(count)`: other rows are selected. `card_requested`: the key of the table that shows or hides the
     card. `search_changed(text)`: the table shows another search. `save_search_requested`, `sidebar_requested`: buttons
     of the search. `import_requested(text)`: more was pasted than the form adds. `plants_dragged(started)`: a drag of
@@ -67,8 +66,7 @@ class Plants(Feature):
     """
 
     files_requested = Signal()
-    token_requested = Signal()
-    example_requested = Signal()
+    access_requested = Signal()
     samples_requested = Signal()
     selection_changed = Signal(int)
     card_requested = Signal()
@@ -102,7 +100,6 @@ class Plants(Feature):
         self._pasted.requested.connect(self._add_controller.add_entries)
         self._pasted.too_many.connect(self.import_requested)
         self.status = PlantsStatus()
-        self.status.today_requested.connect(self._show_today)
         self._contents = TableContents(self)
         context.page.add_top_pane(self._form)
         context.page.add_part(Part.FORM, self._form, self._form.focus_name)
@@ -334,12 +331,10 @@ class Plants(Feature):
 
     @Slot(object)
     def _connect_welcome(self, welcome: WelcomePage) -> None:
-        welcome.typing_requested.connect(self._form.focus_name)
-        welcome.import_requested.connect(self.files_requested)
-        welcome.paste_requested.connect(self.import_requested)
-        welcome.token_requested.connect(self.token_requested)
-        welcome.example_requested.connect(self.example_requested)
+        welcome.undo_requested.connect(self.context.undo_stack.undo)
         welcome.samples_requested.connect(self.samples_requested)
+        welcome.import_requested.connect(self.files_requested)
+        welcome.access_requested.connect(self.access_requested)
 
     def _connect_scanning(self, browser: PlantBrowser) -> None:
         browser.table.scanned.connect(self._scanning.show)
@@ -435,12 +430,6 @@ class Plants(Feature):
         self._add_controller.set_tags(tags)
         self._browser.search_bar.set_counts(counts)
         self._browser.table.columns.set_sources(source_text(source) for source in counts.sources)
-        self.status.show_today(counts.today)
-
-    @Slot()
-    def _show_today(self) -> None:
-        self.filter_by(AddedOn(0, 0), add=False)
-        self.focus_table()
 
     @Slot(str, object)
     def replace_tag(self, old: str, new: str | None) -> None:

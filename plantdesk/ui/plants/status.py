@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtCore import QLocale, QObject, QTimer, Slot
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.plants.table.cells import Column, cell_text
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import quoted, shown, source_text
 from plantdesk.ui.theme.metrics import M
-from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, PlantRow
@@ -23,12 +23,7 @@ _SHOWN_MS = 2000
 
 
 class PlantsStatus(QWidget):
-    """What is selected and saved, and how many plants were added today.
-
-    `today_requested`: the user wants to see those.
-    """
-
-    today_requested = Signal()
+    """What is selected and saved."""
 
     def __init__(self, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty status; “Saved” is shown for `shown_ms` milliseconds."""
@@ -36,19 +31,9 @@ class PlantsStatus(QWidget):
         self._has_write_error = self._has_waiting_note = False
         self._selection = PlainLabel(tone="muted")
         self._saved = PlainLabel(tone="muted")
-        self._today_button = QPushButton()
-        self._today_button.setProperty("variant", "quiet")
-        set_tool_tip(self._today_button, self.tr("Show the plants that were added today"))
-        self._today_button.clicked.connect(self.today_requested)
-        self._today_button.hide()
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
         self._expiry.timeout.connect(self._saved.clear)
-        fill(QHBoxLayout(self), self._saved, self._selection, self._today_button, margins=(2, 0, 0, 0), spacing=M)
-
-    def show_today(self, count: int) -> None:
-        """Show how many plants were added today."""
-        self._today_button.setText(self.tr("{count} today").format(count=QLocale().toString(count)))
-        self._today_button.setVisible(count > 0)
+        fill(QHBoxLayout(self), self._saved, self._selection, margins=(2, 0, 0, 0), spacing=M)
 
     def show_store(self, *, is_open: bool) -> None:
         """Show whether plants are saved only while there is a store to save them in."""

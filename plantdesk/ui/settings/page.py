@@ -281,7 +281,7 @@ class SettingRows(QObject):
     def _updates(self) -> list[SettingRow]:
         box = QCheckBox(self.tr("&Check once a day; nothing is installed"))
         self._followers.append(lambda: box.setChecked(self._preferences.settings.ask_for_updates))
-        box.clicked.connect(lambda on: self._preferences.change(ask_for_updates=on, updates_answered=True))
+        box.clicked.connect(lambda on: self._preferences.change(ask_for_updates=on))
         hint = self.tr("You have {version}.").format(version=__version__)
         return [SettingRow(self._context.theme, self.tr("New versions"), box, hint=hint)]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.ui.qt import STRETCH, fill
@@ -240,6 +240,10 @@ class StatePage(QWidget):
         self._lay_out()
         theme.changed.connect(self._set_width)
 
+    def set_title(self, title: str) -> None:
+        """Show another title."""
+        self._title_label.setText(title)
+
     def set_text(self, text: str) -> None:
         """Show a text under the title."""
         self._text_label.setText(text)
@@ -252,6 +256,10 @@ class StatePage(QWidget):
         self._buttons.insertWidget(self._buttons.count() - 1, button)
         return button
 
+    def add_line(self, line: QLayout) -> None:
+        """Add a line under the buttons."""
+        fill(self._lines, line)
+
     @Slot()
     def _set_width(self) -> None:
         self._text_label.setFixedWidth(self._theme.metrics.scaled(_MAX_TEXT_WIDTH))
@@ -259,8 +267,9 @@ class StatePage(QWidget):
     def _lay_out(self) -> None:
         # Not an alignment: with one, a label that wraps gets too little height.
         text = fill(QHBoxLayout(), STRETCH, self._text_label, STRETCH)
+        self._lines = QVBoxLayout()
         layout = QVBoxLayout(self)
         layout.addStretch(2)
         icon = self._icon, Qt.AlignmentFlag.AlignHCenter
-        fill(layout, icon, S, self._title_label, text, M, self._buttons, margins=L, spacing=S)
+        fill(layout, icon, S, self._title_label, text, M, self._buttons, self._lines, margins=L, spacing=S)
         layout.addStretch(3)

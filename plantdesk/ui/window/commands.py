@@ -141,7 +141,8 @@ class HelpCommands(Feature):
     def _show_about(self) -> None:
         from plantdesk.ui.window.help_dialogs import AboutDialog
 
-        AboutDialog(self.context.theme, self.context.page).open()
+        checks = self.context.preferences.settings.ask_for_updates
+        AboutDialog(self.context.theme, checks_for_updates=checks, parent=self.context.page).open()
 
 
 _UNDO, _REDO = "undo", "redo"

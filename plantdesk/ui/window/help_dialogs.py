@@ -43,8 +43,10 @@ _WIDTH = 520
 class AboutDialog(Dialog):
     """Nothing in it is private: no path, no name of a plant or token."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, *, checks_for_updates: bool, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("About PlantDesk"), parent)
+        checked = self.tr("PlantDesk checks once a day for new versions (Settings > New versions).")
+        unchecked = self.tr("PlantDesk does not check for new versions; Settings > New versions lets it.")
         diagnosis = diagnosis_of(theme)
         copy = CopyButton(theme, self.tr("Copy &diagnosis"))
         copy.set_content(diagnosis)
@@ -54,6 +56,8 @@ class AboutDialog(Dialog):
         fill(
             QVBoxLayout(self),
             self._header(theme),
+            S,
+            PlainLabel(checked if checks_for_updates else unchecked, tone="muted", wrapped=True),
             S,
             PlainLabel(self.tr("Licences"), role="caption", buddy=licences),
             licences,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QTime, QTimer, QUrl, Signal, Slot
@@ -251,27 +251,15 @@ _HOUR = 60 * 60 * 1000
 
 
 class UpdateNotice(Feature):
-    """Checks, if the settings say so, once a day at most.
-
-    The question whether to check is shown from the second start on, until it is answered, there or in the settings.
-    """
+    """Checks for a new version, if the settings say so, once a day at most."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._preferences = context.preferences
         self._address: str | None = None
-        self._is_asking = False
-        self._preferences.changed.connect(self._on_changed)
+        self._preferences.changed.connect(self._check_if_due)
         self._clock = QTimer(self, interval=_HOUR)
         self._clock.timeout.connect(self._check_if_due)
-
-    @override
-    def complete(self) -> None:
-        """Ask before there are rows, which the question would push down."""
-        settings = self._preferences.settings
-        is_answered = settings.updates_answered or settings.ask_for_updates
-        if not is_answered and not self._preferences.are_new:
-            self._show_question()
 
     @override
     def set_store(self, opened: OpenStore) -> None:
@@ -284,27 +272,6 @@ class UpdateNotice(Feature):
             self._clock.start()
             self._check_if_due()
 
-    def _answer(self, on: bool) -> None:
-        self._preferences.change(ask_for_updates=on, updates_answered=True)
-
-    @Slot()
-    def _on_changed(self) -> None:
-        if self._is_asking and self._preferences.settings.updates_answered:
-            self._is_asking = False
-            self._bar.hide()
-        self._check_if_due()
-
-    def _show_question(self) -> None:
-        self._is_asking = True
-        self._bar.show_state(
-            BarKind.INFO,
-            self.tr("Check for new versions of PlantDesk?"),
-            self.tr("It asks GitHub, and installs nothing by itself. The settings change the answer."),
-            (self.tr("Yes, check once a day"), partial(self._answer, True)),
-            (self.tr("No"), partial(self._answer, False)),
-            persistent=True,
-        )
-
     @Slot()
     def _check_if_due(self) -> None:
         settings, now, address = self._preferences.settings, time.time(), self._address
@@ -313,14 +280,10 @@ class UpdateNotice(Feature):
         self._preferences.change(updates_asked_at=int(now))
         self.context.bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
 
-    @cached_property
-    def _bar(self) -> InfoBar:
-        return self.context.page.add_bar()
-
     def _on_answer(self, release: Release | None) -> None:
         if release is None:
             return
-        self._bar.show_state(
+        self.context.page.add_bar().show_state(
             BarKind.INFO,
             self.tr("PlantDesk {version} is available").format(version=release.version),
             self.tr("You have {version}. Nothing is installed by itself.").format(version=__version__),

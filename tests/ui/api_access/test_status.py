@@ -25,6 +25,7 @@ GREENHOUSE = Source(3, SourceKind.TOKEN, "greenhouse", 1)
 @pytest.fixture
 def line(qtbot: QtBot, theme: Theme) -> ApiStatus:
     line = ApiStatus(theme)
+    line.show_tokens(any_there=True)
     qtbot.addWidget(line)
     line.resize(1180, 46)
     line.show()
@@ -54,7 +55,6 @@ def button(line: ApiStatus, name: str) -> QAbstractButton:
 def test_the_state_of_the_server_is_shown(line: ApiStatus, state: ServerState, expected: str) -> None:
     line.show_server(state)
     assert line.text.startswith(expected)
-    assert expected in shown(line)
     assert button(line, "Copy the address of the API").isVisible() == isinstance(state, On)
 
 
@@ -82,19 +82,19 @@ def test_what_is_off_can_be_turned_on(qtbot: QtBot, line: ApiStatus, state: Serv
         button(line, label).click()
 
 
-def test_a_token_is_offered_only_while_there_is_none(qtbot: QtBot, line: ApiStatus) -> None:
+def test_the_state_alone_is_shown_until_there_is_a_token(qtbot: QtBot, line: ApiStatus) -> None:
     line.show_tokens(any_there=False)
-    assert not button(line, "New token…").isVisible()
     line.show_server(ON)
-    with qtbot.waitSignal(line.token_requested):
-        button(line, "New token…").click()
+    assert shown(line) == ""
+    assert [each.text() for each in line.findChildren(QAbstractButton) if each.isVisible()] == ["API on"]
+    with qtbot.waitSignal(line.access_requested):
+        button(line, "API on").click()
     line.show_tokens(any_there=True)
-    assert not button(line, "New token…").isVisible()
+    assert shown(line) == "http://127.0.0.1:8721/plants"
 
 
 def activity(line: ApiStatus) -> QAbstractButton:
-    (found,) = (each for each in line.findChildren(QAbstractButton) if each.property("variant") == "quiet")
-    return found
+    return line.findChildren(QAbstractButton)[-1]
 
 
 def test_the_last_plant_of_a_program_is_shown_but_not_those_of_the_form(qtbot: QtBot, line: ApiStatus) -> None:

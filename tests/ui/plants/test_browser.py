@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
@@ -101,40 +100,27 @@ def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowse
     assert {"No plants", "No plants yet"} <= texts(browser)
     image = browser.grab().toImage()
     assert image.pixelColor(40, 120) == image.pixelColor(2, 2), "on the background of the list"
-    ways = {
-        "Start typing": browser.welcome.typing_requested,
-        "Import…": browser.welcome.import_requested,
-        "New token…": browser.welcome.token_requested,
-        "Copy example": browser.welcome.example_requested,
+    requested = {
         "Add 20 sample plants": browser.welcome.samples_requested,
+        "Import…": browser.welcome.import_requested,
+        "API access…": browser.welcome.access_requested,
     }
-    for text, signal in ways.items():
+    for text, signal in requested.items():
         with qtbot.waitSignal(signal):
             QTest.mouseClick(button(browser, text), Qt.MouseButton.LeftButton)
+    assert "Undo" not in [each.text() for each in browser.findChildren(QPushButton) if each.isVisible()]
 
 
-def test_text_of_the_clipboard_is_pasted_into_an_empty_store(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
-    clipboard = QGuiApplication.clipboard()
-    clipboard.clear()
-    open_store(qtbot, browser, store)
-    paste = button(browser, "Paste")
-    assert not paste.isEnabled()
-    clipboard.setText("Name\tTag\nFern\toffice")
-    qtbot.waitUntil(paste.isEnabled)
-    with qtbot.waitSignal(browser.welcome.paste_requested) as pasted:
-        QTest.mouseClick(paste, Qt.MouseButton.LeftButton)
-    assert pasted.args == ["Name\tTag\nFern\toffice"]
-
-
-@pytest.mark.parametrize("width", [640, 1100])
-def test_the_ways_in_fit_into_a_narrow_window(qtbot: QtBot, browser: PlantBrowser, store: Store, width: int) -> None:
+@pytest.mark.parametrize("width", [440, 1100])
+def test_the_empty_page_fits_into_a_narrow_window(
+    qtbot: QtBot, browser: PlantBrowser, store: Store, width: int
+) -> None:
+    browser.offers_samples = True
     browser.resize(width, 500)
     open_store(qtbot, browser, store)
-    cards = [button(browser, text) for text in ("Start typing", "Import…", "New token…")]
-    places = [each.mapTo(browser, QPoint()) for each in cards]
-    assert len({place.y() for place in places}) == (1 if width > 1000 else 3)
-    assert ("Monstera deliciosa" in texts(browser)) is (width > 1000)
-    assert all(place.x() + each.width() <= width for place, each in zip(places, cards, strict=True))
+    for text in ("Add 20 sample plants", "Import…", "API access…"):
+        place = button(browser, text).mapTo(browser, QPoint())
+        assert 0 <= place.x() <= width - button(browser, text).width()
 
 
 def test_the_first_plant_ends_the_empty_state(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> None:

@@ -30,11 +30,7 @@ class Shown:
 
     def switch(self) -> None:
         """Change the setting as the settings page does."""
-        self.preferences.change(ask_for_updates=not self.preferences.settings.ask_for_updates, updates_answered=True)
-
-    def asks(self) -> bool:
-        """Whether the question is shown."""
-        return self._shows("Check for new versions of PlantDesk?")
+        self.preferences.change(ask_for_updates=not self.preferences.settings.ask_for_updates)
 
     def offers(self) -> bool:
         """Whether the new version is shown."""
@@ -58,28 +54,6 @@ def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -
         qtbot.waitUntil(shown.offers)
     assert len(came) == 1
     assert shown.preferences.settings.ask_for_updates
-
-
-def test_the_first_start_of_all_is_not_interrupted(shown: Shown) -> None:
-    shown.preferences.are_new = True
-    shown.notice.complete()
-    assert not shown.asks()
-
-
-def test_changing_the_setting_answers_the_question(shown: Shown, qtbot: QtBot) -> None:
-    with release_server(release("v0.0.1")) as (address, came):
-        shown.notice.complete()
-        shown.notice.begin(address)
-        assert shown.asks()
-        shown.switch()
-        assert not shown.asks()
-        qtbot.waitUntil(lambda: len(came) == 1)
-
-
-def test_an_answered_question_is_not_asked_again(shown: Shown) -> None:
-    shown.preferences.change(updates_answered=True)
-    shown.notice.complete()
-    assert not shown.asks()
 
 
 def test_its_button_opens_the_page_and_nothing_else_happens(
