@@ -3,12 +3,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QTreeWidget
 
 from plantdesk.ui.menus import Section
 from plantdesk.ui.widgets.fields import SearchEdit
+from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.window.command_search import CommandSearch
 from plantdesk.ui.window.commands import HelpCommands
 from tests.support.desk import Desk, rows_of
@@ -47,8 +47,8 @@ class SearchDesk(Desk):
         dialog = self.the(CommandSearch)
         self.until(dialog.isActiveWindow)
         self.type(dialog.findChildren(SearchEdit)[0], text)
-        tree = dialog.findChildren(QTreeWidget)[0]
-        return [row for place, row in enumerate(rows_of(tree)) if not tree.isRowHidden(place, QModelIndex())]
+        table = dialog.findChildren(PlainTable)[0]
+        return rows_of(table)
 
 
 @pytest.fixture
@@ -75,9 +75,9 @@ def test_down_chooses_the_next_one_and_a_click_runs_another(desk: SearchDesk) ->
     desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Return)
     desk.until(lambda: desk.chosen == ["light"])
     desk.find("water")
-    tree = desk.the(CommandSearch).findChildren(QTreeWidget)[0]
-    place = tree.visualRect(tree.currentIndex()).center()
-    QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    table = desk.the(CommandSearch).findChildren(PlainTable)[0]
+    place = table.visualRect(table.currentIndex()).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     desk.until(lambda: desk.chosen == ["light", "&Water all…"])
 
 
