@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer, Signal, Slot
 from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.card.feature import Card
+from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.feature import History
 from plantdesk.ui.known_names.feature import NameLists
@@ -19,13 +20,11 @@ from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
-from plantdesk.ui.replacing.feature import Replacing
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
-from plantdesk.ui.tidying.feature import Tidying
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.samples import Samples
 from plantdesk.ui.undo_stack import UndoStack
@@ -183,7 +182,7 @@ class Workspace(Page):
             transfer,
             samples,
             labels,
-            self._make_replacing(card),
+            self._make_clean_up(card),
             api,
             stores,
             shared,
@@ -191,18 +190,17 @@ class Workspace(Page):
             edit,
             self._make_settings(api, server),
             history,
-            Tidying(context),
             NameLists(context),
             WindowCommands(context, self._window),
             AppearanceCommands(context),
             self._help,
         ]
 
-    def _make_replacing(self, card: Card) -> Replacing:
-        replacing = Replacing(self._context, self._plants)
-        replacing.plants_requested.connect(self._plants.show_plants)
-        card.replace_requested.connect(replacing.open_dialog)
-        return replacing
+    def _make_clean_up(self, card: Card) -> CleanUp:
+        clean_up = CleanUp(self._context, self._plants)
+        clean_up.plants_requested.connect(self._plants.show_plants)
+        card.replace_requested.connect(clean_up.open_dialog)
+        return clean_up
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
         settings = SettingsPage(self._context, server, self._plants)

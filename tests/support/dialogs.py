@@ -16,21 +16,20 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.cleanup.dialog import CleanUpDialog
+from plantdesk.ui.cleanup.duplicate_list import DuplicateList
+from plantdesk.ui.cleanup.tags import TagGroup
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.known_names.dialog import NamesDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.replacing.dialog import ReplaceDialog
 from plantdesk.ui.settings.dialog import SettingsDialog
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.updating import StoreUpdate, UpdateDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.tag_dialog import TagDialog
-from plantdesk.ui.tidying.duplicate_list import DuplicateList
-from plantdesk.ui.tidying.duplicates_dialog import DuplicatesDialog
-from plantdesk.ui.tidying.tags_dialog import TagGroup, TagsDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
@@ -220,12 +219,11 @@ class Dialogs:
         return self._visible(TagDialog)
 
     def _replace(self) -> QDialog:
-        dialog = self._shown("Find and replace…", ReplaceDialog)
+        dialog = self._shown("Find and replace…", CleanUpDialog)
         inside = Desk(self.desk.qtbot, dialog)
         inside.field("Find").setText("Salvia")
         inside.field("Replace with").setText("Sage")
-        button = inside.the(QPushButton)
-        self.desk.until(lambda: english(button.text()) == "Replace in 4 plants")
+        self.desk.until(lambda: "Replace in 4 plants" in map(english, inside.buttons()))
         return dialog
 
     def _replace_tidy(self) -> QDialog:
@@ -235,13 +233,13 @@ class Dialogs:
         return dialog
 
     def _duplicates(self) -> QDialog:
-        dialog = self._shown("Find duplicates…", DuplicatesDialog)
+        dialog = self._shown("Find duplicates…", CleanUpDialog)
         self.desk.until(lambda: Desk(self.desk.qtbot, dialog).the(DuplicateList).isVisible())
         return dialog
 
     def _tidy_tags(self) -> QDialog:
         self._store.apply([SetTag(Selection(ids=[3]), "Kitchen")], FORM).result()
-        dialog = self._shown("Tidy up tags…", TagsDialog)
+        dialog = self._shown("Tidy up tags…", CleanUpDialog)
         self.desk.until(lambda: bool(dialog.findChildren(TagGroup)))
         return dialog
 

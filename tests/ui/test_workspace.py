@@ -84,8 +84,7 @@ MENUS = {
         *("&Theme", "-"),
     ],
     "&Tools": [
-        "&Find duplicates…",
-        "Tidy up &tags…",
+        "&Clean up…",
         "&Known names…",
         "-",
         "&API on",

@@ -135,13 +135,15 @@ QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; mi
 
 QCheckBox { spacing: 8px; min-height: 24px; padding-right: 4px; }
 QCheckBox:focus { outline: 2px solid $focus; outline-radius: 6px; }
-QCheckBox::indicator, QMenu::indicator {
+QCheckBox::indicator, QMenu::indicator, PlainTable::indicator {
   width: ${box}px; height: ${box}px; border: 1px solid $border; border-radius: 4px; background: $surface;
 }
 QCheckBox::indicator { margin: 2px 0; }
 QCheckBox::indicator:hover { background: $hover; }
 QCheckBox::indicator:focus { border: 2px solid $focus; width: ${box_2}px; height: ${box_2}px; }
-QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check"); }
+QCheckBox::indicator:checked, PlainTable::indicator:checked {
+  background: $accent; border-color: $accent; image: url("$check");
+}
 QCheckBox::indicator:indeterminate { background: $accent; border-color: $accent; image: url("$minus"); }
 QCheckBox::indicator:checked:focus, QCheckBox::indicator:indeterminate:focus { border-color: $text; }
 QCheckBox::indicator:disabled { border-color: $line; }
@@ -228,10 +230,16 @@ QListWidget[clear="true"]:focus { border-color: $focus; }
 QTextBrowser { border: 1px solid $border; padding: 1px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QTextBrowser:focus { border: 2px solid $focus; padding: 0; }
-QListView[pane="changes"] { border: none; padding: 0; }
 QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
 QListView[pane="strip"] { background: $window; border: none; padding: 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
+QTabBar { background: transparent; border: none; outline: 0; }
+QTabBar::tab {
+  background: transparent; color: $text_2; border: none; border-bottom: 2px solid $line; padding: 6px 14px;
+}
+QTabBar::tab:hover { color: $text; }
+QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
+QTabBar::tab:selected:focus { border: 2px solid $focus; border-radius: 6px; padding: 4px 12px 6px 12px; }
 PlainTable { outline: 0; border: 2px solid $surface; border-radius: 6px; padding: 2px; }
 PlainTable::item { padding: 0 9px; }
 PlainTable:focus { border: 2px solid $focus; }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -70,11 +70,16 @@ class CellDelegate(QStyledItemDelegate):
         )
         cell.text = ""
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
+        cell.text = text
         painter.save()
+        self.paint_text(painter, cell, rect, index)
+        painter.restore()
+
+    def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, _index: Index) -> None:
+        """Paint the text of a cell into a rectangle."""
         painter.setFont(cell.font)
         painter.setPen(cell.palette.color(QPalette.ColorRole.Text))
-        draw_line(painter, rect, text, cell.direction, cell.displayAlignment)
-        painter.restore()
+        draw_line(painter, rect, cell.text, cell.direction, cell.displayAlignment)
 
 
 class Cell(NamedTuple):
@@ -223,7 +228,7 @@ class PlainTable(QTableView):
 
     @override
     def selectRow(self, row: int) -> None:
-        self.setCurrentIndex(self._model.index(row, 0))  # Qt's own does nothing in a mirrored table
+        self.setCurrentIndex(self.model().index(row, 0))  # Qt's own does nothing in a mirrored table
 
     @override
     def sizeHint(self) -> QSize:
@@ -232,7 +237,7 @@ class PlainTable(QTableView):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _ARROWS and self.selected_row is None and self._model.rowCount():
+        if event.key() in _ARROWS and self.selected_row is None and self.model().rowCount():
             self.selectRow(max(self.currentIndex().row(), 0))  # Qt would move from the invisible current row
         elif is_menu_key(event):
             self.menu_requested.emit(menu_position(self, self._selected_index()))
@@ -257,7 +262,7 @@ class PlainTable(QTableView):
 
     def _selected_index(self) -> QModelIndex:
         row = self.selected_row
-        return self._model.index(-1 if row is None else row, 0)
+        return self.model().index(-1 if row is None else row, 0)
 
     def _fit_columns(self) -> None:
         if self.spare is not None:
@@ -273,6 +278,6 @@ class PlainTable(QTableView):
             self.setFixedHeight(self._fitting_height())
 
     def _fitting_height(self) -> int:
-        count = self._model.rowCount()
+        count = self.model().rowCount()
         rows = min(max(count, 1), self.max_rows or count)
         return rows * self._theme.metrics.row + self.horizontalHeader().sizeHint().height() + 2 * XS

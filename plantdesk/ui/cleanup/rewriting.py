@@ -1,23 +1,23 @@
-"""Find and replace: what is looked for, where, and each place that would change."""
+"""The page that finds and replaces: what is looked for, where, and each place that would change."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QLocale, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.errors import Text
 from plantdesk.domain.rewriting import FIELDS, Rule
+from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable
+from plantdesk.ui.cleanup.page import CleanUpPage
+from plantdesk.ui.cleanup.preview import Preview, read_preview
 from plantdesk.ui.qt import STRETCH, fill, set_properties
-from plantdesk.ui.replacing.changed_texts import ChangedTexts, ChangedTextView
-from plantdesk.ui.replacing.preview import Preview, read_preview
 from plantdesk.ui.texts import error_text, quoted, shown
-from plantdesk.ui.theme.metrics import XL, XS, L, M, S
-from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog
+from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
@@ -25,15 +25,12 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QKeyEvent
-
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.selections import Selection
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
 
 #: For text of 13 px.
-_WIDTH, _HEIGHT = 760, 660
 _ACTION_WIDTH = 150
 #: Milliseconds after the last key.
 _DELAY = 150
@@ -41,22 +38,17 @@ _DELAY = 150
 _REPLACE, _TIDY = 0, 4
 
 
-class ReplaceDialog(Dialog):
-    """Stays open beside the main window.
+class RewritingPage(CleanUpPage):
+    """`edit_requested(edit, plants)`: make this edit of so many plants. `plant_requested(id)`: show this plant."""
 
-    `activated`: it gets the keys. `edit_requested(edit, plants)`: make this edit of so many plants.
-    `plant_requested(id)`: show this plant.
-    """
-
-    activated = Signal()
     edit_requested = Signal(object, int)
     plant_requested = Signal(object)
 
     def __init__(
-        self, context: WindowContext, store: PlantStore, scopes: Sequence[tuple[str, Selection]], parent: QWidget
+        self, context: WindowContext, store: PlantStore, scopes: Sequence[tuple[str, Selection]], find: str
     ) -> None:
-        """`scopes` are the sets of plants to choose from, with their texts."""
-        super().__init__(self.tr("Find and replace"), parent)
+        """`scopes` are the sets of plants to choose from, with their texts; `find` is looked for first."""
+        super().__init__(self.tr("Names and notes"))
         self._context, self._store = context, store
         self._scopes = [plants for _, plants in scopes]
         self._preview = Preview()
@@ -68,23 +60,19 @@ class ReplaceDialog(Dialog):
         self._delay = QTimer(self, singleShot=True, interval=_DELAY)
         self._make_fields([text for text, _ in scopes])
         self._texts = ChangedTexts(self)
-        self._view = ChangedTextView(self._texts, context.theme)
-        self._all = QCheckBox()
-        self._all.setAccessibleName(self.tr("Change all"))
+        self._view = ChangedTextTable(self._texts, context.theme)
+        self._all = QCheckBox(self.tr("Change &all"))
         self._all.setTristate(True)
         self._count_label = PlainLabel(role="detail")
         self._empty_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
         self._message = MessageLine(context.theme)
-        self._button = self.buttons.addButton(self.tr("Replace"), ButtonRole.AcceptRole)
-        self._button.setProperty("variant", "primary")
-        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect()
+        self._find.setText(find)
         self._show_action()
 
-    def look_for(self, text: str) -> None:
-        """Begin with a text to be found."""
-        self._find.setText(text)
+    @override
+    def start(self) -> None:
         self._find.selectAll()
         self._find.setFocus()
 
@@ -229,9 +217,8 @@ class ReplaceDialog(Dialog):
     def _show_rows(self, preview: Preview) -> None:
         self._preview = preview
         self._texts.show(preview)
-        self._lay_out_header()
         if preview.rows and not self._view.currentIndex().isValid():
-            self._view.setCurrentIndex(self._texts.index(0))
+            self._view.setCurrentIndex(self._texts.index(0, 0))
         self._show_counts()
 
     @Slot()
@@ -242,13 +229,14 @@ class ReplaceDialog(Dialog):
         self._all.setVisible(has_rows)
         self._all.setCheckState(self._texts.state)
         is_known = self._edit is not None and self._preview.is_complete
-        self._button.setEnabled(is_known and plants > 0)
         if self._action.currentIndex() == _REPLACE:
             many = Text("Replace in {count:,} plants", one="Replace in 1 plant", count=plants)
             plain = self.tr("Replace")
         else:
             many, plain = Text("Change {count:,} plants", one="Change 1 plant", count=plants), self.tr("Change")
-        self._button.setText(shown(many) if is_known and plants else plain)
+        hint = self.tr("One change. Ctrl+Z takes it back.")
+        can_apply = is_known and plants > 0
+        self.show_state(shown(many) if can_apply else plain, hint, can_apply=can_apply)
         self._count_label.setText(self._count_text(places, plants, left) if is_known and has_rows else "…")
         self._count_label.setVisible(has_rows or self._task is not None)
         is_over = is_known or self._rule is None or bool(self._message.text)
@@ -285,37 +273,25 @@ class ReplaceDialog(Dialog):
 
     # --- what is done ---
 
+    @override
     @Slot()
-    def _on_accepted(self) -> None:
-        if self._edit is None or not self._button.isEnabled():
+    def apply(self) -> None:
+        if self._edit is None or not self.can_apply:
             return
         edit, only = self._edit, self._texts.only
         plants = edit.plants if only is None else edit.plants._replace(ids=only)
         _, count, _ = self._texts.counts
         self.edit_requested.emit(edit._replace(plants=plants, leave=frozenset(self._texts.left)), count)
-        self.accept()
+        self.applied.emit()
 
     @Slot()
     def _on_all_clicked(self) -> None:
         self._texts.tick_all(ticked=self._texts.state is not Qt.CheckState.Checked)
 
     @override
-    def event(self, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.WindowActivate:
-            self.activated.emit()
-        return super().event(event)
-
-    @override
-    def done(self, result: int) -> None:
+    def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
-        super().done(result)
-
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in ENTER_KEYS and self._view.hasFocus():
-            return  # a row has no command that could be meant
-        super().keyPressEvent(event)
 
     # --- the layout ---
 
@@ -330,14 +306,13 @@ class ReplaceDialog(Dialog):
         fields = fill(QHBoxLayout(), action_part, *parts, spacing=S + 2)
         where = fill(QHBoxLayout(), self._scope, S, *self._checks[:2], STRETCH, spacing=M)
         how = fill(QHBoxLayout(), *self._checks[2:], STRETCH, spacing=M)
-        caption = PlainLabel(self.tr("What will change"), role="caption", buddy=self._view)
-        captions = fill(QHBoxLayout(), caption, STRETCH, self._count_label)
-        hint = PlainLabel(self.tr("One change. Ctrl+Z takes it back."), role="detail", wrapped=True)
-        bottom = fill(QHBoxLayout(), (hint, 1), self.buttons, spacing=S)
-        self.break_rows(fields, where, how, bottom)
+        captions = fill(QHBoxLayout(), self._all, STRETCH, self._count_label)
+        self.rows = [fields, where, how]
+        self._pages = QStackedLayout()
+        for page in (self._view.framed(), self._empty_label):
+            self._pages.addWidget(page)
         top = fill(QVBoxLayout(), fields, self._message, where, how, spacing=XS)
-        fill(QVBoxLayout(self), top, captions, (self._list(), 1), bottom, margins=(XL, L, XL, M), spacing=S)
-        self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))
+        fill(QVBoxLayout(self), top, captions, (self._pages, 1), margins=0, spacing=S)
 
     def _labelled(self, text: str, field: QWidget) -> tuple[QWidget, PlainLabel]:
         part = QWidget()
@@ -345,32 +320,6 @@ class ReplaceDialog(Dialog):
         fill(QVBoxLayout(part), label, field, margins=0, spacing=XS)
         field.setAccessibleName(text)
         return part, label
-
-    def _list(self) -> QWidget:
-        card = QFrame()
-        card.setProperty("card", "true")
-        headings = (self.tr("ID"), self.tr("In"), self.tr("Change", "a heading"))
-        self._headings = [PlainLabel(text, role="caption") for text in headings]
-        self._header = QWidget()
-        self._header.setFixedHeight(self._context.theme.metrics.header)
-        for each in (self._all, *self._headings):
-            each.setParent(self._header)
-        body = QWidget()
-        fill(QVBoxLayout(body), self._header, (self._view, 1), margins=0, spacing=0)
-        self._pages = QStackedLayout()
-        for page in (body, self._empty_label):
-            self._pages.addWidget(page)
-        fill(QVBoxLayout(card), (self._pages, 1), margins=XS)
-        return card
-
-    def _lay_out_header(self) -> None:
-        check, *starts = *self._view.starts(), self._view.text_start
-        for widget, start in zip((self._all, *self._headings), (check, *starts), strict=True):
-            widget.adjustSize()
-            top = (self._header.height() - widget.height()) // 2
-            end = self._header.width() - start - widget.width()
-            widget.move(end if self.isRightToLeft() else start, top)
-            widget.show()
 
     def _connect(self) -> None:
         self._delay.timeout.connect(self._read)
@@ -382,8 +331,7 @@ class ReplaceDialog(Dialog):
         for check in self._checks:
             check.toggled.connect(self._on_other_texts)
         for field in (self._find, self._new):
-            field.returnPressed.connect(self._on_accepted)
+            field.returnPressed.connect(self.apply)
         self._all.clicked.connect(self._on_all_clicked)
         self._texts.marks_changed.connect(self._show_counts)
         self._view.plant_requested.connect(self.plant_requested)
-        self._button.clicked.connect(self._on_accepted)

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox
+from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from plantdesk.domain.edits import DeleteAll, Insert
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.ui.cleanup.dialog import CleanUpDialog
+from plantdesk.ui.cleanup.feature import CleanUp
+from plantdesk.ui.cleanup.tags import TagGroup
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.qt import fitted
-from plantdesk.ui.tidying.feature import Tidying
-from plantdesk.ui.tidying.tags_dialog import TagGroup, TagsDialog
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.painting import TagPill
-from tests.support.desk import Desk
+from tests.support.desk import Desk, Table
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -41,13 +42,13 @@ class TagsDesk(Desk):
         plants = [{"id": number, "name": "Fern", "tag": tag} for number, tag in enumerate(tags)]
         store.apply([Insert(new_plant(plant)) for plant in plants], FORM).result()
         context.undo_stack.set_store(store)
-        self.feature = Tidying(context)
+        self.feature = CleanUp(context, Table())
         self.feature.set_store(OpenStore(store, queries))
 
     def open(self) -> None:
-        self.choose("Tools", "Tidy up tags…")
+        self.action("Tidy up tags…").trigger()
         # Qt shows what is added to a visible window in the next turn of its loop; until then, Tab passes over it.
-        self.until(lambda: any(each.isVisible() for each in self.the(TagsDialog).findChildren(TagGroup)))
+        self.until(lambda: any(each.isVisible() for each in self.the(CleanUpDialog).findChildren(TagGroup)))
 
     def tags(self) -> dict[str, int]:
         with closing(self.store.reader()) as reader:
@@ -88,8 +89,8 @@ def test_branches_are_merged_level_by_level(desk: TagsDesk) -> None:
 
 def test_the_focus_goes_through_the_groups(desk: TagsDesk) -> None:
     desk.open()
-    desk.the(TagsDialog).activateWindow()
-    desk.until(desk.the(TagsDialog).isActiveWindow)
+    desk.the(CleanUpDialog).activateWindow()
+    desk.until(desk.the(CleanUpDialog).isActiveWindow)
     desk.button("case and accents").setFocus()
     for _ in range(4):
         desk.press(Qt.Key.Key_Tab)
@@ -98,7 +99,7 @@ def test_the_focus_goes_through_the_groups(desk: TagsDesk) -> None:
 
 def test_another_tag_is_kept(desk: TagsDesk) -> None:
     desk.open()
-    boxes = [each for each in desk.the(TagsDialog).findChildren(QComboBox) if each.findData("Kitchen") >= 0]
+    boxes = [each for each in desk.the(CleanUpDialog).findChildren(QComboBox) if each.findData("Kitchen") >= 0]
     boxes[0].setCurrentIndex(boxes[0].findData("Kitchen"))
     assert "takes 6 plants" in desk.texts()
     desk.button("Merge 3 tags").click()
@@ -126,12 +127,12 @@ def test_what_is_alike_is_chosen_above(desk: TagsDesk) -> None:
 def test_tags_can_be_read_with_large_text_on_a_small_screen(desk: TagsDesk) -> None:
     desk.context.theme.set_text_scale(1.61)
     desk.open()
-    dialog, area = desk.the(TagsDialog), desk.the(TagsDialog).findChild(ScrollArea)
+    dialog, area = desk.the(CleanUpDialog), desk.the(CleanUpDialog).findChild(ScrollArea)
     assert dialog.width() <= fitted(dialog, QSize(800, 600)).width()
     assert isinstance(area, ScrollArea)
     content = area.widget()
     assert content is not None
     assert content.width() <= area.viewport().width()
-    for part in dialog.findChildren(TagPill) + dialog.findChildren(QCheckBox):
+    for part in filter(QWidget.isVisible, dialog.findChildren(TagPill) + dialog.findChildren(QCheckBox)):
         assert part.width() >= part.sizeHint().width(), part.accessibleName()
     desk.context.theme.set_text_scale(1)

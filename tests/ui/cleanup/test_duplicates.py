@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QComboBox
 
 from plantdesk.domain.edits import Insert, edited
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
+from plantdesk.ui.cleanup.dialog import CleanUpDialog
+from plantdesk.ui.cleanup.duplicate_list import DuplicateList, DuplicateModel
+from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.feature import OpenStore
-from plantdesk.ui.tidying.duplicate_list import DuplicateList, DuplicateModel
-from plantdesk.ui.tidying.duplicates_dialog import DuplicatesDialog
-from plantdesk.ui.tidying.feature import Tidying
 from tests.support.adding import plant
-from tests.support.desk import Desk
+from tests.support.desk import Desk, Table
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -47,17 +47,17 @@ class TidyingDesk(Desk):
         self.context, self.store = context, store
         store.apply([Insert(plant(*values[:3]), values[3]) for values in PLANTS], FORM).result()
         context.undo_stack.set_store(store)
-        self.feature = Tidying(context)
+        self.feature = CleanUp(context, Table())
         self.feature.set_store(OpenStore(store, queries))
 
     def find(self) -> None:
-        self.choose("Tools", "Find duplicates…")
+        self.choose("Tools", "Clean up…")
         self.until(lambda: self.view.isVisible() and self.view.model().rowCount() > 0)
         self.view.setFocus()
 
     @property
-    def dialog(self) -> DuplicatesDialog:
-        return self.the(DuplicatesDialog)
+    def dialog(self) -> CleanUpDialog:
+        return self.the(CleanUpDialog)
 
     @property
     def view(self) -> DuplicateList:
@@ -181,7 +181,7 @@ def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDesk) -> None
 def test_without_duplicates_there_is_nothing_to_merge(desk: TidyingDesk) -> None:
     desk.find()
     desk.merge()
-    desk.choose("Tools", "Find duplicates…")
+    desk.choose("Tools", "Clean up…")
     desk.until(lambda: "No two plants are alike." in desk.texts())
     assert not desk.button("Merge").isEnabled()
 

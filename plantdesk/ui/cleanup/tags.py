@@ -1,23 +1,23 @@
-"""Finds tags that look like others, and asks which of them are to be merged."""
+"""The page that finds tags that look like others, and merges them."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
 from plantdesk.domain.tags import renamed, tops
+from plantdesk.ui.cleanup.page import CleanUpPage
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import shown, tag_text
-from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
-from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.painting import TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.theme.theme import Theme
 
-#: For text of 13 px.
-_SIZE = QSize(760, 620)
-#: Of the summary, beside the buttons.
-_FOOT_WIDTH = 280
-#: A longer tag is elided where there is too little room.
+#: For text of 13 px; a longer tag is elided where there is too little room.
 _PILL_WIDTH = 220
 #: Groups that are shown at once: each has its own widgets.
 _MAX_GROUPS = 100
@@ -117,14 +113,13 @@ class TagGroup(QFrame):
         self.changed.emit()
 
 
-class TagsDialog(Dialog):
-    """`merge_requested(edits)`: these tags are to be merged. `focus_moving`: Tab was pressed."""
+class TagsPage(CleanUpPage):
+    """`merge_requested(edits)`: these tags are to be merged."""
 
     merge_requested = Signal(object)
-    focus_moving = Signal()
 
-    def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
-        super().__init__(self.tr("Tidy up tags"), parent)
+    def __init__(self, context: WindowContext, opened: OpenStore) -> None:
+        super().__init__(self.tr("Tags"))
         self._context, self._opened = context, opened
         self._groups: list[TagGroup] = []
         self._tags: dict[str, int] = {}
@@ -132,35 +127,21 @@ class TagsDialog(Dialog):
         self._boxes = [QCheckBox(text) for text in texts]
         for box in self._boxes:
             box.setChecked(True)
-            box.toggled.connect(self._search)
+            box.toggled.connect(self.start)
         self._count_label = PlainLabel(tone="muted")
         self._found = QWidget()  # what was found, in a widget that the scroll area keeps
         content = QWidget()
         self._content = fill(QVBoxLayout(content), self._found, margins=0)
         self._scroll = ScrollArea(content, horizontal=False)
-        self._foot_label = PlainLabel(tone="muted", wrapped=True)
-        self._foot_label.setMinimumWidth(context.theme.metrics.scaled(_FOOT_WIDTH))
-        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
-        self._merge_button: QPushButton = self.buttons.addButton("", ButtonRole.AcceptRole)
-        self._merge_button.setProperty("variant", "primary")
-        self._merge_button.clicked.connect(self._on_merge)
         boxes = fill(QHBoxLayout(), PlainLabel(self.tr("Alike in")), *self._boxes, STRETCH, spacing=M)
         fields = fill(QHBoxLayout(), (boxes, 1), self._count_label, spacing=M)
-        foot = fill(QHBoxLayout(), (self._foot_label, 1), self.buttons, spacing=M)
-        self.break_rows(fields, boxes, foot)
-        fill(QVBoxLayout(self), fields, (self._scroll, 1), foot, margins=(EDGE, L, EDGE, L), spacing=M)
-        self.resize_to_fit(_SIZE * context.theme.metrics.scale)
-        TabOrder(self, self.focus_moving, self)
+        self.rows = [fields, boxes]
+        fill(QVBoxLayout(self), fields, (self._scroll, 1), margins=0, spacing=M)
         self._show_counts()
-        self._search()
 
     @override
-    def focusNextPrevChild(self, following: bool) -> bool:
-        self.focus_moving.emit()
-        return super().focusNextPrevChild(following)
-
     @Slot()
-    def _search(self) -> None:
+    def start(self) -> None:
         likeness = Likeness(*(box.isChecked() for box in self._boxes))
         self._opened.queries.ask(self, partial(_find, likeness=likeness), self._on_found)
 
@@ -188,14 +169,15 @@ class TagsDialog(Dialog):
     def _show_counts(self) -> None:
         tags = [tag for edit in self._edits() for tag in edit.tags]
         merge = Text("Merge {count:,} tags", one="Merge 1 tag", count=len(tags))
-        self._merge_button.setText(shown(merge) if tags else self.tr("Merge"))
-        self._merge_button.setEnabled(bool(tags))
         plants = Text(
             "{count:,} plants get another tag. One change; Ctrl+Z takes it back.",
             one="1 plant gets another tag. One change; Ctrl+Z takes it back.",
             count=sum(map(self._tags.__getitem__, tags)),
         )
-        self._foot_label.setText(shown(plants) if tags else "")
+        if tags:
+            self.show_state(shown(merge), shown(plants), can_apply=True)
+        else:
+            self.show_state(self.tr("Merge"), "", can_apply=False)
 
     def _edits(self) -> list[MergeTags]:
         """Return what becomes of the tags of plants: a merge for each that they become."""
@@ -206,10 +188,10 @@ class TagsDialog(Dialog):
                 merged.setdefault(new, []).append(tag)
         return [MergeTags(tuple(tags), new) for new, tags in merged.items()]
 
-    @Slot()
-    def _on_merge(self) -> None:
+    @override
+    def apply(self) -> None:
         self.merge_requested.emit(self._edits())
-        self.accept()
+        self.applied.emit()
 
 
 def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[dict[str, int], list[dict[str, int]]]:

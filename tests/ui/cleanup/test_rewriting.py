@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit
 
 from plantdesk.domain.edits import edited
 from plantdesk.domain.records import COMMAND
+from plantdesk.ui.cleanup.changed_texts import ChangedTextTable
+from plantdesk.ui.cleanup.dialog import CleanUpDialog
+from plantdesk.ui.cleanup.feature import CleanUp
+from plantdesk.ui.cleanup.preview import MAX_LISTED
 from plantdesk.ui.feature import OpenStore
-from plantdesk.ui.replacing.changed_texts import ChangedTextView
-from plantdesk.ui.replacing.dialog import ReplaceDialog
-from plantdesk.ui.replacing.feature import Replacing
-from plantdesk.ui.replacing.preview import MAX_LISTED
 from plantdesk.ui.widgets.fields import ComboBox
 from tests.support.desk import Desk, Table
 from tests.support.waiting import MILLISECONDS
@@ -37,7 +37,7 @@ class Replaced:
     def __init__(self, qtbot: QtBot, context: WindowContext, opened: OpenStore) -> None:
         self.store, self.theme = opened.store, context.theme
         self.table = Table()
-        self.feature = Replacing(context, self.table)
+        self.feature = CleanUp(context, self.table)
         self.feature.set_store(opened)
         context.undo_stack.set_store(opened.store)
         self.window = Desk(qtbot, context.page)
@@ -50,16 +50,16 @@ class Replaced:
         self.qtbot.waitUntil(self.dialog.isActiveWindow)
 
     @property
-    def dialog(self) -> ReplaceDialog:
-        return self.window.the(ReplaceDialog)
+    def dialog(self) -> CleanUpDialog:
+        return self.window.the(CleanUpDialog)
 
     @property
     def desk(self) -> Desk:
         return Desk(self.qtbot, self.dialog)
 
     @property
-    def view(self) -> ChangedTextView:
-        return self.desk.the(ChangedTextView)
+    def view(self) -> ChangedTextTable:
+        return self.desk.the(ChangedTextTable)
 
     def rows(self) -> list[str]:
         """Return the rows as a screen reader speaks them."""
@@ -297,7 +297,7 @@ def test_rows_are_check_boxes_for_screen_readers_and_f2_shows_the_plant(replaced
     replaced.view.setFocus()
     interface = QAccessible.queryAccessibleInterface(replaced.view)
     assert interface.text(QAccessible.Text.Name) == "What will change"
-    row = interface.child(0)
+    row = interface.child(5)  # behind the headings
     assert row.text(QAccessible.Text.Name) == "1, Name: Salvia nemerosa becomes  nemerosa"
     assert row.state().checkable
     assert row.state().checked

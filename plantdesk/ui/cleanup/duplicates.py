@@ -1,20 +1,21 @@
-"""Finds plants that are alike, and asks which of them are to be merged."""
+"""The page that finds plants that are alike, and merges them."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout
+from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended
 from plantdesk.domain.errors import Text
+from plantdesk.ui.cleanup.duplicate_list import DuplicateList, DuplicateModel
+from plantdesk.ui.cleanup.page import CleanUpPage
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, shown
-from plantdesk.ui.theme.metrics import EDGE, L, M, S
-from plantdesk.ui.tidying.duplicate_list import DuplicateList, DuplicateModel
-from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
+from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
@@ -22,17 +23,14 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
 
-#: For text of 13 px.
-_SIZE = QSize(940, 640)
 
-
-class DuplicatesDialog(Dialog):
-    """Searches in the background, for as long as it is open. `merge_requested(edit, plants)`: these are to go."""
+class DuplicatesPage(CleanUpPage):
+    """Searches in the background. `merge_requested(edit, plants)`: these are to go."""
 
     merge_requested = Signal(object, int)
 
-    def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
-        super().__init__(self.tr("Find duplicates"), parent)
+    def __init__(self, context: WindowContext, opened: OpenStore) -> None:
+        super().__init__(self.tr("Duplicates"))
         self._context, self._opened = context, opened
         self._task: Task | None = None
         self._model = DuplicateModel(opened.queries, self)
@@ -51,40 +49,33 @@ class DuplicatesDialog(Dialog):
         self._all_button = QPushButton()
         self._all_button.setProperty("variant", "link")
         self._empty_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
-        self._foot_label = PlainLabel(tone="muted", wrapped=True)
-        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
-        self._merge_button = self.buttons.addButton("", ButtonRole.AcceptRole)
-        self._merge_button.setProperty("variant", "primary")
         self._lay_out()
         self._connect()
-        self.resize_to_fit(_SIZE * context.theme.metrics.scale)
-        self._search()
+        self._show_counts()
 
     def _lay_out(self) -> None:
         alike, keep = (PlainLabel(box.accessibleName(), buddy=box) for box in (self._alike_box, self._keep_box))
         first = fill(QHBoxLayout(), alike, self._alike_box, STRETCH, spacing=M)
         second = fill(QHBoxLayout(), keep, self._keep_box, STRETCH, spacing=M)
         fields = fill(QHBoxLayout(), first, (second, 1), spacing=L + M)
+        self.rows = [fields]
         counts = fill(QHBoxLayout(), self._count_label, STRETCH, self._all_button, spacing=M)
         self._pages = QStackedLayout()
         for page in (self._empty_label, self._list):
             self._pages.addWidget(page)
-        foot = fill(QHBoxLayout(), (self._foot_label, 1), self.buttons, spacing=M)
-        self.break_rows(fields, foot)
-        fill(QVBoxLayout(self), fields, counts, (self._pages, 1), foot, margins=(EDGE, L, EDGE, L), spacing=S)
+        fill(QVBoxLayout(self), fields, counts, (self._pages, 1), margins=0, spacing=S)
 
     def _connect(self) -> None:
-        self._alike_box.currentIndexChanged.connect(self._search)
+        self._alike_box.currentIndexChanged.connect(self.start)
         self._keep_box.currentIndexChanged.connect(self._on_keep_changed)
         self._all_button.clicked.connect(self._on_all_clicked)
-        self._merge_button.clicked.connect(self._on_merge)
         self._model.changed.connect(self._show_counts)
-        self.finished.connect(self._cancel)
 
+    @override
     @Slot()
-    def _search(self) -> None:
+    def start(self) -> None:
         """Search on a thread of its own: a million plants take seconds, and the list must not wait."""
-        self._cancel()
+        self.cancel()
         by_tag = bool(self._alike_box.currentData())
         self._show_text(self.tr("Looking for plants that are alike…"))
         store = self._opened.store
@@ -115,8 +106,8 @@ class DuplicatesDialog(Dialog):
         self._empty_label.setText(text)
         self._pages.setCurrentWidget(self._empty_label)
 
-    @Slot()
-    def _cancel(self) -> None:
+    @override
+    def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
@@ -137,13 +128,14 @@ class DuplicatesDialog(Dialog):
         self._all_button.setVisible(bool(model.group_count))
         self._all_button.setText(self.tr("Choose none") if model.kept else self.tr("Choose all"))
         merge = Text("Merge {count:,} plants", one="Merge 1 plant", count=model.going)
-        self._merge_button.setText(shown(merge) if model.going else self.tr("Merge"))
-        self._merge_button.setEnabled(bool(model.going))
         kept = Text("{count:,} are kept, with all notes.", one="1 is kept, with all notes.", count=model.kept)
         going = Text("{count:,} go; Ctrl+Z brings them back.", one="1 goes; Ctrl+Z brings it back.", count=model.going)
-        self._foot_label.setText(f"{shown(kept)} {shown(going)}" if model.going else "")
+        if model.going:
+            self.show_state(shown(merge), f"{shown(kept)} {shown(going)}", can_apply=True)
+        else:
+            self.show_state(self.tr("Merge"), "", can_apply=False)
 
-    @Slot()
-    def _on_merge(self) -> None:
+    @override
+    def apply(self) -> None:
         self.merge_requested.emit(self._model.edit(), self._model.going)
-        self.accept()
+        self.applied.emit()

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 #: Places that are listed; the others are counted.
 MAX_LISTED = 1000
-#: Characters of a text that are shown, and how many of them are before the first place of a long one.
-_MAX_SHOWN, MAX_BEFORE = 300, 20
+#: Characters of a text that are shown; how many may be before its first place, and how many are where there are more.
+_MAX_SHOWN, _MAX_BEFORE, _BEFORE = 300, 60, 20
 #: Seconds after which the first places are shown, though not all are counted.
 _FIRST_SECONDS = 0.3
 
@@ -101,8 +101,9 @@ def _changed_texts(rule: Rule, row: PlantRow, *, is_listed: bool) -> Iterator[Ch
 
 
 def _segments(text: str, places: list[Place]) -> Iterator[Segment]:
-    """Yield what is shown of a text: of a long one the part around its first places."""
-    start = max(0, places[0].start - MAX_BEFORE) if len(text) > _MAX_SHOWN or "\n" in text else 0
+    """Yield what is shown of a text: the part around its first place, where that is far from the start."""
+    start = places[0].start - _BEFORE if places[0].start > _MAX_BEFORE or "\n" in text[: places[0].start] else 0
+    start = max(0, start)
     end = start + _MAX_SHOWN
     if start:
         yield Segment("same", "… ")

@@ -1,0 +1,246 @@
+"""The table of texts that would change: each with a check mark, what is left out and what comes instead of it."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, Qt, Signal
+from PySide6.QtGui import QTextDocument, QTextOption, QTransform
+from PySide6.QtWidgets import QStyle
+from typing_extensions import override
+
+from plantdesk.ui.texts import one_line, translate
+from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from PySide6.QtCore import QModelIndex, QObject, QRect
+    from PySide6.QtGui import QKeyEvent, QPainter
+    from PySide6.QtWidgets import QStyleOptionViewItem
+
+    from plantdesk.ui.cleanup.preview import ChangedText, Preview, Segment
+    from plantdesk.ui.qt import Index
+    from plantdesk.ui.theme.theme import Theme
+
+#: The role under which the delegate gets the ChangedText itself.
+ROW_ROLE = Qt.ItemDataRole.UserRole
+_LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
+_CHECKED, _UNCHECKED = Qt.CheckState.Checked, Qt.CheckState.Unchecked
+
+
+def field_text(field: str) -> str:
+    """Return the name of a field for users."""
+    return translate("ChangedTexts", "Name") if field == "name" else translate("ChangedTexts", "Note")
+
+
+class ChangedTexts(QAbstractTableModel):
+    """The texts of a preview, and which of them are to stay. `marks_changed`: the user has ticked or cleared some."""
+
+    marks_changed = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._rows: tuple[ChangedText, ...] = ()
+        self._others = 0, 0
+        #: Whether the rows are those of an older input.
+        self.is_outdated = False
+        #: Whether texts are ticked unless they are in `_marked`, also those that are not listed.
+        self._ticks_all = True
+        self._marked: set[tuple[int, str]] = set()
+
+    def show(self, preview: Preview) -> None:
+        """Show other rows; where they are of the same texts, only what has changed in them."""
+        is_same = [row.key for row in preview.rows] == [row.key for row in self._rows]
+        if not is_same:
+            self.beginResetModel()
+        self._rows, self.is_outdated = preview.rows, False
+        shown = [row for row in preview.rows if not row.is_blank]
+        self._others = (
+            preview.places - sum(row.places for row in shown),
+            preview.changed - len({row.id for row in shown}),
+        )
+        if not is_same:
+            self.endResetModel()
+        else:
+            self._report_rows()
+
+    def set_outdated(self) -> None:
+        """Show the rows in grey until others are read."""
+        if not self.is_outdated:
+            self.is_outdated = True
+            self._report_rows()
+
+    def tick_all(self, *, ticked: bool) -> None:
+        """Tick all texts, or none, also those that are not listed."""
+        self._ticks_all = ticked
+        self._marked.clear()
+        self._report()
+
+    def toggle(self, index: Index) -> None:
+        """Tick the text of a row, or clear its mark."""
+        row = self._rows[index.row()]
+        if not row.is_blank:
+            self._marked ^= {row.key}
+            self._report()
+
+    def is_ticked(self, row: ChangedText) -> bool:
+        """Whether a text is to be changed."""
+        return not row.is_blank and self._ticks_all is not (row.key in self._marked)
+
+    @property
+    def state(self) -> Qt.CheckState:
+        """Whether all texts are ticked, some, or none."""
+        states = {self.is_ticked(row) for row in self._rows if not row.is_blank}
+        if self._others != (0, 0):
+            states.add(self._ticks_all)
+        return Qt.CheckState.PartiallyChecked if len(states) > 1 else _CHECKED if True in states else _UNCHECKED
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """The places that are ticked, the plants that they are in, and the texts that are left out."""
+        ticked = [row for row in self._rows if self.is_ticked(row)]
+        places, plants = self._others if self._ticks_all else (0, 0)
+        return (
+            places + sum(row.places for row in ticked),
+            plants + len({row.id for row in ticked}),
+            len(self._rows) - len(ticked),
+        )
+
+    @property
+    def only(self) -> list[int] | None:
+        """The ids of the plants that are to be changed; None where those that are not listed are among them."""
+        return None if self._ticks_all else sorted({row.id for row in self._rows if self.is_ticked(row)})
+
+    @property
+    def left(self) -> Collection[tuple[int, str]]:
+        """The ids and fields that stay as they are."""
+        return frozenset(row.key for row in self._rows if not self.is_ticked(row))
+
+    @override
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    @override
+    def columnCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else 3
+
+    @override
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        is_title = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
+        return (self.tr("ID"), self.tr("In"), self.tr("Change", "a heading"))[section] if is_title else None
+
+    @override
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self._rows[index.row()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                text = one_line(row.text(after=self.is_ticked(row)))
+                return (str(row.id), field_text(row.field), text)[index.column()]
+            case Qt.ItemDataRole.CheckStateRole if index.column() == 0 and not row.is_blank:
+                return _CHECKED if self.is_ticked(row) else _UNCHECKED
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return self._spoken(row)
+            case _:
+                return row if role == ROW_ROLE else None
+
+    @override
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        if role == Qt.ItemDataRole.CheckStateRole:
+            self.toggle(index)
+        return role == Qt.ItemDataRole.CheckStateRole
+
+    @override
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable
+
+    def end_text(self, row: ChangedText) -> str:
+        """Return why a text stays; empty where it is changed."""
+        if row.is_blank:
+            return self.tr("would have no name")
+        return "" if self.is_ticked(row) else self.tr("stays")
+
+    def _spoken(self, row: ChangedText) -> str:
+        before, after = one_line(row.text(after=False)), one_line(row.text(after=True))
+        text = self.tr("{id}, {field}: {before}, {reason}") if self.end_text(row) else ""
+        text = text or self.tr("{id}, {field}: {before} becomes {after}")
+        values = {"id": row.id, "field": field_text(row.field), "before": before, "after": after}
+        return text.format(**values, reason=self.end_text(row))
+
+    def _report(self) -> None:
+        self._report_rows()
+        self.marks_changed.emit()
+
+    def _report_rows(self) -> None:
+        if self._rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 2))
+
+
+class ChangedTextTable(PlainTable):
+    """Space ticks the text of a row. `plant_requested(id)`: F2 or a double click on it."""
+
+    plant_requested = Signal(object)
+
+    def __init__(self, texts: ChangedTexts, theme: Theme) -> None:
+        super().__init__(theme, translate("ChangedTexts", "What will change"), [""] * texts.columnCount(), wide=2)
+        self.setModel(texts)
+        self._texts = texts
+        self.setItemDelegateForColumn(2, _TextDelegate(texts, theme, self))
+        self.doubleClicked.connect(self._request)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index = self.currentIndex()
+        if event.key() == Qt.Key.Key_Space and index.isValid():
+            self._texts.toggle(index)
+        elif event.key() == Qt.Key.Key_F2 and index.isValid():
+            self._request(index)
+        else:
+            super().keyPressEvent(event)
+
+    def _request(self, index: QModelIndex) -> None:
+        self.plant_requested.emit(index.data(ROW_ROLE).id)
+
+
+class _TextDelegate(CellDelegate):
+    """Paints what goes struck out, what comes bold, and why a text stays."""
+
+    def __init__(self, texts: ChangedTexts, theme: Theme, table: PlainTable) -> None:
+        super().__init__(table)
+        self._texts, self._theme = texts, theme
+
+    @override
+    def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
+        document, option = QTextDocument(), QTextOption(QStyle.visualAlignment(cell.direction, _LEADING))
+        option.setTextDirection(cell.direction)
+        option.setWrapMode(QTextOption.WrapMode.NoWrap)
+        document.setDefaultTextOption(option)
+        document.setDefaultFont(cell.font)
+        document.setDocumentMargin(0)
+        document.setHtml(self._html(index.data(ROW_ROLE)))
+        document.setTextWidth(rect.width())
+        painter.setClipRect(rect)
+        top = rect.center().y() - document.size().height() / 2
+        painter.setTransform(QTransform.fromTranslate(rect.left(), top), combine=True)
+        document.drawContents(painter)
+
+    def _html(self, row: ChangedText) -> str:
+        colors = self._theme.colors
+        text = colors.text_2 if self._texts.is_outdated else colors.text
+        if reason := self._texts.end_text(row):
+            before = escape(one_line(row.text(after=False)))
+            return f'<span style="color:{text}">{before}</span> <span style="color:{colors.text_2}">· {reason}</span>'
+        styles = {"same": f"color:{text}", "old": "text-decoration:line-through;", "new": "font-weight:600;"}
+        if not self._texts.is_outdated:
+            for kind, color in (("old", "error"), ("new", "ok")):
+                background = colors.color(f"{color}_bg").name()
+                styles[kind] += f"color:{colors.color(color).name()};background-color:{background}"
+        parts = [f'<span style="{styles[each.kind]}">{escape(shown_text(each))}</span>' for each in row.segments]
+        return f'<span style="white-space:pre">{"".join(parts)}</span>'
+
+
+def shown_text(segment: Segment) -> str:
+    """Return a segment on one line; blanks alone, which change, are marked."""
+    text = one_line(segment.text)
+    return text.replace(" ", "␣").replace("\u00a0", "␣") if segment.kind != "same" and not text.strip() else text

@@ -1,0 +1,91 @@
+"""The dialog around the pages: their tabs, and one row with the summary and the buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QSize, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from plantdesk.ui.qt import fill
+from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from plantdesk.ui.cleanup.page import CleanUpPage
+    from plantdesk.ui.theme.theme import Theme
+
+#: For text of 13 px.
+_SIZE = QSize(900, 660)
+
+
+class CleanUpDialog(Dialog):
+    """Stays open beside the main window until a page has made its change. `activated`: it gets the keys."""
+
+    activated = Signal()
+    focus_moving = Signal()
+
+    def __init__(self, theme: Theme, pages: Sequence[CleanUpPage], parent: QWidget) -> None:
+        super().__init__(self.tr("Clean up"), parent)
+        self._pages = pages
+        self._tabs, self._stack = QTabBar(), QStackedWidget()
+        self._tabs.setAccessibleName(self.windowTitle())
+        self._tabs.setExpanding(False)
+        self._tabs.setDrawBase(False)
+        self._summary = PlainLabel(tone="muted", wrapped=True)
+        self._button = self.buttons.addButton("", ButtonRole.AcceptRole)
+        self._button.setProperty("variant", "primary")
+        self._button.clicked.connect(self._apply)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        for page in pages:
+            self._tabs.addTab(page.windowTitle())
+            self._stack.addWidget(page)
+            page.changed.connect(self._show_state)
+            page.applied.connect(self.accept)
+        self._tabs.currentChanged.connect(self._stack.setCurrentIndex)
+        self._stack.currentChanged.connect(self._show_state)
+        self.finished.connect(self._cancel)
+        bottom = fill(QHBoxLayout(), (self._summary, 1), self.buttons, spacing=M)
+        self.break_rows(bottom, *(row for page in pages for row in page.rows))
+        fill(QVBoxLayout(self), self._tabs, (self._stack, 1), bottom, margins=(EDGE, L, EDGE, L), spacing=M)
+        self.resize_to_fit(_SIZE * theme.metrics.scale)
+        TabOrder(self, self.focus_moving, self)
+        self._show_state()
+
+    def show_page(self, number: int) -> None:
+        """Show a page, or stay with it."""
+        self._tabs.setCurrentIndex(number)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.WindowActivate:
+            self.activated.emit()
+        return super().event(event)
+
+    @override
+    def focusNextPrevChild(self, following: bool) -> bool:
+        self.focus_moving.emit()
+        return super().focusNextPrevChild(following)
+
+    @property
+    def _page(self) -> CleanUpPage:
+        return self._pages[self._stack.currentIndex()]
+
+    @Slot()
+    def _show_state(self) -> None:
+        page = self._page
+        self._button.setText(page.button_text)
+        self._button.setEnabled(page.can_apply)
+        self._summary.setText(page.summary)
+
+    @Slot()
+    def _apply(self) -> None:
+        self._page.apply()
+
+    @Slot()
+    def _cancel(self) -> None:
+        for page in self._pages:
+            page.cancel()

@@ -1,0 +1,192 @@
+"""The commands that clean up: plants and tags that are alike are merged, names and notes of many plants rewritten."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
+from shiboken6 import isValid
+from typing_extensions import override
+
+from plantdesk.domain.errors import Text
+from plantdesk.domain.records import FORM
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Contains, Selection
+from plantdesk.ui.feature import Feature, PlantChanges
+from plantdesk.ui.menus import Section
+from plantdesk.ui.texts import shown
+
+if TYPE_CHECKING:
+    from plantdesk.domain.edits import Applied, MergePlants, MergeTags, Rewrite
+    from plantdesk.ui.cleanup.dialog import CleanUpDialog
+    from plantdesk.ui.cleanup.rewriting import RewritingPage
+    from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
+
+#: Characters of a selected text that is looked for.
+_MAX_FIND = 200
+
+
+class Page(IntEnum):
+    """The pages of the dialog, in their order."""
+
+    DUPLICATES = 0
+    TAGS = 1
+    TEXTS = 2
+
+
+class CleanUp(Feature):
+    """Opens one dialog, or raises it. `plants_requested(ids)`: show these plants."""
+
+    plants_requested = Signal(object)
+
+    def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
+        super().__init__(context)
+        self._plants = plants
+        self._opened: OpenStore | None = None
+        self._dialog: CleanUpDialog | None = None
+        self._changes = PlantChanges(context, self)
+        add, open_at = context.menus.add, self._open_at
+        self._actions = [
+            add(Section.TOOLS_PLANTS, self.tr("&Clean up…"), open_at(Page.DUPLICATES)),
+            add(Section.TOOLS_PLANTS, self.tr("Find &duplicates…"), open_at(Page.DUPLICATES), in_menu=False),
+            add(Section.TOOLS_PLANTS, self.tr("Tidy up &tags…"), open_at(Page.TAGS), in_menu=False),
+            add(Section.EDIT_FIND, self.tr("Find and replac&e…"), open_at(Page.TEXTS), "Ctrl+R"),
+        ]
+        self._enable(False)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._close()
+        self._opened = opened
+        self._enable(True)
+
+    @override
+    def release_store(self) -> None:
+        self._close()
+        self._opened = None
+        self._enable(False)
+
+    def open_dialog(self, page: Page = Page.TEXTS) -> None:
+        """Open the dialog at a page, for the selected plants or those that are shown."""
+        if self._opened is None or not self._changes.may_change(self._opened.store):
+            return
+        if self._dialog is None or not isValid(self._dialog):
+            self._dialog = self._made(self._opened)
+            self._dialog.show_page(page)
+            self._dialog.show()
+        self._dialog.show_page(page)
+        self._dialog.raise_()
+        self._dialog.activateWindow()
+
+    def _open_at(self, page: Page) -> partial[None]:
+        return partial(self.open_dialog, page)
+
+    def _made(self, opened: OpenStore) -> CleanUpDialog:
+        from plantdesk.ui.cleanup.dialog import CleanUpDialog
+        from plantdesk.ui.cleanup.duplicates import DuplicatesPage
+        from plantdesk.ui.cleanup.rewriting import RewritingPage
+        from plantdesk.ui.cleanup.tags import TagsPage
+
+        text, keys = self._start_text(), self.context.keys
+        keys.hold()
+        duplicates, tags = DuplicatesPage(self.context, opened), TagsPage(self.context, opened)
+        duplicates.merge_requested.connect(self._merge)
+        tags.merge_requested.connect(self._merge_tags)
+        texts: RewritingPage = RewritingPage(self.context, opened.store, self._scopes(), text)
+        texts.edit_requested.connect(self._rewrite)
+        texts.plant_requested.connect(self._show_plant)
+        dialog = CleanUpDialog(self.context.theme, [duplicates, tags, texts], self.context.page)
+        dialog.activated.connect(partial(keys.release_to, dialog))
+        return dialog
+
+    def _close(self) -> None:
+        if self._dialog is not None and isValid(self._dialog):
+            self._dialog.close()
+        self._dialog = None
+
+    def _enable(self, is_enabled: bool) -> None:
+        for action in self._actions:
+            action.setEnabled(is_enabled)
+
+    # --- plants and tags that are alike ---
+
+    @Slot(object, int)
+    def _merge(self, edit: MergePlants, plants: int) -> None:
+        if self._opened is None:
+            return
+        toast = self.context.page.toast
+        toast.show_progress(self.tr("Merging plants…"))
+        merging = self._opened.store.apply([edit], FORM)
+        self.context.follow_change(self, merging, partial(self._on_merged, plants), toast.show_error)
+
+    def _on_merged(self, requested: int, applied: Applied) -> None:
+        """Report how many plants went, and how many groups stay because something else has changed them."""
+        merged = 0 if applied.change is None else int(applied.change.parameters["merged"])
+        text = shown(Text("Merged {count:,} plants.", one="Merged 1 plant.", count=merged)) if merged else ""
+        if merged < requested:
+            left = Text(
+                "{count:,} plants stay: they have changed meanwhile, or their notes are too long together.",
+                one="1 plant stays: it has changed meanwhile, or the notes are too long together.",
+                count=requested - merged,
+            )
+            text = f"{text} {shown(left)}".strip()
+        if applied.change is None:
+            self.context.page.toast.show_problem(text)
+        else:
+            self.context.report_change(applied.change, text)
+
+    @Slot(object)
+    def _merge_tags(self, edits: list[MergeTags]) -> None:
+        if self._opened is not None:
+            text = Text("{count:,} plants got another tag.", one="1 plant got another tag.")
+            self._changes.apply(self._opened.store, edits, text)
+
+    # --- names and notes ---
+
+    def _scopes(self) -> list[tuple[str, Selection]]:
+        """Return the sets of plants to choose from, with their texts, the likeliest first."""
+        ids, count, text = self._plants.selected_ids(), self._plants.shown_count, self._plants.search_text
+        plants = Text("In all {count:,} plants", one="In the only plant", count=count)
+        found = Text("In all {count:,} shown", one="In the plant shown", count=count)
+        all_plants = shown(found if text else plants) if count else self.tr("In all plants")  # not counted yet
+        everything = all_plants, parse_search(text)
+        if not ids:
+            return [everything]
+        selected = Text("In {count:,} selected plants", one="In the selected plant", count=len(ids))
+        chosen = shown(selected), Selection(ids=ids)
+        return [everything, chosen] if len(ids) == 1 else [chosen, everything]
+
+    def _start_text(self) -> str:
+        """Return the text that is selected where the focus is, else the only word of the search."""
+        focused, text = QApplication.focusWidget(), ""
+        if isinstance(focused, QLineEdit):
+            text = focused.selectedText()
+        elif isinstance(focused, QPlainTextEdit):
+            text = focused.textCursor().selectedText()
+        if text and len(text) <= _MAX_FIND:
+            return text
+        match parse_search(self._plants.search_text).groups:
+            case ((Contains(text=word, in_note=False),),):
+                return word
+            case _:
+                return ""
+
+    @Slot(object)
+    def _show_plant(self, plant_id: int) -> None:
+        self.plants_requested.emit((plant_id,))
+        self.context.page.activateWindow()
+
+    @Slot(object, int)
+    def _rewrite(self, edit: Rewrite, count: int) -> None:
+        if self._opened is None:
+            return
+        self._plants.focus_table()  # in a field, Ctrl+Z would take back what was typed there
+        text = Text("Changed {count:,} plants.", one="Changed 1 plant.")
+        if edit.rule.find:
+            text = Text("Replaced in {count:,} plants.", one="Replaced in 1 plant.")
+        progress = shown(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=count))
+        show = partial(self.plants_requested.emit)
+        self._changes.apply(self._opened.store, [edit], text, progress=progress, show=show)

@@ -1,1 +1,0 @@
-"""Finds plants and tags that are alike, and merges them."""
