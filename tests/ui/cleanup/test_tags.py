@@ -132,7 +132,7 @@ def test_tags_can_be_read_with_large_text_on_a_small_screen(desk: TagsDesk) -> N
     assert isinstance(area, ScrollArea)
     content = area.widget()
     assert content is not None
-    assert content.width() <= area.viewport().width()
-    for part in filter(QWidget.isVisible, dialog.findChildren(TagPill) + dialog.findChildren(QCheckBox)):
-        assert part.width() >= part.sizeHint().width(), part.accessibleName()
+    desk.until(lambda: content.width() <= area.viewport().width())
+    parts = list(filter(QWidget.isVisible, dialog.findChildren(TagPill) + dialog.findChildren(QCheckBox)))
+    desk.until(lambda: all(part.width() >= part.sizeHint().width() for part in parts))
     desk.context.theme.set_text_scale(1)
