@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from plantdesk.domain.errors import PlantDeskError, StoreError, Text
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import now_ms
-from plantdesk.domain.spelling import distance, max_distance
 from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.platform.paths import create_folder
 from plantdesk.store.sqlite.connections import configure, connect
@@ -26,12 +25,8 @@ if TYPE_CHECKING:
 _TABLES = (
     "CREATE TABLE list (source TEXT NOT NULL, made_at INTEGER NOT NULL, names INTEGER NOT NULL) STRICT",
     "CREATE TABLE name (folded TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (folded, name)) STRICT, WITHOUT ROWID",
-    "CREATE TABLE word (word TEXT PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID",
 )
-_WORDS = "INSERT OR IGNORE INTO word SELECT substr(folded, 1, instr(folded || ' ', ' ') - 1) FROM name"
 _BEGINNING = "SELECT name FROM name WHERE folded >= :start AND folded < :end ORDER BY folded, name LIMIT :limit"
-_OF_WORD = """SELECT folded, name FROM name WHERE (folded = :word OR folded >= :word || ' ' AND folded < :word || '!')
-              AND length(folded) BETWEEN :shortest AND :longest"""
 #: Characters of a name, and names of a list.
 _LONGEST, _MOST = 500, 2_000_000
 _Result = TypeVar("_Result")
@@ -69,18 +64,6 @@ class KnownNames:
         values = {"start": key, "end": key + _LAST, "limit": limit}
         return self._ask(lambda connection: [name for (name,) in connection.execute(_BEGINNING, values)], [])
 
-    def near(self, name: str, limit: int) -> list[str]:
-        """Return names that differ from one in a letter or two, the nearest first; none where it is in the list.
-
-        Takes up to a tenth of a second.
-        """
-        key = searched(name).strip()
-        if (most := max_distance(key)) is None:
-            return []
-        none: list[tuple[int, str]] = []
-        found = self._ask(lambda connection: sorted(_near(connection, key, most)), none)
-        return [] if found and found[0][0] == 0 else [each for _, each in found[:limit]]
-
     def replace(self, names: Iterable[str], source: str) -> NamesList:
         """Make the list anew of `names`; `source` is the name of their file. Raises NoNamesError and OSError.
 
@@ -97,7 +80,6 @@ class KnownNames:
                 raise NoNamesError
             made = NamesList(source, now_ms(), count)
             connection.execute("INSERT INTO list VALUES (?, ?, ?)", made)
-            connection.execute(_WORDS)
             connection.execute("COMMIT")
             if not self._file.parent.exists():  # that of the settings, which nobody has changed yet
                 create_folder(self._file.parent)
@@ -134,16 +116,3 @@ def _cleaned(names: Iterable[str]) -> Iterator[str]:
             raise NoNamesError(Text("The file has more than {most:,} names.", most=_MOST))
         if 0 < len(name) <= _LONGEST:
             yield name
-
-
-def _near(connection: sqlite3.Connection, key: str, most: int) -> Iterator[tuple[int, str]]:
-    """Yield names and their distances: of those whose first word is as near."""
-    first = key.partition(" ")[0]
-    lengths = {"shortest": len(first) - most, "longest": len(first) + most}
-    words = connection.execute("SELECT word FROM word WHERE length(word) BETWEEN :shortest AND :longest", lengths)
-    near = [word for (word,) in words.fetchall() if distance(first, word, most) is not None]
-    for word in near:
-        values = {"word": word, "shortest": len(key) - most, "longest": len(key) + most}
-        for folded, name in connection.execute(_OF_WORD, values):
-            if (found := distance(key, folded, most)) is not None:
-                yield found, name

@@ -1,4 +1,4 @@
-"""The list of known names: made of names, found by their beginning, and by what they are spelt like."""
+"""The list of known names, found by their beginning, and names that are spelt alike."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def test_names_are_found_by_their_beginning_without_case_and_accents(names: Know
         ("", []),
     ],
 )
-def test_names_that_are_spelt_alike(names: KnownNames, typed: str, found: list[str]) -> None:
-    assert names.near(typed, 3) == found
+def test_names_that_are_spelt_alike(typed: str, found: list[str]) -> None:
+    assert nearest(typed, NAMES, 3, str) == found
 
 
 def test_what_the_list_was_made_of(names: KnownNames) -> None:
@@ -80,7 +80,7 @@ def test_what_the_list_was_made_of(names: KnownNames) -> None:
 def test_a_removed_list_offers_nothing(names: KnownNames) -> None:
     names.remove()
     names.remove()
-    assert (names.about(), names.beginning("S", 9), names.near("Salvia nemerosa", 9)) == (None, [], [])
+    assert (names.about(), names.beginning("S", 9)) == (None, [])
 
 
 def test_a_list_that_cannot_be_read_to_its_end_leaves_the_one_before(names: KnownNames) -> None:
@@ -112,7 +112,7 @@ def test_a_foreign_file_is_not_used_and_left_as_it_is(names: KnownNames, tmp_pat
     assert file.read_bytes() == before
     for content in (b"", b"no database", before[: len(before) // 2]):
         file.write_bytes(content)
-        assert (names.about(), names.beginning("S", 9), names.near("Salvia nemerosa", 9)) == (None, [], [])
+        assert (names.about(), names.beginning("S", 9)) == (None, [])
 
 
 @pytest.mark.usefixtures("names")

@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QStyle,
     QStyleOptionFrame,
+    QStyleOptionViewItem,
     QTabBar,
     QWidget,
 )
 
 from plantdesk import __version__
 from plantdesk.domain.errors import Text
-from plantdesk.domain.views import KnownName
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
 from plantdesk.ui.plants.name_completion import NameOffers
@@ -237,7 +237,7 @@ def test_the_number_of_plants_with_a_name_is_beside_their_tag(language: str, win
     desk.until(offers.isVisible)
     number = shown(Text("{count:,} here", one="1 here", count=4))
     font = tabular(window.theme.metrics.font(FontRole.PILL))
-    assert offers.room_for_numbers() > QFontMetrics(font).horizontalAdvance(number), language
+    assert offers.delegate.room_for_numbers > QFontMetrics(font).horizontalAdvance(number), language
 
 
 @pytest.fixture
@@ -264,7 +264,9 @@ def test_a_latin_name_is_written_from_left_to_right_all_the_same(window: Dialogs
     desk.type(desk.name, "Sal")
     offers = desk.the(NameOffers)
     desk.until(offers.isVisible)
-    layout = offers.name_layout(KnownName("Salvia nemorosa ‘Caradonna’", None, 4), 400)
+    option = QStyleOptionViewItem()
+    option.direction = Qt.LayoutDirection.RightToLeft
+    layout = offers.delegate.layout("Salvia nemorosa ‘Caradonna’", option, 400)
     first, last = (cast("tuple[float, int]", layout.lineAt(0).cursorToX(at)) for at in (0, 27))
     assert first < last
 

@@ -36,9 +36,9 @@ class NamesDialog(Dialog):
         self._names = KnownNames(context.location.names_file)
         self._task: Task | None = None
         intro = self.tr(
-            "While a name is typed, names of a list are offered after those of your plants, and after a misspelt name "
-            "what may be meant. The list is a text with one name on each line, or a table with a column of names, such "
-            "as that of World Flora Online, also in the ZIP file as it is downloaded."
+            "While a name is typed, names of a list are offered after those of your plants. The list is a text with "
+            "one name on each line, or a table with a column of names, such as that of World Flora Online, also in the "
+            "ZIP file as it is downloaded."
         )
         self._intro_label = PlainLabel(intro, wrapped=True)
         self._about_label = PlainLabel(role="strong", wrapped=True)

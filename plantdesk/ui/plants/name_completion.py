@@ -4,31 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen, QTextLayout, QTextOption
-from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QFrame,
+    QGraphicsDropShadowEffect,
+    QHBoxLayout,
+    QListView,
+    QStyle,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.views import KnownName
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import one_line, shown, tag_text, translate
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
+from plantdesk.ui.widgets.offers import OfferDelegate
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
-from plantdesk.ui.widgets.plain_text import announce
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent
-
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.store import KnownNames
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.form_fields import NameField, TagField
+    from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
 
 
+_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 #: Recent plants that Up goes back to.
 _MAX_RECENT = 50
 #: Milliseconds without a key after which names are offered that are spelt alike, and the most of them.
@@ -41,8 +53,8 @@ class NameCompletion(QObject):
     """Fills name and tag in while the user types; the tag only where none was typed or pinned.
 
     What was typed is never changed: a name that begins otherwise, if only in another case, is offered to be chosen.
-    After those that plants have it offers names of a list, and where there are none those that are spelt alike, again
-    first those that plants have. These are not filled in, only chosen.
+    After those that plants have it offers names of a list, and where there are none those of plants that are spelt
+    alike. These are not filled in, only chosen.
     `known(name)`: the typed name is that of plants, None: it is not.
     """
 
@@ -127,7 +139,7 @@ class NameCompletion(QObject):
             return
         same = next((offer for offer in offers if offer.name == start.strip()), None)
         self.known.emit(same if same is not None and same.plants else None)
-        self._show([offer for offer in offers if offer.name != start], len(start))
+        self._show([offer for offer in offers if offer.name != start], start)
         if not offers:
             self._pause.start()
         may_fill = bool(self._offers) and self._offers[0].plants and same is None and not start.endswith(" ")
@@ -136,9 +148,9 @@ class NameCompletion(QObject):
             self._name.fill(self._offers[0].name)
             self._show_filled(0)
 
-    def _show(self, offers: list[KnownName], typed: int) -> None:
+    def _show(self, offers: list[KnownName], typed: str) -> None:
         self._offers, self._current = offers, -1
-        self._popup.show_offers(offers, typed, -1)
+        self._popup.show_offers(offers, typed)
         self._name.is_offering = bool(offers)
 
     @Slot()
@@ -146,12 +158,12 @@ class NameCompletion(QObject):
         """Look for names that are spelt alike: the typed one is neither a plant's nor in the list."""
         start = self._name.typed_name
         if self._queries is not None:
-            find = partial(_near, name=start, names=self._names)
+            find = partial(_near, name=start)
             self._task = self._queries.ask(self, find, partial(self._on_near, start))
 
     def _on_near(self, start: str, offers: list[KnownName]) -> None:
         if offers and start == self._name.typed_name and self._name.hasFocus():
-            self._show(offers, 0)
+            self._show(offers, "")
             announce(self._name, ", ".join((_number(offers[0]), *(one_line(offer.name) for offer in offers))))
 
     def _choose(self, position: int) -> None:
@@ -232,11 +244,9 @@ def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], Kn
     return sorted(offers, key=lambda offer: offer.name != typed)[:MAX_OFFERS]
 
 
-def _near(reader: PlantReader, _task: Task, name: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
-    """Return names that are spelt like one: first those that plants have, with their tags."""
-    own, found = {each.name: each.tag for each in reader.near_names(name, _MAX_NEAR)}, names()
-    listed = dict.fromkeys([] if found is None else found.near(name, _MAX_NEAR))
-    return [KnownName(each, tag, _NEAR) for each, tag in (own | {**listed, **own}).items()][:_MAX_NEAR]
+def _near(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
+    """Return names of plants that are spelt like one, with their tags."""
+    return [KnownName(each.name, each.tag, _NEAR) for each in reader.near_names(name, _MAX_NEAR)]
 
 
 def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] | None:
@@ -252,12 +262,48 @@ def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] 
 
 
 MAX_OFFERS = 6
-#: For text of 13 px: from the right edge to the end of the pill, and the row of keys.
-_COUNT, _KEYS_HEIGHT = 68, 36
+#: For text of 13 px: from the right edge to the end of the pill.
+_COUNT = 68
 _MIN_WIDTH = 360
-_PADDING, _RADIUS = 5, 6
-_LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_PADDING = 5
+#: The role under which the delegate gets the KnownName itself.
+_OFFER_ROLE = Qt.ItemDataRole.UserRole
+
+
+class NameDelegate(OfferDelegate):
+    """Paints a name, its tag as a pill, and how many plants have it."""
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        #: The width that is kept free at the end of each row for the widest number, with space around it, in pixels.
+        self.room_for_numbers = 0
+
+    def fit(self, offers: Sequence[KnownName]) -> None:
+        """Keep the room that the numbers of some offers need."""
+        metrics = self._theme.metrics
+        width_of = QFontMetrics(tabular(metrics.font(FontRole.PILL))).horizontalAdvance
+        widest = max([metrics.scaled(_COUNT), *(width_of(_number(each)) + M for each in offers)])
+        self.room_for_numbers = widest + S + XS
+
+    @override
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(_MIN_WIDTH, self._theme.metrics.row)
+
+    @override
+    def paint_end(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> int:
+        offer: KnownName = index.data(_OFFER_ROLE)
+        row, end = option.rect, option.rect.right() - self.room_for_numbers
+        painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
+        painter.setPen(self._theme.colors.color("text_2"))
+        number = QStyle.visualRect(option.direction, row, row.adjusted(0, 0, -S - XS, 0))
+        painter.drawText(number, QStyle.visualAlignment(option.direction, _TRAILING), _number(offer))
+        if offer.tag is None:
+            return end
+        size = pill_size(self._theme, offer.tag).boundedTo(QSize(row.width() // 3, row.height()))
+        pill = QRect(QPoint(end - size.width(), row.top() + (row.height() - size.height()) // 2), size)
+        paint_pill(painter, self._theme, QStyle.visualRect(option.direction, row, pill), offer.tag)
+        return pill.left()
 
 
 class NameOffers(QFrame):
@@ -271,15 +317,29 @@ class NameOffers(QFrame):
         self._theme = theme
         self._field = field
         self._offers: Sequence[KnownName] = ()
-        self._typed = 0
-        self._current = 0
-        self._fills_tag = False
+        self._model = QStandardItemModel(self)
+        #: Paints the offers.
+        self.delegate = NameDelegate(theme, self)
+        #: The list of the offers.
+        self.view = QListView()
+        self.view.setModel(self._model)
+        self.view.setItemDelegate(self.delegate)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setProperty("pane", "offers")
+        self.view.setMouseTracking(True)
+        self.view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setAccessibleName(self.tr("Known names"))
+        self.view.clicked.connect(lambda index: self.chosen.emit(index.row()))
+        self._keys = [(PlainLabel(role="key"), PlainLabel(tone="muted")) for _ in range(3)]
+        line = QFrame()
+        line.setProperty("pane", "lines")
+        line.setFixedHeight(1)
+        keys = fill(QHBoxLayout(), *chain.from_iterable(self._keys), STRETCH, margins=(S, XS, S, 0), spacing=S)
+        fill(QVBoxLayout(self), self.view, line, keys, margins=_PADDING, spacing=XS)
         self.setProperty("popup", "true")
         shadow = QGraphicsDropShadowEffect(self, blurRadius=24, offset=QPointF(0, 4), color=QColor(0, 0, 0, 70))
         self.setGraphicsEffect(shadow)
-        self.setAccessibleName(self.tr("Known names"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setMouseTracking(True)
         self.hide()
 
     @property
@@ -287,147 +347,60 @@ class NameOffers(QFrame):
         """What is offered."""
         return self._offers
 
-    def show_offers(self, offers: Sequence[KnownName], typed: int, current: int) -> None:
-        """Show offers, of whose names the first `typed` characters were typed; `current` is the one that Enter adds."""
-        self._offers, self._typed, self._current = offers, typed, current
+    def show_offers(self, offers: Sequence[KnownName], typed: str) -> None:
+        """Show offers, of whose names `typed` was typed; Enter adds none of them."""
+        self._offers, self.delegate.typed = offers, typed
+        self._model.clear()
+        for offer in offers:
+            item = QStandardItem(offer.name)
+            item.setData(offer, _OFFER_ROLE)
+            self._model.appendRow(item)
+        self.delegate.fit(offers)
+        self.view.setFixedHeight(len(offers) * self._theme.metrics.row)
+        self._show_keys(self.keys(is_chosen=False, fills_tag=False))
         self._place()
         self.setVisible(bool(offers))
         self.raise_()
-        self.update()
 
     def set_current(self, current: int, *, fills_tag: bool) -> None:
-        """Mark another offer, which has filled in its tag or not, and announce it to screen readers."""
-        self._current, self._fills_tag = current, fills_tag
-        self.update()
+        """Mark the offer that Enter adds, which has filled in its tag or not, and announce it to screen readers."""
+        self.view.setCurrentIndex(self._model.index(current, 0))
+        self._show_keys(self.keys(is_chosen=True, fills_tag=fills_tag))
         offer = self._offers[current]
         words = [one_line(offer.name), *([] if offer.tag is None else [tag_text(offer.tag)]), _number(offer)]
         announce(self._field, ", ".join(words))
 
-    @override
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        row = (event.position().toPoint().y() - _PADDING) // self._theme.metrics.row
-        if 0 <= row < len(self._offers):
-            self.chosen.emit(row)
-
-    @override
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        event.accept()
-
-    @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # each text in its own direction
-        for row, offer in enumerate(self._offers):
-            self._paint_offer(painter, self._row_rect(row), offer, is_current=row == self._current)
-        self._paint_keys(painter)
-        painter.end()
-
-    def _paint_offer(self, painter: QPainter, rect: QRect, offer: KnownName, *, is_current: bool) -> None:
-        colors, metrics = self._theme.colors, self._theme.metrics
-        if is_current:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.color("selection"))
-            painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
-        painter.setFont(tabular(metrics.font(FontRole.PILL)))
-        painter.setPen(colors.color("text_2"))
-        self._draw(painter, rect.adjusted(0, 0, -S - XS, 0), _number(offer), _TRAILING)
-        end = rect.right() - self.room_for_numbers()
-        pill = self._paint_pill(painter, rect, end, offer.tag) if offer.tag is not None else end
-        self._paint_name(painter, QRect(rect.left() + S, rect.top(), pill - rect.left() - 2 * S, rect.height()), offer)
-
-    def room_for_numbers(self) -> int:
-        """Return the width that is kept free at the end of each row for the widest number, with space round it."""
-        metrics = self._theme.metrics
-        widths = QFontMetrics(tabular(metrics.font(FontRole.PILL))).horizontalAdvance
-        return max([metrics.scaled(_COUNT), *(widths(_number(each)) + M for each in self._offers)]) + S + XS
-
-    def name_layout(self, offer: KnownName, width: int) -> QTextLayout:
-        """Return the layout of a name in its own direction, which has what was typed of it strong."""
-        font, typed = QFont(self._theme.font()), QTextLayout.FormatRange()
-        font.setWeight(QFont.Weight.DemiBold)
-        typed.start, typed.length = 0, self._typed
-        typed.format.setFont(font)
-        name = QFontMetrics(font).elidedText(one_line(offer.name), Qt.TextElideMode.ElideRight, max(width, 0))
-        layout = QTextLayout(name, self._theme.font())
-        layout.setFormats([typed])
-        side = QStyle.visualAlignment(self.layoutDirection(), Qt.AlignmentFlag.AlignLeft)
-        option = QTextOption(side | Qt.AlignmentFlag.AlignAbsolute)
-        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        layout.setTextOption(option)
-        layout.beginLayout()
-        layout.createLine().setLineWidth(width)
-        layout.endLayout()
-        return layout
-
-    def _paint_name(self, painter: QPainter, rect: QRect, offer: KnownName) -> None:
-        painter.setPen(self._theme.colors.color("text"))
-        layout, place = self.name_layout(offer, rect.width()), self._mirrored(rect)
-        top = place.top() + (place.height() - layout.boundingRect().height()) / 2
-        layout.draw(painter, QPointF(place.left(), top))
-
-    def _paint_pill(self, painter: QPainter, rect: QRect, end: int, tag: str) -> int:
-        """Paint a tag that ends at `end`; return where it begins."""
-        size = pill_size(self._theme, tag).boundedTo(QSize(rect.width() // 3, rect.height()))
-        pill = QRect(QPoint(end - size.width(), rect.top() + (rect.height() - size.height()) // 2), size)
-        paint_pill(painter, self._theme, self._mirrored(pill), tag)
-        return pill.left()
-
-    def _paint_keys(self, painter: QPainter) -> None:
-        colors, metrics = self._theme.colors, self._theme.metrics
-        top = self._row_rect(len(self._offers)).top()
-        painter.fillRect(QRect(1, top, self.width() - 2, 1), colors.color("line"))
-        painter.setFont(metrics.font(FontRole.PILL))
-        left, height = _PADDING + S, metrics.line + 4
-        middle = top + 1 + (metrics.scaled(_KEYS_HEIGHT) - height) // 2
-        for key, does in self.keys:
-            width = painter.fontMetrics().horizontalAdvance(key) + 2 * S
-            if left + width + S + painter.fontMetrics().horizontalAdvance(does) > self.width():
-                return
-            cap = QRect(left, middle, width, height)
-            painter.setPen(QPen(colors.color("line"), 1))
-            painter.setBrush(colors.color("window"))
-            painter.drawRoundedRect(self._mirrored(cap), 4, 4)
-            painter.setPen(colors.color("text_2"))
-            painter.drawText(self._mirrored(cap), Qt.AlignmentFlag.AlignCenter, key)
-            text = QRect(cap.right() + S, middle, painter.fontMetrics().horizontalAdvance(does) + 1, height)
-            self._draw(painter, text, does, _LEADING)
-            left = text.right() + M + XS
-
-    @property
-    def keys(self) -> list[tuple[str, str]]:
-        """The keys that are shown, and what they do."""
+    def keys(self, *, is_chosen: bool, fills_tag: bool) -> list[tuple[str, str]]:
+        """Return the keys that are shown, and what they do."""
         enter, escape = self.tr("Enter"), self.tr("Esc")
-        if self._current < 0:
+        if not is_chosen:
             return [(enter, self.tr("add what is typed")), ("↓", self.tr("choose")), (escape, self.tr("close"))]
-        add = self.tr("add with its tag") if self._fills_tag else self.tr("add")
+        add = self.tr("add with its tag") if fills_tag else self.tr("add")
         return [(enter, add), (self.tr("Tab"), self.tr("take and go on")), (escape, self.tr("keep what is typed"))]
 
-    def _draw(self, painter: QPainter, rect: QRect, text: str, side: Qt.AlignmentFlag) -> None:
-        painter.drawText(self._mirrored(rect), QStyle.visualAlignment(self.layoutDirection(), side), text)
+    def _show_keys(self, keys: list[tuple[str, str]]) -> None:
+        """Show keys, as far as there is room for them."""
+        left = self._width()
+        for (key, does), texts in zip(self._keys, keys, strict=True):
+            key.setText(texts[0])
+            does.setText(texts[1])
+            left -= key.sizeHint().width() + does.sizeHint().width() + 2 * S
+            key.setVisible(left > 0)
+            does.setVisible(left > 0)
 
-    def _mirrored(self, rect: QRect) -> QRect:
-        return QStyle.visualRect(self.layoutDirection(), self.rect(), rect)
-
-    def _row_rect(self, row: int) -> QRect:
-        height = self._theme.metrics.row
-        return QRect(_PADDING, _PADDING + row * height, self.width() - 2 * _PADDING, height)
-
-    def _needed_height(self) -> int:
-        metrics = self._theme.metrics
-        return 2 * _PADDING + len(self._offers) * metrics.row + metrics.scaled(_KEYS_HEIGHT)
+    def _width(self) -> int:
+        """Return the width in pixels: at least that of the field."""
+        least = max(self._field.width(), self._theme.metrics.scaled(_MIN_WIDTH))
+        return min(least, self._field.window().width() - 2 * S)
 
     def _place(self) -> None:
-        """Lie over the window, 4 pixels below the field and at least as wide."""
-        window = self._field.window()
+        """Lie over the window, 4 pixels below the field."""
+        window, width = self._field.window(), self._width()
         if self.parentWidget() is not window:
             self.setParent(window)
-        height = self._needed_height()
-        width = min(max(self._field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
         position = self._field.mapTo(window, QPoint(0, self._field.height() + XS))
         position.setX(max(S, min(position.x(), window.width() - S - width)))
-        self.setGeometry(QRect(position, QSize(width, height)))
+        self.setGeometry(QRect(position, QSize(width, self.sizeHint().height())))
 
 
 class OffersBelow(NameOffers):
@@ -440,15 +413,18 @@ class OffersBelow(NameOffers):
         self.setParent(window, kind)
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
 
-    @property
     @override
-    def keys(self) -> list[tuple[str, str]]:
+    def keys(self, *, is_chosen: bool, fills_tag: bool) -> list[tuple[str, str]]:
         add, stay = (self.tr("Enter"), self.tr("add and close")), (self.tr("Ctrl+Enter"), self.tr("add, stay"))
         return [add, stay, (self.tr("Esc"), self.tr("close"))]
 
     @override
+    def _width(self) -> int:
+        return self._field.width()
+
+    @override
     def _place(self) -> None:
-        window, size = self._field.window().frameGeometry(), QSize(self._field.width(), self._needed_height())
+        window, size = self._field.window().frameGeometry(), QSize(self._width(), self.sizeHint().height())
         left = self._field.mapToGlobal(QPoint()).x()
         is_room = window.bottom() + S + size.height() <= self._field.screen().availableGeometry().bottom()
         top = window.bottom() + S if is_room else window.top() - S - size.height()

@@ -17,7 +17,8 @@ from plantdesk.domain.search import PREFIXES, parse_terms
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.theme.metrics import ICON, M, S
-from plantdesk.ui.widgets.fields import ButtonField, CompleterPopup
+from plantdesk.ui.widgets.fields import ButtonField
+from plantdesk.ui.widgets.offers import CompleterPopup
 from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class SearchCompleter(QObject):
     def _popup(self) -> QListView:
         popup = QListView()
         self._completer.setPopup(popup)
-        CompleterPopup(self._completer, self._field)
+        self._shown = CompleterPopup(self._completer, self._field)
         return popup
 
     @property
@@ -126,9 +127,11 @@ class SearchCompleter(QObject):
             self._offers = [] if self._is_whole(text, offers) else offers[:_MAX_OFFERS]
         if self._offers:
             self._texts.setStringList([offer.text for offer in self._offers])
+            value = _VALUE.search(text)
             width = max(self._popup.sizeHintForColumn(0) + 40, self._field.width() // 2)
             self._completer.complete(QRect(0, self._field.height() + 2, width, 1))
             self._popup.setCurrentIndex(QModelIndex())
+            self._shown.set_typed(text[self._start :] if value is None else value["value"])
         else:
             self._popup.hide()
 

@@ -25,7 +25,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
-    QApplication,
     QComboBox,
     QCompleter,
     QLineEdit,
@@ -43,6 +42,7 @@ from plantdesk.ui.qt import mirrored
 from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.offers import CompleterPopup
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
 if TYPE_CHECKING:
@@ -295,6 +295,7 @@ class TagCompleter(QCompleter):
         """Make the offers for what was typed, and their list: Qt calls it before it looks for them."""
         if self._popup is None:  # a list takes 3 ms of a start
             self._popup = CompleterPopup(self, self._owner)
+        self._popup.set_typed(path)
         offers = completions(self.tags.stringList(), path)
         if offers not in (self._offers.stringList(), [path], []) and path:
             names = ", ".join(map(tag_text, offers[:_SPOKEN]))
@@ -302,47 +303,6 @@ class TagCompleter(QCompleter):
             announce(self.widget(), shown(text))
         self._offers.setStringList(offers)
         return [path]
-
-
-_CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
-
-
-class CompleterPopup(QObject):
-    """Shows the list of one completer without focus, passes the keys of its field on to it, and closes it."""
-
-    def __init__(self, completer: QCompleter, owner: QWidget) -> None:
-        """Use the completer's present popup; `owner` is in the window of its fields."""
-        super().__init__(completer)
-        popup = completer.popup()
-        assert popup is not None  # noqa: S101  Qt makes it, unless another one was set
-        self._completer, self._popup = completer, popup
-        self._field: QWidget | None = None
-        self._popup.setParent(owner, Qt.WindowType.ToolTip | Qt.WindowType.WindowDoesNotAcceptFocus)
-        self._popup.installEventFilter(self)
-
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        kind = event.type()
-        if watched is self._popup:
-            if kind is QEvent.Type.Show:
-                self._follow(self._completer.widget())
-            elif kind is QEvent.Type.Hide:
-                self._follow(None)
-        elif watched is self._field and kind is QEvent.Type.KeyPress:
-            return QApplication.sendEvent(self._popup, event)  # the completer asks the field first
-        elif kind is QEvent.Type.FocusOut if watched is self._field else kind in _CLOSING:
-            self._popup.hide()
-        return False
-
-    def _follow(self, field: QWidget | None) -> None:
-        """Watch a field and its window while the list is shown."""
-        before, self._field = self._field, field
-        if before is not None:
-            before.removeEventFilter(self)
-            before.window().removeEventFilter(self)
-        if field is not None:
-            field.installEventFilter(self)
-            field.window().installEventFilter(self)
 
 
 def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wrapped: bool = False) -> None:
