@@ -70,11 +70,11 @@ class WindowContext:
         self.bridge.follow(receiver, change, done, failed)
         self.undo_stack.wait_for(change)
 
-    def report_change(self, change: Change, text: str = "") -> None:
-        """Let the user undo a change of the window, and report it, by default by its title, with its undo."""
+    def report_change(self, change: Change, text: str) -> None:
+        """Let the user undo a change of the window, and report it with its undo."""
         self.undo_stack.push(change)
         undo = self.undo_stack.undo_action(change)
-        self.page.toast.show_message(text or f"{shown(change.title)}.", undo, key=key_text(Key.Undo))
+        self.page.toast.show_message(text, undo, key=key_text(Key.Undo))
 
 
 class ProgramWindow(Protocol):

@@ -9,12 +9,14 @@ from PySide6.QtGui import QGuiApplication
 from shiboken6 import isValid
 from typing_extensions import override
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import On
 from plantdesk.ui.api_access.status import ApiStatus, ServerNotice
 from plantdesk.ui.background import next_free_id
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
+from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -113,7 +115,8 @@ class ApiAccess(Feature):
     @Slot(object)
     def _on_plants_removed(self, applied: Applied) -> None:
         if applied.change is not None:
-            self.context.report_change(applied.change)
+            text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.", count=applied.change.plants)
+            self.context.report_change(applied.change, shown(text))
 
     def _add_commands(self) -> None:
         menus = self.context.menus

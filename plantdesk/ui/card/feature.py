@@ -16,7 +16,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.questions import ask_if_of_other_desk
-from plantdesk.ui.texts import error_text
+from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.widgets.messages import Tone
 
@@ -395,7 +395,7 @@ class Card(Feature):
         elif line.change.number == row.version and line.change.plants == 1 and line.change.can_undo:
             self.context.undo_stack.take_back(line.change)
         else:
-            self._apply([edited(row, **line.restored)])
+            self._apply(edited(row, **line.restored), row.name)
 
     @Slot()
     def _delete_shown(self) -> None:
@@ -406,19 +406,19 @@ class Card(Feature):
     def _is_selected(self, row: PlantRow) -> bool:
         return self._count == 1 and list(self._rows.selected_ids()) == [row.id]
 
-    def _apply(self, edits: list[StoreEdit]) -> None:
+    def _apply(self, edit: StoreEdit, name: str) -> None:
         if self._opened is not None and not self._is_applying:  # a second click does nothing
             self._is_applying = True
             self.context.page.toast.show_progress(self.tr("Saving…"))
-            applying = self._opened.store.apply(edits, FORM)
-            self.context.follow_change(self, applying, self._on_applied, self._on_not_applied)
+            applying = self._opened.store.apply([edit], FORM)
+            self.context.follow_change(self, applying, partial(self._on_applied, name), self._on_not_applied)
 
-    def _on_applied(self, applied: Applied) -> None:
+    def _on_applied(self, name: str, applied: Applied) -> None:
         self._is_applying = False
         if applied.change is None:
             self.context.page.toast.clear()
         else:
-            self.context.report_change(applied.change)
+            self.context.report_change(applied.change, self.tr("Changed {name}.").format(name=quoted(name)))
 
     def _on_not_applied(self, error: Exception) -> None:
         self._is_applying = False

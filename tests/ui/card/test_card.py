@@ -450,7 +450,7 @@ def test_a_second_press_of_undo_does_nothing(desk: CardDesk) -> None:
     button = desk.button("Undo: Tag set to office")
     button.click()
     button.click()
-    desk.until(lambda: desk.toast.text == "Set the tag “kitchen” for “Aloe”.")
+    desk.until(lambda: desk.toast.text == "Changed “Aloe”.")
     assert desk.row(1).tag == "kitchen"
 
 
