@@ -6,22 +6,29 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QItemSelectionModel, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 from typing_extensions import override
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreUnreachableError, Text, id_taken
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission, UnansweredError
-from plantdesk.ui.qt import STRETCH, fill, set_properties
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, one_line, shown
-from plantdesk.ui.theme.metrics import XS, M, S
-from plantdesk.ui.widgets.containers import MoreRow, ScrollArea
+from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.fields import OneClickButton
-from plantdesk.ui.widgets.painting import Icon
-from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
+from plantdesk.ui.widgets.plain_table import Cell, PlainTable
+from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent, QResizeEvent
+    from PySide6.QtGui import QKeyEvent
 
     from plantdesk.ui.plants.form import PlantForm
     from plantdesk.ui.theme.theme import Theme
@@ -33,6 +40,20 @@ if TYPE_CHECKING:
 SETTLED = 500
 #: Milliseconds in which the store usually takes a plant; else it is saved for the next start too.
 _LATE = 100
+
+
+_MAX_ACTIONS = 4
+_SELECT_ROW = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+
+
+class Line(NamedTuple):
+    """What is shown of a plant: name and colour of its icon, its name, and why it is not saved, in a colour."""
+
+    key: object
+    icon: tuple[str, str]
+    name: str
+    reason: str
+    color: str
 
 
 class _Owner(NamedTuple):
@@ -78,7 +99,8 @@ class UnsavedPlants(QObject):
         in_doubt, unsaved = self._queue.in_doubt, self._queue.unsaved
         self._listed = [each for each in self._queue.submissions if each in in_doubt or each in unsaved]
         if self._listed or "_box" in vars(self):
-            self._box.show_lines([self._line(each) for each in self._listed], self._actions_for_all())
+            self._box.show_lines([self._line(each) for each in self._listed])
+            self._show_actions()
         if not any(map(_is_to_be_remembered, self._queue.submissions)):
             self._settle_soon()
         elif self._listed or len(self._queue.submissions) > 1 or not self._queue.has_store:
@@ -138,7 +160,8 @@ class UnsavedPlants(QObject):
     @cached_property
     def _box(self) -> UnsavedBox:
         box = UnsavedBox(self._form.theme)
-        box.discarded.connect(self._on_discarded)
+        box.selection_changed.connect(self._show_actions)
+        box.discard_requested.connect(self._discard)
         box.left.connect(self._form.focus_name)
         self._form.add_below(box)
         self.shown.emit(box)
@@ -147,41 +170,42 @@ class UnsavedPlants(QObject):
     def _line(self, submission: Submission) -> Line:
         if submission in self._queue.in_doubt:
             reason = self.tr("Checking whether it was saved; it is not added twice.")
-            return Line("refresh-cw", "muted", self._title(submission), reason, ())
-        is_refused = submission.state is State.REFUSED
-        icon = "circle-alert" if is_refused else "clock" if _waits_for_server(submission) else "history"
-        tone = "error" if is_refused else "muted"
-        actions = self._cures(submission)
-        if submission.texts:
-            actions.append((self.tr("Edit"), partial(self._edit, submission)))
-        actions.append((self.tr("Discard"), partial(self._discard, [submission])))
-        return Line(icon, tone, self._title(submission), self._reason(submission), actions)
+            return Line(submission, ("refresh-cw", "text_2"), self._title(submission), reason, "text_2")
+        if submission.state is State.REFUSED:
+            icon = "circle-alert", "error"
+        else:
+            icon = "clock" if _waits_for_server(submission) else "history", "text_2"
+        return Line(submission, icon, self._title(submission), self._reason(submission), icon[1])
 
-    def _cures(self, submission: Submission) -> list[MessageAction]:
-        """Return the actions that may save it as it is."""
-        if submission.state is State.POSTPONED or submission.error is None or _waits_for_server(submission):
-            return []
-        if isinstance(submission.error, IdTakenError):
-            return [(self.free_id_label, partial(self._queue.send_again, [submission], with_free_ids=True))]
-        return [(self.tr("Try again"), partial(self._queue.send_again, [submission]))]
+    @property
+    def _chosen(self) -> list[Submission]:
+        """What the actions are for: what is selected, or all, without what may be saved already."""
+        chosen = [self._listed[row] for row in self._box.selected] or self._listed
+        return [each for each in chosen if each not in self._queue.in_doubt]
 
-    def _actions_for_all(self) -> list[MessageAction]:
-        """Return what can be done with all lines at once, where there are several for it."""
-        unsaved = self._queue.unsaved
-        taken = [each for each in unsaved if isinstance(each.error, IdTakenError)]
-        failed = [each for each in unsaved if each.error and each not in taken and not _waits_for_server(each)]
-        use_free_ids = partial(self._queue.send_again, taken, with_free_ids=True)
-        actions = (
-            (taken, self.tr("Use free IDs for all"), use_free_ids),
-            (failed, self.tr("Try all again"), partial(self._queue.send_again, failed)),
-            (unsaved, self.tr("Discard all"), partial(self._discard, unsaved)),
-        )
-        return [(label, action) for submissions, label, action in actions if len(submissions) > 1]
+    @Slot()
+    def _show_actions(self) -> None:
+        chosen = self._chosen
+        taken = [each for each in chosen if isinstance(each.error, IdTakenError)]
+        failed = [each for each in chosen if each.error and each not in taken and not _waits_for_server(each)]
+        actions: list[MessageAction] = []
+        if taken:
+            several = Text("Use free IDs for {count:,} plants", count=len(taken))
+            label = self.free_id_label if len(taken) == 1 else shown(several)
+            actions.append((label, partial(self._queue.send_again, taken, with_free_ids=True)))
+        if failed:
+            again = Text("Try {count:,} again", one="Try again", count=len(failed))
+            actions.append((shown(again), partial(self._queue.send_again, failed)))
+        if len(chosen) == 1 and chosen[0].texts:
+            actions.append((self.tr("Edit"), partial(self._edit, chosen[0])))
+        if chosen:
+            actions.append((shown(Text("Discard {count:,}", one="Discard", count=len(chosen))), self._discard))
+        self._box.show_actions(actions)
 
     def _title(self, submission: Submission) -> str:
         """Return the name in the form, or how many plants were pasted."""
         if submission.texts:
-            return submission.texts[1] or submission.texts[0]
+            return one_line(submission.texts[1] or submission.texts[0])
         return shown(Text("{count:,} plants", one="1 plant", count=len(submission.entries)))
 
     def _reason(self, submission: Submission) -> str:
@@ -198,17 +222,12 @@ class UnsavedPlants(QObject):
         self._queue.discard([submission])
         self.edit_requested.emit(submission)
 
-    @Slot(int)
-    def _on_discarded(self, position: int) -> None:
-        if self._listed[position] not in self._queue.in_doubt:
-            self._discard([self._listed[position]])
-
-    def _discard(self, submissions: Sequence[Submission]) -> None:
-        self._queue.discard(submissions)
-        self.discarded.emit(
-            shown(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=_plants(submissions))),
-            submissions,
-        )
+    @Slot()
+    def _discard(self) -> None:
+        discarded = self._chosen
+        self._queue.discard(discarded)
+        text = Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=_plants(discarded))
+        self.discarded.emit(shown(text), discarded)
 
     @Slot(object)
     def _announce(self, submission: Submission) -> None:
@@ -278,244 +297,92 @@ def _is_entry(entry: tuple[Any, ...]) -> bool:
     return texts and (plant_id is None or type(plant_id) is int)
 
 
-#: Lines that are shown at first, and without scrolling; in a low window the table needs the room.
-_FIRST, _MAX_VISIBLE = 3, 8
-_LOW_WINDOW = 700
-#: Lines of the whole list; the others follow when these are done.
-_MAX_LINES = 200
-_LINE = 30
-_STEPS = {
-    Qt.Key.Key_Up: (-1, 0),
-    Qt.Key.Key_Down: (1, 0),
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-}
-
-
-class Line(NamedTuple):
-    """What is shown of a plant: an icon, the tone of the reason why it is not saved, a name, and its actions."""
-
-    icon: str
-    tone: str
-    name: str
-    reason: str
-    actions: Sequence[MessageAction]
+#: Lines that are seen without scrolling; in a low window the table needs the room.
+_MAX_VISIBLE, _MAX_VISIBLE_LOW, _LOW_WINDOW = 8, 3, 700
 
 
 class UnsavedBox(QFrame):
-    """Hidden while there are no lines. The arrow keys move between lines and actions, Del discards a line.
+    """A line for each plant, and what can be done with those that are selected, else with all; Del discards them.
 
-    The actions for all lines are below them.
-    `discarded(position)`: Del was pressed on a line. `left`: the focus was on a line, and there is none any more.
+    `selection_changed`: others are selected. `discard_requested`: Del was pressed. `left`: the focus was in the box,
+    and there is nothing any more.
     """
 
-    discarded = Signal(int)
+    selection_changed = Signal()
+    discard_requested = Signal()
     left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
-        self._lines: Sequence[Line] = ()
-        self._actions_for_all: Sequence[MessageAction] = ()
-        self._rows: list[_Row] = []
         self.setProperty("card", "true")
         self.setAccessibleName(self.tr("Plants that are not saved"))
-        self._content = QWidget()
-        self._list = fill(QVBoxLayout(self._content), STRETCH, margins=0, spacing=0)
-        self._for_all = _Links()
-        self._for_all.key_pressed.connect(self._on_key)
-        self._footer = MoreRow()
-        self._footer.toggled.connect(self._on_toggled)
-        self._lay_out()
-        theme.changed.connect(self._fit)
+        headings = (self.tr("Name"), self.tr("Reason", "why a plant is not saved"))
+        self._table = PlainTable(theme, self.accessibleName(), headings, wide=1, max_rows=_MAX_VISIBLE)
+        self._table.horizontalHeader().hide()
+        self._table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self._table.selectionModel().selectionChanged.connect(self.selection_changed)
+        self._keys: Sequence[object] = ()
+        self._actions: Sequence[MessageAction] = ()
+        self._buttons = [self._button(place) for place in range(_MAX_ACTIONS)]
+        buttons = fill(QHBoxLayout(), *self._buttons, STRETCH, margins=(S, 0, S, 0), spacing=S)
+        fill(QVBoxLayout(self), self._table, buttons, margins=XS, spacing=0)
         self.hide()
 
-    def show_lines(self, lines: Sequence[Line], actions_for_all: Sequence[MessageAction]) -> None:
-        """Show these lines, the first ones until the user asks for all; the focus stays in its line."""
-        focus = self._focus()
-        self._lines, self._actions_for_all = lines, actions_for_all
-        self._for_all.show_actions(actions_for_all)
-        shown = lines[: _MAX_LINES if self._footer.shows_all else _FIRST]
-        for row in self._rows[len(shown) :]:
-            self._list.removeWidget(row)
-            row.hide()
-            row.deleteLater()
-        del self._rows[len(shown) :]
-        for place, line in enumerate(shown):
-            if place == len(self._rows):
-                self._rows.append(_Row(self._theme))
-                self._rows[place].links.key_pressed.connect(self._on_key)
-                self._list.insertWidget(place, self._rows[place])
-            self._rows[place].show_line(line)
-        self._footer.show_counts(len(lines), len(shown), _FIRST)
-        self._footer.setVisible(len(lines) > _FIRST or bool(actions_for_all))
-        self._fit()
+    @property
+    def selected(self) -> list[int]:
+        """The numbers of the selected lines, in their order."""
+        return sorted(index.row() for index in self._table.selectionModel().selectedRows())
+
+    def show_lines(self, lines: Sequence[Line]) -> None:
+        """Show these lines; those that were selected stay so, or the next one where these are gone."""
+        had_focus = self.isAncestorOf(QApplication.focusWidget() or self)
+        before = self.selected
+        selected = [self._keys[row] for row in before]
+        self._table.set_max_rows(_MAX_VISIBLE_LOW if self.window().height() < _LOW_WINDOW else _MAX_VISIBLE)
+        keys = [line.key for line in lines]
+        if keys != self._keys:
+            self._table.clearSelection()
+        rows = [(Cell(line.name, icon=line.icon), Cell(line.reason, line.reason, color=line.color)) for line in lines]
+        self._table.show_rows([[*row] for row in rows], keys)
+        if keys != self._keys:
+            self._keys = keys
+            rows_now = [row for row, key in enumerate(keys) if key in selected]
+            if before and not rows_now and keys and had_focus:
+                rows_now = [min(before[0], len(keys) - 1)]
+            for row in rows_now:
+                self._table.selectionModel().select(self._table.model().index(row, 0), _SELECT_ROW)
         self.setVisible(bool(lines))
-        if focus is not None:
-            self._restore_focus(*focus)
+        if had_focus and not lines:
+            self.left.emit()
+
+    def show_actions(self, actions: Sequence[MessageAction]) -> None:
+        """Show what can be done with the selected lines, or with all."""
+        self._actions = actions
+        for place, button in enumerate(self._buttons):
+            button.setVisible(place < len(actions))
+            button.setText(actions[place][0] if place < len(actions) else "")
 
     @Slot()
     def focus_first(self) -> None:
-        """Move the focus to the first action."""
-        self._restore_focus(0, 0)
-
-    @Slot(int)
-    def _on_key(self, key: int) -> None:
-        focus = self._focus()
-        if focus is None:
-            return
-        if key != Qt.Key.Key_Delete:
-            down, across = _STEPS[Qt.Key(key)]
-            across = -across if self.isRightToLeft() else across
-            self._restore_focus(focus[0] + down, max(0, focus[1] + across))
-        else:
-            places = [place for place, row in enumerate(self._rows) if row.links.buttons]
-            if focus[0] < len(places):
-                self.discarded.emit(places[focus[0]])
-
-    def _lay_out(self) -> None:
-        self._area = ScrollArea(self._content, horizontal=False)
-        self._footer.row.addWidget(self._for_all)
-        fill(QVBoxLayout(self), self._area, self._footer, margins=(M + 2, S, M + 2, S), spacing=0)
-
-    def _focus(self) -> tuple[int, int] | None:
-        """Return the line and the action that have the focus."""
-        for place, buttons in enumerate(self._buttons()):
-            for number, button in enumerate(buttons):
-                if button.hasFocus():
-                    return place, number
-        return None
-
-    def _buttons(self) -> list[list[QPushButton]]:
-        """Return the buttons of each line."""
-        return [links.buttons for links in (*(row.links for row in self._rows), self._for_all) if links.buttons]
-
-    def _restore_focus(self, place: int, number: int) -> None:
-        lines = self._buttons()
-        if not lines:
-            self.left.emit()
-            return
-        buttons = lines[max(0, min(place, len(lines) - 1))]
-        buttons[min(number, len(buttons) - 1)].setFocus(Qt.FocusReason.OtherFocusReason)
-
-    @Slot()
-    def _on_toggled(self) -> None:
-        self.show_lines(self._lines, self._actions_for_all)
-
-    @Slot()
-    def _fit(self) -> None:
-        height = max(self._theme.metrics.scaled(_LINE), self._theme.metrics.compact_row)
-        for row in self._rows:
-            row.setFixedHeight(height)
-        most = _FIRST if self.window().height() < _LOW_WINDOW else _MAX_VISIBLE
-        self._area.setFixedHeight(height * min(len(self._rows), most))
-        self._footer.setFixedHeight(height)
-
-
-class _Row(QWidget):
-    """One line. Its texts are cut where there is no room for them; a tooltip shows them."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._icon = Icon(theme, "circle-alert", "error")
-        self._name = _CutLabel(role="strong")
-        self._reason = _CutLabel()
-        self.links = _Links()
-        fill(QHBoxLayout(self), self._icon, self._name, XS, (self._reason, 1), self.links, margins=0, spacing=S)
-
-    def show_line(self, line: Line) -> None:
-        """Show a line in the place of another."""
-        self._icon.show_icon(line.icon, "error" if line.tone == "error" else "text_2")
-        self._name.show_text(line.name)
-        self._reason.show_text(line.reason, line.tone)
-        self.setAccessibleName(f"{line.name}: {line.reason}")
-        self.links.show_actions(line.actions)
-
-
-class _Links(QWidget):
-    """The buttons of a line.
-
-    `key_pressed(key)`: one of the keys of the box.
-    """
-
-    key_pressed = Signal(int)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._actions: Sequence[MessageAction] = ()
-        self.buttons: list[QPushButton] = []
-        self._layout = fill(QHBoxLayout(self), margins=0, spacing=S)
-
-    def show_actions(self, actions: Sequence[MessageAction]) -> None:
-        """Show a button for each action. Buttons stay, so that one that is pressed is not replaced."""
-        self._actions = actions
-        for button in self.buttons[len(actions) :]:
-            self._layout.removeWidget(button)
-            button.hide()
-            button.deleteLater()
-        del self.buttons[len(actions) :]
-        self.buttons += [self._button() for _ in actions[len(self.buttons) :]]
-        for button, (label, _) in zip(self.buttons, actions, strict=True):
-            button.setText(label)
-
-    def _button(self) -> QPushButton:
-        button = _LinkButton()
-        button.setProperty("variant", "link")
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field
-        button.clicked.connect(self._on_clicked)
-        button.key_pressed.connect(self.key_pressed)
-        self._layout.addWidget(button)
-        return button
-
-    @Slot()
-    def _on_clicked(self) -> None:
-        button = self.sender()
-        if isinstance(button, QPushButton):
-            _, action = self._actions[self.buttons.index(button)]
-            action()
-
-
-class _LinkButton(OneClickButton):
-    """Leaves the keys of the box to it: Qt's buttons move the focus by the arrow keys, and its scroll area scrolls."""
-
-    key_pressed = Signal(int)
+        """Move the focus to the lines, and select one."""
+        self._table.setFocus(Qt.FocusReason.OtherFocusReason)
+        if not self.selected:
+            self._table.selectRow(0)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _STEPS or event.key() == Qt.Key.Key_Delete:
-            self.key_pressed.emit(event.key())
+        if event.key() == Qt.Key.Key_Delete and self.selected:
+            self.discard_requested.emit()
         else:
             super().keyPressEvent(event)
 
+    def _button(self, place: int) -> QPushButton:
+        button = OneClickButton()
+        button.setProperty("variant", "link")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field
+        button.clicked.connect(partial(self._run, place))
+        return button
 
-class _CutLabel(PlainLabel):
-    """A label on one line that ends in “…” where it is cut."""
-
-    def __init__(self, *, role: str = "") -> None:
-        super().__init__(role=role)
-        self._whole = ""
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-
-    def show_text(self, text: str, tone: str = "") -> None:
-        """Show a text in a tone of the style sheet."""
-        self._whole = one_line(text)
-        set_properties(self, tone=tone)
-        set_tool_tip(self, text)
-        self.updateGeometry()
-        self._cut()
-
-    @override
-    def minimumSizeHint(self) -> QSize:
-        return QSize(min(self.sizeHint().width(), 4 * self.fontMetrics().height()), super().minimumSizeHint().height())
-
-    @override
-    def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self._whole) + 2, super().sizeHint().height())
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._cut()
-
-    def _cut(self) -> None:
-        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width()))
+    def _run(self, place: int) -> None:
+        _, action = self._actions[place]
+        action()

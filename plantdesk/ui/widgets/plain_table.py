@@ -280,4 +280,5 @@ class PlainTable(QTableView):
     def _fitting_height(self) -> int:
         count = self.model().rowCount()
         rows = min(max(count, 1), self.max_rows or count)
-        return rows * self._theme.metrics.row + self.horizontalHeader().sizeHint().height() + 2 * XS
+        header = self.horizontalHeader()
+        return rows * self._theme.metrics.row + (0 if header.isHidden() else header.sizeHint().height()) + 2 * XS

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLineEdit
 
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import new_plant
@@ -21,7 +21,7 @@ from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from tests.support.desk import Desk
+from tests.support.desk import Desk, rows_of
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ class FormDesk(Desk):
     @property
     def lines(self) -> dict[str, str]:
         """The plants that are not saved, and why."""
-        boxes = self.form.findChildren(UnsavedBox)
-        texts = Desk(self.qtbot, boxes[0]).texts() if boxes and boxes[0].isVisible() else []
-        return dict(zip(texts[::2], texts[1::2], strict=False))
+        boxes = [each for each in self.form.findChildren(UnsavedBox) if each.isVisible()]
+        return {name: reason for box in boxes for name, reason in rows_of(box.findChildren(QAbstractItemView)[0])}
 
     def lists(self, **lines: str) -> None:
         """Wait until just these plants are listed as not saved, with a reason that contains the text."""
@@ -82,8 +81,20 @@ class FormDesk(Desk):
         self.queries.ask(self.form, lambda _reader, _task: True, answered.append)
         self.qtbot.waitUntil(lambda: bool(answered))
 
+    @property
+    def box(self) -> Desk:
+        return Desk(self.qtbot, self.form.findChildren(UnsavedBox)[0])
+
+    def select_in_box(self, *rows: int) -> None:
+        """Click lines of what is not saved, the others with Ctrl."""
+        view, modifiers = self.box.the(QAbstractItemView), Qt.KeyboardModifier.NoModifier
+        for row in rows:
+            place = view.visualRect(view.model().index(row, 0)).center()
+            QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, modifiers, place)
+            modifiers = Qt.KeyboardModifier.ControlModifier
+
     def press_in_box(self, label: str) -> None:
-        Desk(self.qtbot, self.form.findChildren(UnsavedBox)[0]).buttons()[label].click()
+        self.box.buttons()[label].click()
 
     def adds(self, name: str, plant_id: str = "") -> None:
         """Type a plant and Enter."""
@@ -397,7 +408,8 @@ def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
     desk.lists(**{"Early bird": "until the store can be opened"})
     desk.adds("Late bird")
     desk.lists(**{"Early bird": "until", "Late bird": "until"})
-    desk.press_in_box("Discard")  # the last one
+    desk.select_in_box(1)
+    desk.press_in_box("Discard")
     entry.set_store(store, queries)
     desk.sees("Added “Early bird”.")
     assert (desk.rows(), desk.lines) == ([(1, "Early bird", None)], {})
@@ -422,7 +434,7 @@ def test_plants_that_cannot_be_saved_are_listed_and_can_be_retried(desk: FormDes
     desk.lists(Patience="Another program", Fern="Another program")
     desk.qtbot.keyClicks(desk.name, "half a na")
     locked.execute("ROLLBACK")
-    desk.press_in_box("Try again")
+    desk.press_in_box("Try 2 again")
     desk.has(["Patience", "Fern"])
     desk.lists()
     assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
@@ -470,28 +482,32 @@ def test_what_cannot_be_saved_is_tried_again_at_once(
     entry.unsaved.restore({"unsaved": reasons})
     desk.lists(a="Closed", b="Closed", c="was closed before")
     locked.execute("ROLLBACK")
-    desk.press_in_box("Try all again")
+    desk.press_in_box("Try 3 again")
     desk.has(["a", "b", "c"])
     desk.lists()
 
 
-@pytest.mark.parametrize(("label", "added"), [("Use free IDs for all", [42, 43]), ("Discard all", [])])
+@pytest.mark.parametrize(
+    ("label", "added"), [("Use free IDs for 2 plants", [42, 43]), ("Discard 2", []), ("Discard", [42])]
+)
 def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk, label: str, added: list[int]) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Aster", "41")
     desk.lists(Aster="already belongs")
-    box = Desk(desk.qtbot, desk.form.findChildren(UnsavedBox)[0])
-    assert label not in box.buttons(), "there is one line"
+    assert [*desk.box.buttons()] == ["Use 42", "Edit", "Discard"]
     desk.adds("Basil", "41")
     desk.lists(Aster="already belongs", Basil="already belongs")
-    assert "Try all again" not in box.buttons()
-    box.buttons()["Edit"].setFocus()
-    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Delete, Qt.Key.Key_Left, Qt.Key.Key_Left):
-        QTest.keyClick(desk.form.window().focusWidget(), key)
-    assert box.buttons()["Use free IDs for all"].hasFocus()
-    QTest.keyClick(box.buttons()[label], Qt.Key.Key_Space)
+    assert [*desk.box.buttons()] == ["Use free IDs for 2 plants", "Discard 2"]
+    desk.form.findChildren(UnsavedBox)[0].focus_first()
+    assert [*desk.box.buttons()] == ["Use 42", "Edit", "Discard"]
+    if label != "Discard":
+        desk.press(Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(desk.box.buttons()[label], Qt.Key.Key_Space)
+    if label == "Discard":
+        desk.lists(Basil="already belongs")
+        desk.press_in_box("Use 42")
     desk.lists()
-    desk.has(["Aster", "Basil"] if added else [])
+    desk.has(["Aster", "Basil"][-len(added) :] if added else [])
     assert [plant_id for plant_id, _, _ in desk.rows()[1:]] == added
 
 
@@ -552,17 +568,13 @@ def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     for name in ("a", "b", "c", "d", "e"):
         desk.adds(name, "41")
-    desk.lists(a="already", b="already", c="already")
-    box = desk.form.findChildren(UnsavedBox)[0]
-    Desk(desk.qtbot, box).buttons()["Show"].click()
     desk.lists(a="already", b="already", c="already", d="already", e="already")
-    box.focus_first()
-    for key in (Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Delete):
-        QTest.keyClick(desk.form.window().focusWidget(), key)
+    desk.form.findChildren(UnsavedBox)[0].focus_first()
+    desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Delete)
     desk.lists(a="already", c="already", d="already", e="already")
-    for _ in range(4):
-        QTest.keyClick(desk.form.window().focusWidget(), Qt.Key.Key_Delete)
-    desk.lists()
+    for left in (3, 2, 1, 0):
+        desk.press(Qt.Key.Key_Delete)
+        assert len(desk.lines) == left
     assert desk.name.hasFocus()
 
 
@@ -582,9 +594,9 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     hostile += [{"texts": [], "plants": [["x"]], "reason": ""}, {"texts": ["a", "b", 3], "plants": [], "reason": ""}]
     entry.unsaved.restore({"unsaved": [*hostile, *kept], "draft": ["", 7, ""]})
     entry.unsaved.restore({"unsaved": "nonsense", "draft": 7})
-    desk.lists(**{"Ficus": "already", "2 plants": "already", "half": "put aside"})
+    desk.lists(**{"Ficus": "already", "2 plants": "already", "half": "put aside", "Aloe vera": "already"})
     assert json.loads(json.dumps(entry.unsaved.as_json())) == {"unsaved": kept, "draft": []}
-    desk.press_in_box("Use free IDs for all")
+    desk.press_in_box("Use free IDs for 3 plants")
     desk.lists(half="put aside")
     desk.has(["Ficus", "Salvia", "Thyme", "Aloe vera"])
     assert [row[:2] for row in desk.rows()[1:]] == [(42, "Ficus"), (43, "Salvia"), (44, "Thyme"), (45, "Aloe vera")]
@@ -609,8 +621,8 @@ def test_what_was_sent_before_a_kill_is_listed_only_where_the_store_lacks_it(
         entry.unsaved.restore(kept)
         kept = json.loads(json.dumps(entry.unsaved.as_json()))
     entry.set_store(store, queries)
+    desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 2)
     desk.lists(Fern="?", Salvia="?")
-    assert len(entry.queue.unsaved) == 2
     entry.queue.release_store()
     desk.store.add(new_plant({"id": 41, "name": "Fern"}), FORM).result(SECONDS)  # another one
     entry.set_store(store, queries)

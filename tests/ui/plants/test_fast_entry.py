@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QCheckBox, QLabel
 
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
@@ -409,8 +409,7 @@ def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDesk) -> No
     desk.press(Qt.Key.Key_Return)
     desk.qtbot.waitUntil(lambda: "Edit" in desk.buttons())
     reason = "“Monarda” is already there with ID 2. To add it once more, choose another ID."
-    lines = desk.the(UnsavedBox).findChildren(QWidget)
-    assert f"Monarda: {reason}" in {each.accessibleName() for each in lines}
+    assert rows_of(desk.the(UnsavedBox).findChildren(QAbstractItemView)[0]) == [["Monarda", reason]]
     desk.buttons()["Edit"].click()
     assert desk.message.text == reason
 
@@ -420,11 +419,11 @@ def test_a_discarded_plant_is_brought_back(desk: EntryDesk) -> None:
         desk.id.setText("2")
         desk.types(name)
         desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: "Discard all" in desk.buttons())
-    desk.buttons()["Discard all"].click()
+    desk.qtbot.waitUntil(lambda: "Discard 2" in desk.buttons())
+    desk.buttons()["Discard 2"].click()
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Discarded 2 plants.")
     Desk(desk.qtbot, desk.toast).button("Undo").click()
-    desk.buttons()["Use free IDs for all"].click()
+    desk.buttons()["Use free IDs for 2 plants"].click()
     desk.has(("Ivy", None), ("Fern", None))
 
 
@@ -532,7 +531,8 @@ def test_a_quantity_meets_a_used_id(desk: EntryDesk) -> None:
     desk.id.setText("2")
     desk.types("3 x Salvia")
     desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: any("already belongs" in text for text in desk.texts()))
+    desk.qtbot.waitUntil(lambda: "Use 5" in desk.buttons())
+    assert "already belongs" in rows_of(desk.the(UnsavedBox).findChildren(QAbstractItemView)[0])[0][1]
     assert desk.newest(1) == [("Monstera deliciosa", "living room")]
 
 
