@@ -134,7 +134,7 @@ QPushButton[variant="pill"]:hover { background: $accent_hover; border-color: $ac
 QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_2}px; }
 
 QCheckBox { spacing: 8px; min-height: 24px; padding-right: 4px; }
-QCheckBox:focus { outline: 2px solid $focus; outline-radius: 6px; }
+QCheckBox:focus { outline: 0; }
 QCheckBox::indicator, QMenu::indicator, PlainTable::indicator {
   width: ${box}px; height: ${box}px; border: 1px solid $border; border-radius: 4px; background: $surface;
 }
@@ -227,7 +227,7 @@ QListView { border: 1px solid $border; padding: 2px; outline: 0; }
 QListWidget:focus { border: 2px solid $focus; border-radius: 6px; padding: 1px; }
 QListWidget[clear="true"] { border: 2px solid transparent; padding: 1px; }
 QListWidget[clear="true"]:focus { border-color: $focus; }
-QTextBrowser { border: 1px solid $border; padding: 1px;
+QTextBrowser { border: 1px solid $line; border-radius: 8px; padding: 1px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QTextBrowser:focus { border: 2px solid $focus; padding: 0; }
 QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
