@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from plantdesk.domain.errors import TokenRefusedError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
     from plantdesk.domain.selections import Selection
-    from plantdesk.domain.views import Counts, InsertionPoint, KnownName, View
+    from plantdesk.domain.views import Counts, KnownName, View
 
 
 class NewToken(NamedTuple):
@@ -54,17 +54,6 @@ class PlantPages(Protocol):
         """Yield the plants of a set in insertion order, in pages of limited size."""
 
 
-@runtime_checkable
-class FindsRows(Protocol):
-    """A reader that finds the rows of new plants in a sorted list without sorting all of it again."""
-
-    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
-        """Return where those of `ids` that are in a view belong among `known`, its ids in their order.
-
-        None where `known` is too far out of date.
-        """
-
-
 class PlantReader(PlantPages, Protocol):
     """Reads a store. One thread at a time may use it, but any thread may interrupt it.
 
@@ -73,9 +62,6 @@ class PlantReader(PlantPages, Protocol):
 
     def ids(self, view: View) -> Iterator[array[int]]:
         """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
-
-    def matching(self, ids: Sequence[int], view: View) -> set[int]:
-        """Return those of `ids` that are in a view."""
 
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
         """Return the plants of `ids` by id; those that do not exist are left out."""

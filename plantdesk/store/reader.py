@@ -13,10 +13,10 @@ from sqlalchemy import and_, func, select
 from typing_extensions import override
 
 from plantdesk.domain.folding import SEPARATOR, natural_key
-from plantdesk.domain.protocols import FindsRows, PlantReader
+from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.views import KnownName, View, find_insertion_points
+from plantdesk.domain.views import KnownName, View
 from plantdesk.store.conditions import condition_of, has_length, name_begins, ordering
 from plantdesk.store.counts import count_plants
 from plantdesk.store.database import VERSION
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary
     from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.views import Counts, InsertionPoint
+    from plantdesk.domain.views import Counts
     from plantdesk.store.database import Database, Runner
 
 _Result = TypeVar("_Result")
@@ -43,7 +43,7 @@ _Result = TypeVar("_Result")
 _MAX_COUNTED = 50_000
 
 
-class StoreReader(PlantReader, FindsRows, ABC):
+class StoreReader(PlantReader, ABC):
     """A reader. One thread at a time may use it, but any thread may interrupt it.
 
     Every method raises StoreError where the store cannot be read, and InterruptedError after `interrupt()`.
@@ -69,20 +69,6 @@ class StoreReader(PlantReader, FindsRows, ABC):
     def _ids(self, selection: Selection, *more: ColumnElement[bool]) -> Select[Any]:
         """Return the statement of the ids of a set of plants for which `more` conditions hold."""
         return select(PLANT.c.id).where(self._condition(selection), *more)
-
-    @override
-    def matching(self, ids: Sequence[int], view: View) -> set[int]:
-        listed = self.database.among(PLANT.c.id, ids)
-        return {plant_id for (plant_id,) in self._all(self._ids(view.plants, listed))}
-
-    @override
-    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
-        order = ordering(view, self.database)
-
-        def in_order(listed: Sequence[int]) -> list[int]:
-            return [plant_id for (plant_id,) in self._all(self._ids(Selection(ids=listed)).order_by(*order))]
-
-        return find_insertion_points(in_order([*self.matching(ids, view)]), known, in_order)
 
     @override
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:

@@ -117,6 +117,8 @@ class PlantBrowser(QFrame):
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""
         self.model.apply(changes)
+        if changes.added and self.model.complete:
+            self.table.mark(row.id for row in reversed(changes.added))
         self._announcer.add(changes)
         soon = frozenset(self._selected_soon)
         if soon and (changes.needs_reload or any(row.id in soon for row in (*changes.added, *changes.updated))):
@@ -138,7 +140,7 @@ class PlantBrowser(QFrame):
         """Scroll to a plant that the user has just added, without changing search and order."""
         self._revealed = row.id
         if not self._show_revealed() and self.model.query.text:
-            self.model.check(row.id)
+            self.model.refresh()  # then it is known whether the search finds it
 
     @Slot(object)
     def show_plant(self, plant_id: int, *, takes_focus: bool = True) -> None:
@@ -179,12 +181,6 @@ class PlantBrowser(QFrame):
         if self.model.rowCount():
             self.table.go_to_first_row()
 
-    @Slot(bool)
-    def _on_busy_changed(self, busy: bool) -> None:
-        if busy and self.model.query.text != self.model.shown_query.text:
-            self.search_field.wheel.start()
-        self._show_state()
-
     def show_migration(self, fraction: float) -> None:
         """Show how far (0 to 1) the plants are updated, in place of the rows."""
         text = self.tr("Updating your plants to this version of PlantDesk… {percent} %")
@@ -193,25 +189,20 @@ class PlantBrowser(QFrame):
         self.table.set_opening(opening=False)
 
     @Slot()
-    def _on_count_changed(self) -> None:
+    def _on_state_changed(self) -> None:
         model = self.model
-        if model.busy:  # the count belongs to the rows
+        if model.busy:  # the rows are those of the previous query
+            if model.query.text != model.shown_query.text:
+                self.search_field.wheel.start()
             return
         self.search_bar.set_count(model.rowCount() if model.complete else None, model.total)
         if model.complete:
             self.search_field.wheel.stop()
         self._show_state()
-
-    @Slot()
-    def _on_rows_changed(self) -> None:
-        if self._revealed is not None:
-            self._show_revealed()
-
-    @Slot(object, bool)
-    def _on_checked(self, plant_id: int, found: bool) -> None:
-        if plant_id == self._revealed and not found:
+        revealed = self._revealed
+        if revealed is not None and not self._show_revealed() and model.is_current and model.query.text:
             self._revealed = None
-            self.added_hidden.emit(plant_id)
+            self.added_hidden.emit(revealed)
 
     @Slot()
     def _on_announce_due(self) -> None:
@@ -271,13 +262,8 @@ class PlantBrowser(QFrame):
         self.table.unseen_changed.connect(self.search_bar.set_new_plants)
         self._midnight.passed.connect(self.model.reload_if_relative)
         self.search_field.down_pressed.connect(self._on_down_pressed)
-        self.model.busy_changed.connect(self._on_busy_changed)
-        self.model.count_changed.connect(self._on_count_changed)
-        self.model.modelReset.connect(self._on_count_changed)
-        self.model.rows_added.connect(self._on_rows_changed)
-        self.model.rows_replaced.connect(self._on_rows_changed)
+        self.model.state_changed.connect(self._on_state_changed)
         self.model.dataChanged.connect(self._notify_shown)  # a page was read
-        self.model.checked.connect(self._on_checked)
         self.model.failed.connect(self._on_failed)
         self.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
         self.table.selection_count_changed.connect(self.selection_count_changed)
@@ -299,16 +285,14 @@ class PlantBrowser(QFrame):
         row = self.model.row_of(self._revealed) if self._revealed is not None else None
         if row is None or self._revealed is None:
             return False
-        self.table.mark(self._revealed)
+        self.table.mark([self._revealed])
         self.table.scrollTo(self.model.index(row, 0))
         self._revealed = None
         return True
 
     def _show_state(self) -> None:
-        """Show the page for the present state; the previous rows stay while another query is loaded."""
+        """Show the page for the present state, which is not busy."""
         model = self.model
-        if model.busy:
-            return
         had_focus = self.table.hasFocus()
         if model.failed_to_load:
             self._pages.setCurrentWidget(self._failed_page)

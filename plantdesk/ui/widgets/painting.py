@@ -187,8 +187,8 @@ class Spinner(QObject):
         return self._turning.isActive()
 
     def start(self) -> None:
-        """Show the wheel after a moment, unless it is shown or `stop` is called before."""
-        if not self.is_shown:
+        """Show the wheel a moment after the first call, unless `stop` is called before."""
+        if not self.is_shown and not self._delay.isActive():
             self._delay.start()
 
     def stop(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from contextlib import closing
 from random import Random
@@ -12,7 +11,6 @@ import pytest
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.folding import searched
-from plantdesk.domain.protocols import FindsRows
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
@@ -98,7 +96,6 @@ def test_plants_without_a_tag_are_sorted_by_name_whatever_its_letters(store: Pla
 )
 def test_search_looks_in_name_tag_and_id(reader: PlantReader, text: str, found: set[int]) -> None:
     assert set(ids(reader, View(parse_search(text)))) == found
-    assert reader.matching([plant_id for plant_id, _, _ in PLANTS], View(parse_search(text))) == found
 
 
 def test_a_number_finds_the_ids_that_begin_with_it(store: PlantStore, reader: PlantReader) -> None:
@@ -146,48 +143,11 @@ def test_what_no_keyboard_has_is_found_by_what_it_has(store: PlantStore, text: s
         store.add(new_plant(values), FORM).result(SECONDS)
     with closing(store.reader()) as reader:
         assert set(ids(reader, View(parse_search(text)))) == found
-        assert reader.matching([plant_id for plant_id, _, _ in CONFUSABLES], View(parse_search(text))) == found
 
 
 def test_a_word_longer_than_sqlite_likes_is_found(store: PlantStore, reader: PlantReader) -> None:
     store.add(new_plant({"id": 1, "name": "y" * 60_000}), FORM).result(SECONDS)
     assert ids(reader, View(parse_search("Y" * 59_000))) == [1]
-
-
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("order", Order)
-@pytest.mark.parametrize("text", ["", "a"])
-def test_insertion_points_are_those_of_the_view(
-    store: PlantStore, reader: PlantReader, order: Order, text: str, *, descending: bool
-) -> None:
-    names = ("Ähre", "ahorn", "Zeder", "a", "Aloe vera", "birke")
-    rows = [
-        (
-            new_plant({"id": at * 37 % 401 + 20, "name": names[at % 6], **({"tag": names[at % 5]} if at % 4 else {})}),
-            FORM,
-        )
-        for at in range(200)
-    ]
-    add_each(store, rows)
-    view = View(parse_search(text), order, descending)
-    all_ids = ids(reader, view)
-    new = [plant.id for plant, _ in rows[::9]]
-    known = array("q", [plant_id for plant_id in all_ids if plant_id not in new[1:]])
-    store.apply([DeleteAll(Selection(ids=known[5::7].tolist()))], COMMAND).result(SECONDS)
-    if not isinstance(reader, FindsRows):
-        pytest.skip("the window sorts the plants of such a store again")
-    for point in reversed(reader.insertion_points(new, view, known) or []):
-        known.insert(point.row, point.id)
-    remaining = set(ids(reader, view))
-    assert [plant_id for plant_id in known if plant_id in remaining] == ids(reader, view)
-
-
-def test_there_are_no_insertion_points_among_deleted_plants(store: PlantStore, reader: PlantReader) -> None:
-    add_each(store, [(new_plant({"id": n, "name": "Old"}), FORM) for n in range(1000, 1200)])
-    known = array("q", ids(reader, View()))
-    store.apply([DeleteAll(Selection())], COMMAND).result(SECONDS)
-    store.add(new_plant({"id": 1, "name": "New"}), FORM).result(SECONDS)
-    assert not isinstance(reader, FindsRows) or reader.insertion_points([1], View(), known) is None
 
 
 @pytest.mark.parametrize("descending", [False, True])

@@ -225,7 +225,6 @@ def test_what_is_found_equals_a_plain_evaluation(folder: tuple[PlantReader, list
     expected = evaluated(rows, selection)
     assert [plant_id for chunk in reader.ids(View(selection)) for plant_id in chunk] == expected
     assert reader.count_selected(selection) == len(expected)
-    assert reader.matching([row.id for row in rows], View(selection)) == set(expected)
 
 
 @pytest.mark.parametrize(

@@ -321,8 +321,7 @@ class PlantHeader(QHeaderView):
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
         self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        model.busy_changed.connect(self._on_busy_changed)
-        model.count_changed.connect(self._on_count_changed)
+        model.state_changed.connect(self._on_state_changed)
         model.failed.connect(self._spinner.stop)
 
     @override
@@ -354,17 +353,14 @@ class PlantHeader(QHeaderView):
             self._paint_arrow(painter, beside)
         painter.restore()
 
-    @Slot(bool)
-    def _on_busy_changed(self, busy: bool) -> None:
-        requested, shown = self._plants.query, self._plants.shown_query
-        if busy and (requested.column, requested.descending) != (shown.column, shown.descending):
-            self._spinner.start()
-        self.viewport().update()
-
     @Slot()
-    def _on_count_changed(self) -> None:
+    def _on_state_changed(self) -> None:
+        requested, shown = self._plants.query, self._plants.shown_query
         if self._plants.complete:
             self._spinner.stop()
+        elif self._plants.busy and (requested.column, requested.descending) != (shown.column, shown.descending):
+            self._spinner.start()
+        self.viewport().update()
 
     def _paint_line(self, painter: QPainter, rect: QRect, section: int) -> None:
         """Paint the line under the headings, from the start of the text to its end."""

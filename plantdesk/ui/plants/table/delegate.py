@@ -368,8 +368,8 @@ class UnseenRows(QObject):
         elif (row := self._model.row_of(self._newest_seen)) is not None:  # else it was deleted
             self._set(row)
 
-    @Slot(object, bool)
-    def _on_rows_replaced(self, _retained_rows: dict[int, int], same_query: bool) -> None:
+    @Slot(bool)
+    def _on_rows_replaced(self, same_query: bool) -> None:
         if same_query:
             self._update()
         else:

@@ -1,12 +1,10 @@
-"""Keeps selection, current row and scroll position on the same plants while rows are inserted, removed or replaced.
-
-Goes back to them also when the store is opened again.
-"""
+"""Keeps selection, current row and scroll position on the same plants while rows change, and over a restart."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QObject, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView
@@ -18,19 +16,9 @@ if TYPE_CHECKING:
 
 
 _Flag = QItemSelectionModel.SelectionFlag
+_Hint = QAbstractItemView.ScrollHint
 #: A larger selection is dropped when all rows are replaced.
 _MAX_RETAINED = 10_000
-#: More moved rows than this are not looked up: each takes 10 ms at a million.
-_MAX_MOVED = 10
-
-
-class _Anchors(NamedTuple):
-    """Selection, current row and top row by id; `offset`: pixels by which the top row is scrolled out."""
-
-    selected: frozenset[int] = frozenset()
-    current: int | None = None
-    top: int | None = None
-    offset: int = 0
 
 
 class SelectionKeeper(QObject):
@@ -45,31 +33,24 @@ class SelectionKeeper(QObject):
         super().__init__(table)
         self._table = table
         self._model = model
-        self._before = _Anchors()
+        #: What was selected before all rows were replaced and has no row yet, and the current row and the top row then.
+        self._lost: frozenset[int] = frozenset()
+        self._current_id: int | None = None
+        self._top_id: int | None = None
+        self._offset = 0  # pixels by which the top row was scrolled out
         self._requested_id: int | None = None
         self._requested_top: int | None = None
         self._visible_id: int | None = None
         self._returning: Collection[int] = ()
-        self._removed: set[int] = set()
-        self._removed_current: int | None = None
         self._top = 0
-        self._holding = self._has_all_selected = False
-        model.keep(self.retained_ids)
+        self._holding = self._is_filling = self._has_all_selected = False
         model.modelAboutToBeReset.connect(self._on_about_to_reset)
         model.rows_replaced.connect(self._on_rows_replaced)
-        model.retained_rows_found.connect(self._on_retained_rows_found)
-        model.removing.connect(self._on_removing)
-        model.count_changed.connect(self._on_rows_settled)
+        model.state_changed.connect(self._on_state_changed)
         model.rowsAboutToBeInserted.connect(self._on_about_to_change)
         model.rowsAboutToBeRemoved.connect(self._on_about_to_change)
         model.rowsInserted.connect(self._on_inserted)
         model.rowsRemoved.connect(self._on_removed)
-
-    def retained_ids(self) -> frozenset[int]:
-        """Return the ids whose rows have to be found again."""
-        now = self._anchors()
-        single = {plant_id for plant_id in (now.current, now.top, self._requested_id) if plant_id is not None}
-        return now.selected | single
 
     def seek(self, plant_id: int) -> bool:
         """Select a plant and scroll to it, now if it is in the rows, and when a query returns it that runs or comes."""
@@ -82,8 +63,7 @@ class SelectionKeeper(QObject):
     def keep_visible(self, plant_id: int) -> None:
         """Scroll to a plant, now and when its row moves while it is the current one."""
         self._visible_id = plant_id
-        row = self._model.row_of(plant_id)
-        if row is not None:
+        if (row := self._model.row_of(plant_id)) is not None:
             self._table.scrollTo(self._model.index(row, 0))
 
     def select(self, plant_ids: Collection[int]) -> None:
@@ -96,21 +76,18 @@ class SelectionKeeper(QObject):
         ranges = self._selected_ranges()
         row = ranges[-1][1] + 1
         if row == self._model.rowCount():
-            for first, last in reversed(ranges):
-                if last < row - 1:
-                    break
-                row = first
             row -= 1
+            while ranges and ranges[-1][1] == row:
+                row = ranges.pop()[0] - 1
         if row < 0:
             self._table.clearSelection()
         else:
-            self._go_to(row, QAbstractItemView.ScrollHint.EnsureVisible)
+            self._go_to(row, _Hint.EnsureVisible)
 
     def position(self) -> list[int | None]:
         """Return the ids of the plant in the top row, None at the top of the table, and of a single selected one."""
-        top = self._table.rowAt(0) if self._scrolled() else -1
         selected = self.selected_ids() if self.selected_count() == 1 else [None]
-        return [None if top < 0 else self._model.id_at(top), *selected]
+        return [self._id_at(self._table.rowAt(0)) if self._scrolled() else None, *selected]
 
     def return_to(self, position: object) -> None:
         """Go back to a `position` when the rows of the next query are there; to the top for anything else."""
@@ -131,89 +108,45 @@ class SelectionKeeper(QObject):
 
     @Slot()
     def _on_about_to_reset(self) -> None:
-        self._before = self._anchors()
+        current, top = self._table.currentIndex().row(), self._table.rowAt(0)
+        self._lost = frozenset(self.selected_ids() if self.selected_count() <= _MAX_RETAINED else ())
+        self._current_id, self._top_id = self._id_at(current), self._id_at(top)
+        self._offset = -self._table.rowViewportPosition(top)
         self._holding = self._holds_view()
 
-    @Slot(object, bool)
-    def _on_rows_replaced(self, retained_rows: dict[int, int], same_query: bool) -> None:
+    @Slot(bool)
+    def _on_rows_replaced(self, same_query: bool) -> None:
         self._table.updateGeometries()
+        self._is_filling = not self._model.complete
         self._returning = self._returning if same_query else ()
-        retained_rows = retained_rows | self._rows_of_late(retained_rows.keys())
-        self._select(retained_rows)
-        if self._show_requested_id(retained_rows):
+        self._select_again()
+        if self._go_to_requested():
             return
-        if same_query and self._visible_id is not None and self._visible_id == self._before.current in retained_rows:
-            self._table.scrollTo(self._table.currentIndex())
-        elif same_query:
-            self._return_to_top_row(retained_rows)
-        elif self._before.current in self._before.selected and not self._model.query.text:
-            self._table.scrollTo(self._table.currentIndex())
-        else:
-            self._table.scrollToTop()
-
-    def _rows_of_late(self, known: Collection[int]) -> dict[int, int]:
-        """Look up what was selected only while the query ran."""
-        late = (self._before.selected | {self._before.current}) - set(known)
-        if len(late) > _MAX_MOVED:
-            return {}
-        rows = {each: self._model.row_of(each) for each in late if each is not None}
-        return {plant_id: row for plant_id, row in rows.items() if row is not None}
-
-    @Slot(object)
-    def _on_retained_rows_found(self, retained_rows: dict[int, int]) -> None:
-        self._select(retained_rows)
-        if (
-            not self._show_requested_id(retained_rows)
-            and self._before.current in retained_rows
-            and not self._scrolled()
-        ):
-            self._table.scrollTo(self._table.currentIndex())
-
-    @Slot(int, int)
-    def _on_removing(self, first: int, last: int) -> None:
-        """Note what is selected in rows that are removed: an edited plant is inserted again where the order puts it."""
-        for top, bottom in self._selected_ranges():
-            if top <= last and bottom >= first and len(self._removed) < _MAX_MOVED:
-                start = max(top, first)
-                self._removed.update(self._model.ids_between(start, min(bottom, last, start + _MAX_MOVED)))
-        row = self._table.currentIndex().row()
-        if first <= row <= last:
-            self._removed_current = self._model.id_at(row)
+        current = self._table.currentIndex()
+        if not same_query:
+            self._go_to_selected(current)
+        elif current.isValid() and self._id_at(current.row()) == self._visible_id:
+            self._table.scrollTo(current)
+        elif self._holding and (top := self._row_of(self._top_id)) is not None:
+            self._table.verticalScrollBar().setValue(top * self._table.rowHeight(0) + self._offset)
 
     @Slot()
-    def _on_rows_settled(self) -> None:
-        """Select the rows that have moved where they are now."""
-        removed, self._removed = self._removed, set()
-        current, self._removed_current = self._removed_current, None
-        if len(removed) <= _MAX_MOVED:
-            rows = (self._model.row_of(each) for each in removed)
-            self._select_rows(sorted(row for row in rows if row is not None))
-        row = None if current is None else self._model.row_of(current)
-        if row is not None:
-            self._table.selectionModel().setCurrentIndex(self._model.index(row, 0), _Flag.NoUpdate)
-            if current == self._visible_id:
-                self._table.scrollTo(self._model.index(row, 0))
+    def _on_state_changed(self) -> None:
+        if not self._model.complete:
+            return
+        if self._is_filling:
+            self._is_filling = False
+            if self._select_again() and not self._scrolled():
+                self._go_to_selected(self._table.currentIndex())
         self._select_returning()
-        if self._model.complete and not self._model.busy:
-            self._show_requested_id({})
-        if self._requested_top is not None and self._model.complete and not self._model.busy:
-            row, self._requested_top = self._model.row_of(self._requested_top), None
-            if row is not None:
-                self._table.scrollTo(self._model.index(row, 0), QAbstractItemView.ScrollHint.PositionAtTop)
-
-    def _select_returning(self) -> None:
-        if self._returning and self._model.is_current:
-            rows = sorted(self._model.rows_of(self._returning).values())
-            self._returning = ()
-            if rows:
-                self._go_to(rows[0], QAbstractItemView.ScrollHint.EnsureVisible)
-                self._select_rows(rows)
-            self.selected.emit(bool(rows))
+        self._go_to_requested()
+        row, self._requested_top = self._row_of(self._requested_top), None
+        if row is not None:
+            self._table.scrollTo(self._model.index(row, 0), _Hint.PositionAtTop)
 
     @Slot(QModelIndex, int, int)
     def _on_about_to_change(self, _parent: QModelIndex, first: int, _last: int) -> None:
-        is_loading = first == self._model.rowCount() and not self._model.complete
-        self._has_all_selected = is_loading and self.selected_count() == first
+        self._has_all_selected = self._is_filling and first == self._model.rowCount() == self.selected_count()
         self._top = max(self._table.rowAt(0), 0)
         self._holding = self._holds_view()
 
@@ -229,30 +162,42 @@ class SelectionKeeper(QObject):
         if first < self._top:
             self._scroll_rows(first - min(last + 1, self._top))
 
-    def _anchors(self) -> _Anchors:
-        current, top = self._table.currentIndex(), self._table.rowAt(0)
-        few = self.selected_count() <= _MAX_RETAINED
-        return _Anchors(
-            selected=frozenset(self.selected_ids()) if few else frozenset(),
-            current=self._model.id_at(current.row()) if current.isValid() else None,
-            top=self._model.id_at(top) if top >= 0 else None,
-            offset=-self._table.rowViewportPosition(top) if top >= 0 else 0,
-        )
+    def _select_again(self) -> bool:
+        """Select what was selected, as far as its rows are there now; return whether the current row has become one."""
+        row, rows = self._row_of(self._current_id), self._model.rows_of(self._lost)
+        self._select_ranges(_ranges(sorted(rows.values())))
+        self._lost -= rows.keys()
+        if row is None or self._table.currentIndex().isValid():
+            return False
+        self._table.selectionModel().setCurrentIndex(self._model.index(row, 0), _Flag.NoUpdate)
+        return True
+
+    def _go_to_selected(self, current: QModelIndex) -> None:
+        """Scroll to the current row if it is selected, else, and in a search, to the top."""
+        if self._table.selectionModel().isSelected(current) and not self._model.query.text:
+            self._table.scrollTo(current)
+        else:
+            self._table.scrollToTop()
+
+    def _go_to_requested(self) -> bool:
+        row = self._row_of(self._requested_id)
+        if row is not None:
+            self._go_to(row)
+            self._requested_id = None
+        return row is not None
+
+    def _select_returning(self) -> None:
+        if self._returning and self._model.is_current:
+            rows = sorted(self._model.rows_of(self._returning).values())
+            self._returning = ()
+            if rows:
+                self._go_to(rows[0], _Hint.EnsureVisible)
+                self._select_ranges(_ranges(rows))
+            self.selected.emit(bool(rows))
 
     def _selected_ranges(self) -> list[tuple[int, int]]:
         ranges = self._table.selectionModel().selection().toList()
         return sorted((each.top(), each.bottom()) for each in ranges if each.left() == 0)
-
-    def _select(self, retained_rows: dict[int, int]) -> None:
-        """Select what was selected, as far as its rows are known."""
-        self._select_rows(sorted(retained_rows[plant_id] for plant_id in self._before.selected & retained_rows.keys()))
-        if self._before.current in retained_rows:
-            index = self._model.index(retained_rows[self._before.current], 0)
-            self._table.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
-
-    def _select_rows(self, rows: list[int]) -> None:
-        """Select these rows, in ascending order, as well."""
-        self._select_ranges(_ranges(rows))
 
     def _select_ranges(self, ranges: Iterable[tuple[int, int]]) -> None:
         selection = QItemSelection()
@@ -261,36 +206,21 @@ class SelectionKeeper(QObject):
             selection.select(self._model.index(first, 0), self._model.index(last, last_column))
         self._table.selectionModel().select(selection, _Flag.Select)
 
-    def _show_requested_id(self, retained_rows: dict[int, int]) -> bool:
-        if self._requested_id is None:
-            return False
-        row = retained_rows.get(self._requested_id)
-        if row is None and (row := self._model.row_of(self._requested_id)) is None:  # requested while the query ran
-            return False
-        self._go_to(row)
-        self._requested_id = None
-        return True
-
-    def _go_to(
-        self, row: int, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.PositionAtCenter
-    ) -> None:
+    def _go_to(self, row: int, hint: _Hint = _Hint.PositionAtCenter) -> None:
         index = self._model.index(row, 0)
-        flags = _Flag.ClearAndSelect | _Flag.Rows
-        self._table.selectionModel().setCurrentIndex(index, flags)
+        self._table.selectionModel().setCurrentIndex(index, _Flag.ClearAndSelect | _Flag.Rows)
         self._table.scrollTo(index, hint)
-
-    def _return_to_top_row(self, retained_rows: dict[int, int]) -> None:
-        row = retained_rows.get(self._before.top) if self._before.top is not None else None
-        if row is not None and self._holding:
-            self._table.verticalScrollBar().setValue(row * self._row_height() + self._before.offset)
 
     def _scroll_rows(self, rows: int) -> None:
         self._table.updateGeometries()  # or the scroll bar would not yet reach that far
         bar = self._table.verticalScrollBar()
-        bar.setValue(bar.value() + rows * self._row_height())
+        bar.setValue(bar.value() + rows * self._table.rowHeight(0))
 
-    def _row_height(self) -> int:
-        return self._table.verticalHeader().defaultSectionSize()
+    def _id_at(self, row: int) -> int | None:
+        return None if row < 0 else self._model.id_at(row)
+
+    def _row_of(self, plant_id: int | None) -> int | None:
+        return None if plant_id is None else self._model.row_of(plant_id)
 
     def _holds_view(self) -> bool:
         """Whether the visible rows stay where they are; else new rows are shown at the top."""
@@ -302,10 +232,5 @@ class SelectionKeeper(QObject):
 
 def _ranges(rows: list[int]) -> list[tuple[int, int]]:
     """Return the runs of consecutive numbers in ascending `rows`."""
-    ranges: list[tuple[int, int]] = []
-    for row in rows:
-        if ranges and ranges[-1][1] == row - 1:
-            ranges[-1] = (ranges[-1][0], row)
-        else:
-            ranges.append((row, row))
-    return ranges
+    runs = [list(run) for _, run in groupby(enumerate(rows), lambda numbered: numbered[1] - numbered[0])]
+    return [(run[0][1], run[-1][1]) for run in runs]

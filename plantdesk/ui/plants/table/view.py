@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
@@ -194,7 +195,6 @@ class PlantTableView(RingTable):
         self._unseen.changed.connect(self.unseen_changed)
         self.type_ahead = TypeAhead(self)
         self._highlights.faded.connect(self.viewport().update)
-        model.rows_added.connect(self._on_rows_added)
         model.rows_replaced.connect(self._on_rows_replaced)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.doubleClicked.connect(self._on_double_clicked)
@@ -226,9 +226,9 @@ class PlantTableView(RingTable):
         self._compact = compact
         self._on_theme_changed()
 
-    def mark(self, plant_id: int) -> None:
-        """Show a plant as new."""
-        self._highlights.add([plant_id])
+    def mark(self, plant_ids: Iterable[int]) -> None:
+        """Show plants as new."""
+        self._highlights.add(plant_ids)
         self.viewport().update()
 
     def jump_to_top(self) -> None:
@@ -413,13 +413,8 @@ class PlantTableView(RingTable):
         if event.size().height() <= row.bottom() < before:  # the window gets lower
             self.scrollTo(self.currentIndex())
 
-    @Slot(object)
-    def _on_rows_added(self, ids: array[int]) -> None:
-        self._highlights.add(ids)
-        self.viewport().update()
-
-    @Slot(object, bool)
-    def _on_rows_replaced(self, _retained_rows: dict[int, int], same_query: bool) -> None:
+    @Slot(bool)
+    def _on_rows_replaced(self, same_query: bool) -> None:
         if not same_query:
             top = max(self.rowAt(0), 0)
             self._plants.read(top, top + self.viewport().height() // self.verticalHeader().defaultSectionSize() + 1)

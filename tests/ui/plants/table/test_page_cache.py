@@ -55,12 +55,9 @@ def test_a_page_does_not_replace_a_row_that_became_known_meanwhile(
     assert shown.name == "New"
 
 
-@pytest.mark.parametrize("plant_id", [1, None])
-def test_a_row_that_expires_while_its_page_is_read_is_read_again(
-    qtbot: QtBot, cache: PageCache, store: Store, plant_id: int | None
-) -> None:
+def test_a_row_that_expires_while_its_page_is_read_is_read_again(qtbot: QtBot, cache: PageCache, store: Store) -> None:
     read_before_a_rename(cache, store)
-    cache.expire(plant_id)
+    cache.expire()
     with qtbot.waitSignal(cache.loaded):
         pass
     assert cache.is_missing(1)

@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QTimer
 from typing_extensions import override
 
 from plantdesk.domain.edits import DeleteAll, SetTag
@@ -14,13 +15,12 @@ from plantdesk.domain.errors import NothingToUndoError, StoreBusyError, UndoConf
 from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.domain.views import InsertionPoint
 from plantdesk.store.sqlite import queries
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
-from plantdesk.ui.plants.table import live_order
+from plantdesk.ui.plants.table import live_order, row_order
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.live_order import Query, view_of
+from plantdesk.ui.plants.table.live_order import Query
 from plantdesk.ui.plants.table.model import PlantModel
 from tests.support.adding import add_each
 from tests.support.cases import number
@@ -28,7 +28,7 @@ from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -57,17 +57,6 @@ class _HookedReader(Reader):
         self.hook("ids")
         if self.repeats:
             yield from super().ids(view)
-
-    @override
-    def matching(self, ids: Sequence[int], view: View) -> set[int]:
-        self.hook("matching")
-        return super().matching(ids, view)
-
-    @override
-    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
-        self.hook("insertion_points")
-        points = super().insertion_points(ids, view, known)
-        return [*(points or ()), InsertionPoint(0, known[0])] if self.repeats else points
 
     @override
     def count(self) -> int:
@@ -108,9 +97,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few plants do what many do, and repeat queries at once."""
     monkeypatch.setattr(queries, "_FIRST_CHUNK", 4)
     monkeypatch.setattr(queries, "_CHUNK", 8)
-    monkeypatch.setattr(live_order, "_OVERLAP", 10)
-    monkeypatch.setattr(live_order, "_MAX_LOOKED_UP", 2)
-    monkeypatch.setattr(live_order, "_MAX_INSERTED", 4)
+    monkeypatch.setattr(row_order, "_OVERLAP", 10)
+    monkeypatch.setattr(row_order, "_MAX_LOOKED_UP", 2)
     monkeypatch.setattr(live_order, "_MIN_PAUSE_MS", 1)
     monkeypatch.setattr(live_order, "_RETRY_DELAY_MS", 1)
 
@@ -121,7 +109,7 @@ def ids_of(model: PlantModel) -> list[int]:
 
 def stored(store: Store, query: Query) -> list[int]:
     with closing(Reader(store.file)) as reader:
-        return [plant_id for chunk in reader.ids(view_of(query)) for plant_id in chunk]
+        return [plant_id for chunk in reader.ids(query.view) for plant_id in chunk]
 
 
 def compared(qtbot: QtBot, model: PlantModel) -> None:
@@ -151,13 +139,13 @@ def test_a_plant_that_a_reader_lists_again_has_one_row(
 
 @pytest.mark.parametrize("column", [Column.NAME, Column.TAG, Column.ID, Column.SOURCE])
 @pytest.mark.usefixtures("small")
-def test_new_plants_are_listed_after_their_row_was_not_found(
+def test_new_plants_are_listed_after_a_query_has_failed(
     qtbot: QtBot, store: _HookedStore, model: PlantModel, add: Adder, column: Column
 ) -> None:
     failed: list[str] = []
 
     def fail_once(query: str) -> None:
-        if query == "insertion_points" and not failed:
+        if not failed:
             failed.append(query)
             raise StoreBusyError
 
@@ -170,6 +158,32 @@ def test_new_plants_are_listed_after_their_row_was_not_found(
         add(name)
         qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
     assert failed
+
+
+def test_the_pause_after_a_query_is_twice_as_long_as_the_query_unless_the_user_retries(
+    qtbot: QtBot, store: _HookedStore, model: PlantModel, add: Adder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+
+    def take_seconds(_query: str) -> None:
+        now[0] += 10
+
+    monkeypatch.setattr(live_order, "monotonic", lambda: now[0])
+    model.show(Query(column=Column.NAME))
+    model.set_store(store)
+    qtbot.waitUntil(lambda: model.is_current)
+    store.hook = take_seconds
+    order = model.findChild(live_order.LiveOrder)
+    assert order is not None
+    compared(qtbot, model)
+    pause = order.findChild(QTimer)
+    assert isinstance(pause, QTimer)
+    assert pause.interval() == 2000 * now[0] > 0
+    add("Aloe")
+    qtbot.waitUntil(lambda: not model.is_current)
+    assert ids_of(model) != stored(store, model.query)
+    model.retry()
+    qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
 
 
 @pytest.mark.parametrize("descending", [False, True])

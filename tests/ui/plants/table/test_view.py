@@ -238,6 +238,20 @@ def test_selection_and_current_row_stay_on_the_same_plants_in_every_order(
         assert browser.model.id_at(table.currentIndex().row()) == 96
 
 
+def test_a_selected_plant_is_selected_and_seen_again_when_its_row_is_not_among_the_first_of_another_order(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder
+) -> None:
+    add(*(f"Fern {number}" for number in range(101, 1101)))
+    qtbot.waitUntil(lambda: browser.model.is_current and browser.model.rowCount() == 1100)
+    click_row(table, 2)
+    click_row(table, 4, CONTROL)
+    browser.sort_by(Column.ID, descending=False)
+    qtbot.waitUntil(lambda: browser.model.is_current and browser.model.id_at(0) == 1)
+    assert selected(table) == [1096, 1098]
+    assert browser.model.id_at(table.currentIndex().row()) == 1096
+    assert table.viewport().rect().contains(table.visualRect(table.currentIndex()))
+
+
 def test_the_visible_rows_stay_when_all_rows_are_replaced(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, other_program: sqlite3.Connection
 ) -> None:
