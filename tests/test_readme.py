@@ -147,3 +147,9 @@ def test_help_of_a_command_has_what_the_manual_says(capfd: pytest.CaptureFixture
         main(["help", "tag", "merge"])
     assert done.value.code == 0
     assert "plantdesk tag merge kitchen hall rooms" in capfd.readouterr().out
+
+
+def test_no_text_has_a_conflict_of_a_merge() -> None:
+    texts = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "resources" / "languages").glob("*.po*")]
+    marked = [each.name for each in texts if re.search(r"^(<{7} |>{7} )", each.read_text("utf-8"), re.MULTILINE)]
+    assert marked == []
