@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _Flag = QItemSelectionModel.SelectionFlag
 _Hint = QAbstractItemView.ScrollHint
-#: A larger selection is dropped when all rows are replaced.
+#: A larger selection is dropped when all rows are replaced, and of several plants when another search is shown.
 _MAX_RETAINED = 10_000
 
 
@@ -109,7 +109,9 @@ class SelectionKeeper(QObject):
     @Slot()
     def _on_about_to_reset(self) -> None:
         current, top = self._table.currentIndex().row(), self._table.rowAt(0)
-        self._lost = frozenset(self.selected_ids() if self.selected_count() <= _MAX_RETAINED else ())
+        is_searched = self._model.query.text != self._model.shown_query.text
+        most = 1 if is_searched else _MAX_RETAINED  # several would stay selected out of sight
+        self._lost = frozenset(self.selected_ids() if self.selected_count() <= most else ())
         self._current_id, self._top_id = self._id_at(current), self._id_at(top)
         self._offset = -self._table.rowViewportPosition(top)
         self._holding = self._holds_view()

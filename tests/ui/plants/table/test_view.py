@@ -252,6 +252,20 @@ def test_a_selected_plant_is_selected_and_seen_again_when_its_row_is_not_among_t
     assert table.viewport().rect().contains(table.visualRect(table.currentIndex()))
 
 
+@pytest.mark.parametrize(("rows", "left"), [((2, 4), []), ((2,), [98])])
+def test_another_search_drops_a_selection_of_several_plants(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, rows: tuple[int, ...], left: list[int]
+) -> None:
+    click_row(table, rows[0])
+    for row in rows[1:]:
+        click_row(table, row, CONTROL)
+    for text in ("9", ""):
+        with qtbot.waitSignal(browser.model.rows_replaced):
+            browser.search_field.setText(text)
+    qtbot.waitUntil(lambda: browser.model.is_current)
+    assert selected(table) == left
+
+
 def test_the_visible_rows_stay_when_all_rows_are_replaced(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, other_program: sqlite3.Connection
 ) -> None:
