@@ -194,12 +194,15 @@ class UnsavedPlants(QObject):
             label = self.free_id_label if len(taken) == 1 else shown(several)
             actions.append((label, partial(self._queue.send_again, taken, with_free_ids=True)))
         if failed:
-            again = Text("Try {count:,} again", one="Try again", count=len(failed))
-            actions.append((shown(again), partial(self._queue.send_again, failed)))
+            several = Text("Try {count:,} plants again", count=len(failed))
+            label = self.tr("Try again") if len(failed) == 1 else shown(several)
+            actions.append((label, partial(self._queue.send_again, failed)))
         if len(chosen) == 1 and chosen[0].texts:
             actions.append((self.tr("Edit"), partial(self._edit, chosen[0])))
         if chosen:
-            actions.append((shown(Text("Discard {count:,}", one="Discard", count=len(chosen))), self._discard))
+            several = Text("Discard {count:,} plants", count=len(chosen))
+            label = self.tr("Discard") if len(chosen) == 1 else shown(several)
+            actions.append((label, self._discard))
         self._box.show_actions(actions)
 
     def _title(self, submission: Submission) -> str:

@@ -434,7 +434,7 @@ def test_plants_that_cannot_be_saved_are_listed_and_can_be_retried(desk: FormDes
     desk.lists(Patience="Another program", Fern="Another program")
     desk.qtbot.keyClicks(desk.name, "half a na")
     locked.execute("ROLLBACK")
-    desk.press_in_box("Try 2 again")
+    desk.press_in_box("Try 2 plants again")
     desk.has(["Patience", "Fern"])
     desk.lists()
     assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
@@ -482,13 +482,13 @@ def test_what_cannot_be_saved_is_tried_again_at_once(
     entry.unsaved.restore({"unsaved": reasons})
     desk.lists(a="Closed", b="Closed", c="was closed before")
     locked.execute("ROLLBACK")
-    desk.press_in_box("Try 3 again")
+    desk.press_in_box("Try 3 plants again")
     desk.has(["a", "b", "c"])
     desk.lists()
 
 
 @pytest.mark.parametrize(
-    ("label", "added"), [("Use free IDs for 2 plants", [42, 43]), ("Discard 2", []), ("Discard", [42])]
+    ("label", "added"), [("Use free IDs for 2 plants", [42, 43]), ("Discard 2 plants", []), ("Discard", [42])]
 )
 def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk, label: str, added: list[int]) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
@@ -497,7 +497,7 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk
     assert [*desk.box.buttons()] == ["Use 42", "Edit", "Discard"]
     desk.adds("Basil", "41")
     desk.lists(Aster="already belongs", Basil="already belongs")
-    assert [*desk.box.buttons()] == ["Use free IDs for 2 plants", "Discard 2"]
+    assert [*desk.box.buttons()] == ["Use free IDs for 2 plants", "Discard 2 plants"]
     desk.form.findChildren(UnsavedBox)[0].focus_first()
     assert [*desk.box.buttons()] == ["Use 42", "Edit", "Discard"]
     if label != "Discard":
