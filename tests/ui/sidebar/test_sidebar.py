@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtGui import (
     QAccessible,
     QDrag,
@@ -30,8 +31,7 @@ from plantdesk.ui.plants.search_bar import FilterChip
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.sidebar.entries import ACTIVE_ROLE, ENTRY_ROLE
-from plantdesk.ui.sidebar.view import EntryDelegate, SidebarView
+from plantdesk.ui.sidebar.view import ENTRY_ROLE, EntryDelegate, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
@@ -69,16 +69,19 @@ class SidebarDesk(Desk):
     def search(self) -> SearchField:
         return self.the(SearchField)
 
+    def indexes(self) -> Iterator[QModelIndex]:
+        """The entries that are seen, from the top."""
+        index = self.view.model().index(0, 0)
+        while index.isValid():
+            yield index
+            index = self.view.indexBelow(index)
+
     def entries(self) -> dict[str, str]:
         """The entries with their numbers, as they are seen."""
-        model = self.view.model()
-        indexes = [model.index(row, 0) for row in range(model.rowCount())]
-        return {index.data(): str(index.data(ENTRY_ROLE).plants) for index in indexes}
+        return {index.data(): str(index.data(ENTRY_ROLE).plants) for index in self.indexes()}
 
     def active(self) -> list[str]:
-        model = self.view.model()
-        indexes = [model.index(row, 0) for row in range(model.rowCount())]
-        return [index.data() for index in indexes if index.data(ACTIVE_ROLE)]
+        return [index.data() for index in self.indexes() if index.data(ENTRY_ROLE).is_active]
 
     def names(self) -> list[str]:
         model = self.table.model()
@@ -88,8 +91,7 @@ class SidebarDesk(Desk):
         self.qtbot.waitUntil(lambda: self.names() == sorted(names), timeout=MILLISECONDS)
 
     def point(self, text: str) -> QPoint:
-        model = self.view.model()
-        index = next(model.index(row, 0) for row in range(model.rowCount()) if model.index(row, 0).data() == text)
+        index = next(index for index in self.indexes() if index.data() == text)
         self.view.scrollTo(index)
         return self.view.visualRect(index).center()
 
@@ -399,7 +401,7 @@ def test_the_action_of_a_screen_reader_on_an_entry_does_what_a_click_does(desk: 
     shown = list(desk.entries())
     entries = QAccessible.queryAccessibleInterface(desk.view)
     for name in ("Tags", "kitchen"):
-        entries.child(shown.index(name)).actionInterface().doAction("Toggle")
+        entries.child(1 + shown.index(name)).actionInterface().doAction("Toggle")  # after the hidden header
     desk.until(lambda: desk.active() == ["kitchen"])
     assert not desk.view.selectedIndexes()
     desk.click("hall")
@@ -598,6 +600,19 @@ def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDesk, stor
     assert "Spines" in desk.entries()
 
 
+def test_a_search_that_is_saved_is_lit_and_has_the_ring(desk: SidebarDesk) -> None:
+    desk.click("kitchen")
+    desk.choose("Edit", "Save this search")
+    desk.type_name("Spices")
+    desk.until(lambda: desk.active() == ["kitchen", "Spices"])
+    assert (desk.view.currentIndex().data(), desk.window.focusWidget()) == ("Spices", desk.view)
+    desk.go_to("Spices")
+    desk.press(Qt.Key.Key_F2)
+    desk.type_name("Herbs")
+    desk.until(lambda: "Herbs" in desk.entries())
+    assert desk.view.currentIndex().data() == "Herbs"
+
+
 def test_the_search_is_remembered_for_each_store(desk: SidebarDesk, store: Store) -> None:
     desk.click("kitchen")
     desk.sees("Aloe", "Cactus")
@@ -748,6 +763,12 @@ def test_the_focus_stays_on_a_tag_that_gets_another_name(desk: SidebarDesk) -> N
     desk.type_name("attic")
     desk.until(lambda: (desk.entries().get("attic"), desk.entries().get("kitchen")) == ("2", None))
     assert desk.view.currentIndex().data() == "attic"
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until(lambda: "kitchen" in desk.entries())
+    assert (desk.view.currentIndex().data(), desk.view.hasFocus()) == ("kitchen", True)
+    desk.press(Qt.Key.Key_Z, CONTROL | SHIFT)
+    desk.until(lambda: "attic" in desk.entries())
+    assert (desk.view.currentIndex().data(), desk.view.hasFocus()) == ("attic", True)
 
 
 def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store: Store) -> None:
@@ -766,12 +787,12 @@ def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store:
     next(each for each in merge.actions() if each.text() == "hall").trigger()
     menu.close()
     desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
-    assert desk.the(MessageBox).text == "Change the tag of 3 plants from “kitchen”, “attic” to “hall”?"
+    assert desk.the(MessageBox).text == "Change the tag of 3 plants from “attic”, “kitchen” to “hall”?"
     desk.button("Merge").click()
     desk.until(lambda: [desk.entries().get(tag) for tag in ("hall", "kitchen", "attic")] == ["4", None, None])
     with contextlib.closing(store.reader()) as reader:
         (change,) = reader.history(1)
-    assert (change.kind, str(change.title)) == (ChangeKind.MERGE, "Merge tags “kitchen”, “attic” into “hall”")
+    assert (change.kind, str(change.title)) == (ChangeKind.MERGE, "Merge tags “attic”, “kitchen” into “hall”")
 
 
 def test_the_menu_says_whether_a_filter_is_added_or_removed(desk: SidebarDesk) -> None:
