@@ -122,11 +122,12 @@ class SidebarEntry(NamedTuple):
 class Contents(NamedTuple):
     """The filters of a store, with numbers of plants; before the store is counted those that are remembered.
 
-    `tags` are in their order.
+    `tags` are in their order. `shows_today`: not all plants were added today.
     """
 
     tags: Mapping[str, int | None]
     sources: Mapping[AddedBy, int | None]
+    shows_today: bool = True
     counts: Counts | None = None
 
     @classmethod
@@ -137,7 +138,7 @@ class Contents(NamedTuple):
             term = AddedBy(source.kind, source.label)
             sources[term] = (sources.get(term) or 0) + plants
         tags = {tag: counts.tags[tag] for tag in in_order(tag for tag in counts.tags if tag is not None)}
-        return cls(tags, sources, counts)
+        return cls(tags, sources, counts.today != counts.total, counts)
 
     @classmethod
     def from_json(cls, value: object) -> Contents:
@@ -148,13 +149,14 @@ class Contents(NamedTuple):
         return cls(
             dict.fromkeys(tag for tag in tags if isinstance(tag, str)),
             dict.fromkeys(AddedBy(SourceKind(kind), str(label)) for kind, label in pairs if kind in [*SourceKind]),
+            values.get("today") is not False,
         )
 
     def as_json(self) -> dict[str, object]:
         """Return what is shown before the next count; not thousands of filters."""
         sources = [[each.kind, each.label] for each in self.sources]
         tags = list(self.tags)[:_MAX_REMEMBERED]
-        return {"tags": tags, "sources": sources[:_MAX_REMEMBERED]}
+        return {"tags": tags, "sources": sources[:_MAX_REMEMBERED], "today": self.shows_today}
 
     def with_tags(self, others: Collection[str]) -> Contents:
         """Return the same with tags that no plant has yet."""
@@ -172,7 +174,10 @@ def in_order(tags: Iterable[str]) -> list[str]:
 def entries_of(
     contents: Contents, searches: Iterable[SavedSearch] = (), found: Mapping[str, int] | None = None, search: str = ""
 ) -> list[SidebarEntry]:
-    """Return the entries; `found` are the numbers of plants of the saved searches, by their text."""
+    """Return the entries; `found` are the numbers of plants of the saved searches, by their text.
+
+    Today is left out where it says what all plants say, unless the present `search` has it.
+    """
     counts, terms = contents.counts, frozenset(parse_terms(search))
     total, today, untagged = (None,) * 3 if counts is None else (counts.total, counts.today, counts.tags.get(None, 0))
 
@@ -183,6 +188,7 @@ def entries_of(
         is_active = bool(terms) and frozenset(parse_terms(saved.text)) == terms
         return SidebarEntry(saved.name, (found or {}).get(saved.text), search=saved, is_active=is_active)
 
+    today_entry = [entry_of(TODAY, today)] if contents.shows_today or TODAY in terms else []
     sources = contents.sources if len(contents.sources) > 1 else {}
     sections = {
         translate("Sidebar", "Tags"): _tag_entries(contents.tags, terms),
@@ -190,7 +196,7 @@ def entries_of(
         translate("Sidebar", "Saved searches"): [saved_entry(each) for each in searches],
     }
     everything = SidebarEntry(translate("Sidebar", "All plants"), total, is_active=not search)
-    entries = [everything, entry_of(TODAY, today), entry_of(UNTAGGED, untagged)]
+    entries = [everything, *today_entry, entry_of(UNTAGGED, untagged)]
     for heading, section in sections.items():
         entries += [SidebarEntry(heading, is_heading=True), *section] if section else []
     return entries

@@ -164,13 +164,19 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDesk
     return desk
 
 
+def add_days_ago(desk: SidebarDesk, other_program: sqlite3.Connection, name: str) -> None:
+    """Let a plant be one that was added days ago."""
+    other_program.execute("UPDATE plant SET added_at = added_at - 300000000 WHERE name = ?", (name,))
+    other_program.commit()
+    desk.until(lambda: "Today" in desk.entries())
+
+
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
 def test_it_shows_tags_and_sources_with_their_numbers(desk: SidebarDesk) -> None:
     assert desk.entries() == {
         "All plants": "4",
-        "Today": "4",
         "No tag": "1",
         "Tags": "None",
         "hall": "1",
@@ -184,7 +190,7 @@ def test_it_shows_tags_and_sources_with_their_numbers(desk: SidebarDesk) -> None
 
 def test_the_numbers_follow_every_change(desk: SidebarDesk, add: Adder, other_program: sqlite3.Connection) -> None:
     add("Elm", tag="park")
-    desk.qtbot.waitUntil(lambda: (desk.entries().get("park"), desk.entries()["Today"]) == ("1", "5"))
+    desk.qtbot.waitUntil(lambda: (desk.entries().get("park"), desk.entries()["All plants"]) == ("1", "5"))
     desk.click("kitchen")
     desk.sees("Aloe", "Cactus")
     desk.table.setFocus()
@@ -204,7 +210,26 @@ def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Stor
     bare.appear()
     bare.set_store(store)
     desk = SidebarDesk(qtbot, bare)
-    qtbot.waitUntil(lambda: desk.entries() == {"All plants": "1", "Today": "1", "No tag": "1"})
+    qtbot.waitUntil(lambda: desk.entries() == {"All plants": "1", "No tag": "1"})
+
+
+def test_today_is_hidden_while_it_is_all_plants(
+    desk: SidebarDesk, store: Store, other_program: sqlite3.Connection
+) -> None:
+    desk.workspace.release_store()
+    assert "Today" not in desk.entries(), "remembered"
+    desk.workspace.set_store(store)
+    desk.search.setFocus()
+    QTest.keyClicks(desk.search, "added:today")
+    desk.until(lambda: desk.active() == ["Today"])
+    desk.press(Qt.Key.Key_Return)
+    assert (desk.chips(), desk.active()) == (["Today"], ["Today"])
+    desk.click("All plants")
+    assert "Today" not in desk.entries()
+    add_days_ago(desk, other_program, "Aloe")
+    assert desk.entries()["Today"] == "3"
+    desk.workspace.release_store()
+    assert "Today" in desk.entries()
 
 
 # --- filters ----------------------------------------------------------------------------------------------------------
@@ -285,7 +310,10 @@ def test_tags_are_completed(desk: SidebarDesk) -> None:
     desk.sees("Aloe", "Cactus")
 
 
-def test_everything_a_script_added_today_is_deleted_and_brought_back(desk: SidebarDesk) -> None:
+def test_everything_a_script_added_today_is_deleted_and_brought_back(
+    desk: SidebarDesk, other_program: sqlite3.Connection
+) -> None:
+    add_days_ago(desk, other_program, "Aloe")
     desk.go_to("garden-sync")
     desk.press(Qt.Key.Key_Return)
     desk.go_to("Today")
@@ -497,7 +525,10 @@ def test_the_selected_plants_get_a_tag_by_the_keyboard_as_well(desk: SidebarDesk
 
 
 @pytest.mark.parametrize("target", ["Today", "All plants", "garden-sync"])
-def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDesk, target: str) -> None:
+def test_nothing_is_dropped_where_there_is_no_tag(
+    desk: SidebarDesk, other_program: sqlite3.Connection, target: str
+) -> None:
+    add_days_ago(desk, other_program, "Aloe")
     desk.table.selectAll()
     assert not drop(desk, target)
     foreign = QMimeData()
