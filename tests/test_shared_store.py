@@ -22,7 +22,7 @@ from plantdesk.cli.main import main
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs, unsaved_file
 from plantdesk.platform.logs import bug_report
@@ -37,7 +37,6 @@ from plantdesk.ui.shared_store.computers import OtherComputers
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.updating import UpdateDialog
-from plantdesk.ui.sidebar.entries import Kind
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_table import PlainTable
@@ -634,7 +633,7 @@ def test_who_may_only_read_cannot_type_plants_and_is_told_why_once(
         assert "Not saved" not in desk.texts()
         sidebar = desk.the(SidebarView)
         assert sidebar.isEnabled()
-        desk.until(lambda: sidebar.go_to((Kind.FILTER, HasTag("hall", exact=True))))
+        desk.until(lambda: sidebar.go_to(("tag", "hall")))
         qtbot.keyClick(sidebar, Qt.Key.Key_F2)
         assert not sidebar.is_renaming
 

@@ -31,8 +31,7 @@ from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import plant_fields
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
-from plantdesk.ui.sidebar.entries import ENTRY_ROLE
-from plantdesk.ui.sidebar.view import SidebarView
+from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
 from tests.benchmarks.table import Pulse
 
 _SECONDS = 60
@@ -55,8 +54,7 @@ class Bench:
         self._until(lambda: window.findChildren(SidebarView) != [])
         (self._view,) = window.findChildren(SidebarView)
         self._has_changed = True
-        for signal in (self._view.entries.dataChanged, self._view.entries.modelReset):
-            signal.connect(self._on_changed)
+        self._view.model().dataChanged.connect(self._on_changed)
         self._store = Store(path)
         self._pulse = Pulse()
         self._first = 0

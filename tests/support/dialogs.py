@@ -249,7 +249,8 @@ class Dialogs:
     def _merge(self) -> QDialog:
         commands = self.desk.window.findChild(TagCommands)
         assert commands is not None
-        commands.rename(self._store, "bed 4", "kitchen", {"bed 4": 1, "kitchen": 5})
+        commands.counts = {"bed 4": 1, "kitchen": 5}
+        commands.rename("bed 4", "kitchen")
         return self._visible(MessageBox)
 
     def _failure(self) -> QDialog:

@@ -2,49 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QObject, QRect, QStringListModel, Qt, Signal, Slot
+from PySide6.QtGui import QIcon, QPainter, QPixmap
 
 from plantdesk.domain.edits import MergeTags, RenameTag
 from plantdesk.domain.errors import InvalidPlantError, Text
+from plantdesk.domain.folding import natural_key
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.tags import is_in_branch, moved, tops
+from plantdesk.domain.selections import HasTag
+from plantdesk.domain.tags import is_in_branch, levels, moved, tops
 from plantdesk.ui.feature import PlantChanges
-from plantdesk.ui.texts import quoted, shown
+from plantdesk.ui.texts import quoted, shown, tag_text
 from plantdesk.ui.theme.colors import HUES, dot_color
 from plantdesk.ui.theme.metrics import ICON
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import SignalInstance
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QMenu
+
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.selections import Term
     from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.sidebar.entries import SidebarEntry
+
+#: Tags that a menu offers.
+_MAX_MERGE = 40
 
 
-class TagCommands(QObject):
+class TagCommands(PlantChanges):
     """Changes tags on all their plants.
 
-    `renaming(tags, new)`: their plants are about to get another tag. `renamed(old, new)`: a tag has another name; None:
-    it is removed.
+    `renamed(old, new)`: a tag has another name; None: it is removed.
     """
 
-    renaming = Signal(object, str)
     renamed = Signal(str, object)
 
     def __init__(self, context: WindowContext, parent: QObject) -> None:
-        super().__init__(parent)
-        self._context = context
-        self._changes = PlantChanges(context, self)
+        super().__init__(context, parent)
+        self.store: PlantStore | None = None
+        #: The numbers of plants of the tags, in their order.
+        self.counts: Mapping[str, int] = {}
         self._renames: dict[int, tuple[str, str]] = {}
         context.undo_stack.undone.connect(self._on_undone)
 
-    def rename(self, store: PlantStore, tag: str, new: str, counts: Mapping[str | None, int]) -> None:
+    @Slot(str, str)
+    def rename(self, tag: str, new: str) -> None:
         """Give the plants of a branch of tags another one; if other plants have that already, ask first."""
         if new == tag:
             return
@@ -58,85 +68,110 @@ class TagCommands(QObject):
         if not new:
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
             return
-        branch = [each for each in counts if each is not None and is_in_branch(each, tag)]
+        branch = self._branch(tag)
         targets = {moved(each, tag, new) for each in branch}
-        taken = sum(count for each, count in counts.items() if each in targets and each not in branch)
+        taken = sum(count for each, count in self.counts.items() if each in targets and each not in branch)
         edit = RenameTag(tag, new, branch=branch not in ([], [tag]))
         if taken:
-            plants = sum(counts[each] for each in branch)
-            self._ask(store, edit if edit.branch else MergeTags((tag,), new), [tag], new, (plants, taken))
+            self._ask(edit if edit.branch else MergeTags((tag,), new), [tag], new, self._plants(branch), taken)
         else:
-            self._set(store, edit, [tag], new)
+            self._set(edit, [tag], new)
 
-    def merge(self, store: PlantStore, tags: Sequence[str], into: str, counts: Mapping[str | None, int]) -> None:
-        """Ask whether to give the plants of `tags` the tag `into`, and do so as one change."""
-        plants = sum(counts[tag] for tag in tags)
-        self._ask(store, MergeTags(tuple(tags), into), tags, into, (plants, counts.get(into, 0)))
+    def remove(self, entry: SidebarEntry) -> None:
+        """Remove a tag from its plants, with all below it where it is a branch."""
+        tag = entry.tag or ""
+        text = Text(
+            "Removed the tag {tag} from {count:,} plants.", one="Removed the tag {tag} from 1 plant.", tag=quoted(tag)
+        )
+        self._apply(RenameTag(tag, None, bool(entry.children)), text, lambda _change: self.renamed.emit(tag, None))
 
-    def _ask(
-        self,
-        store: PlantStore,
-        edit: RenameTag | MergeTags,
-        tags: Sequence[str],
-        into: str,
-        plants: tuple[int, int],
-    ) -> None:
-        """Ask whether to give so many plants a tag that others have already."""
-        old = ", ".join(map(quoted, tags))
-        template = Text(
+    def ask_for_new(self, above: str, done: Callable[[str], object]) -> None:
+        """Ask for a tag below another one; `done` gets it."""
+        title = self.tr("New tag in {tag}").format(tag=quoted(above))
+        texts = title, self.tr("Name of the new tag"), self.tr("&Make")
+        self._ask_for_tag(texts, lambda text: text and f"{above}/{text}", []).connect(done)
+
+    def ask_where(self, tag: str) -> None:
+        """Ask for the tag below which a branch is moved; none: the top."""
+        title, name = self.tr("Move {tag}").format(tag=quoted(tag)), levels(tag)[-1]
+        texts = title, self.tr("Below this tag; empty: the top"), self.tr("&Move")
+        chosen = self._ask_for_tag(texts, lambda text: f"{text}/{name}" if text else name, list(self.counts))
+        chosen.connect(partial(self.rename, tag))
+
+    def add_merge_menu(self, menu: QMenu, tag: str, terms: Collection[Term]) -> None:
+        """Offer to merge a branch into its top, else the tags to merge this one into, or all that are filtered by.
+
+        These come first, then the others: the most used ones, all in the order of the alphabet.
+        """
+        if below := [each for each in self._branch(tag) if each != tag]:
+            text = self.tr("Mer&ge all into {tag}").format(tag=tag_text(tag).replace("&", "&&"))
+            menu.addAction(text, partial(self._merge, below, tag))
+            return
+        filtered = [each for each in self.counts if HasTag.just(each) in terms]
+        merged = filtered if tag in filtered else [tag]
+        others = [each for each in self.counts if [each] != merged]
+        others = sorted(others, key=lambda each: (each not in merged, -self.counts[each]))[:_MAX_MERGE]
+        if others:
+            into = menu.addMenu(shown(Text("Mer&ge {count:,} tags into", one="Mer&ge into", count=len(merged))))
+            for other in sorted(others, key=lambda each: (each not in merged, natural_key(each))):
+                tags = [each for each in merged if each != other]
+                into.addAction(tag_text(other).replace("&", "&&"), partial(self._merge, tags, other))
+
+    def add_color_menu(self, menu: QMenu, tag: str) -> None:
+        """Offer the twelve colours, of which that of the tag is checked."""
+        colors = menu.addMenu(self.tr("&Colour"))
+        for hue, name in enumerate(self._color_names()):
+            self._add_color(colors, tag, hue, name).setIcon(self._dot(hue))
+        colors.addSeparator()
+        self._add_color(colors, tag, None, self.tr("&Automatic"))
+
+    def forget_colors(self) -> None:
+        """Forget the colours of tags that no plant has; for when a store is opened, as an undo brings tags back."""
+        chosen = self._context.theme.tags.chosen
+        there = {*self.counts, *(top for tag in self.counts for top in tops(tag))}
+        if not chosen.keys() <= there:
+            self._set_colors({tag: hue for tag, hue in chosen.items() if tag in there})
+
+    def _branch(self, tag: str) -> list[str]:
+        return [each for each in self.counts if is_in_branch(each, tag)]
+
+    def _plants(self, tags: Sequence[str]) -> int:
+        return sum(self.counts[tag] for tag in tags)
+
+    def _ask_for_tag(
+        self, texts: tuple[str, str, str], becomes: Callable[[str], str], offered: Sequence[str]
+    ) -> SignalInstance:
+        from plantdesk.ui.tag_dialog import TagDialog
+
+        dialog = TagDialog(self._context.theme, texts, QStringListModel(offered), self._context.page, becomes)
+        dialog.open()
+        return dialog.chosen
+
+    def _merge(self, tags: Sequence[str], into: str) -> None:
+        self._ask(MergeTags(tuple(tags), into), tags, into, self._plants(tags), self.counts.get(into, 0))
+
+    def _ask(self, edit: RenameTag | MergeTags, tags: Sequence[str], into: str, plants: int, taken: int) -> None:
+        """Ask whether to give plants a tag that others have already."""
+        old, new = ", ".join(map(quoted, tags)), quoted(into)
+        question = Text(
             "Change the tag of {count:,} plants from {old} to {new}?",
             one="Change the tag of 1 plant from {old} to {new}?",
         )
-        text = shown(template.filled(count=plants[0], old=old, new=quoted(into)))
+        known = Text("{count:,} plants have the tag {new} already.", one="1 plant has the tag {new} already.")
         gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.")
         if len(tags) > 1:
             gone = self.tr("Afterwards {old} are no longer tags. This can be undone.")
-        known = Text("{count:,} plants have the tag {new} already.", one="1 plant has the tag {new} already.")
-        details = f"{shown(known.filled(count=plants[1], new=quoted(into)))} {gone.format(old=old)}"
+        details = f"{shown(known.filled(count=taken, new=new))} {gone.format(old=old)}"
+        text = shown(question.filled(count=plants, old=old, new=new))
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("merge", "accent")
         button = box.add_button(self.tr("&Merge"))
-        button.clicked.connect(partial(self._set, store, edit, tags, into))
+        button.clicked.connect(partial(self._set, edit, tags, into))
         box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         button.setFocus()  # it can be undone
         box.open()
 
-    def forget_colors(self, tags: Collection[str | None]) -> None:
-        """Forget the colours of tags that no plant has; for when a store is opened, as an undo brings tags back."""
-        chosen = self._context.theme.tags.chosen
-        there = {*tags, *(top for tag in tags if tag for top in tops(tag))}
-        kept = {tag: hue for tag, hue in chosen.items() if tag in there}
-        if len(kept) < len(chosen):
-            self._set_colors(kept)
-
-    def remove(self, store: PlantStore, tag: str, *, branch: bool) -> None:
-        """Remove a tag from its plants, with all below it where it is a branch."""
-        self._changes.apply(
-            store,
-            [RenameTag(tag, None, branch)],
-            Text(
-                "Removed the tag {tag} from {count:,} plants.",
-                one="Removed the tag {tag} from 1 plant.",
-                tag=quoted(tag),
-            ),
-            lambda _change: self.renamed.emit(tag, None),
-        )
-
-    def color_menu(self, tag: str, parent: QWidget) -> QMenu:
-        """Return a menu of the twelve colours, in which that of the tag is checked."""
-        menu = QMenu(self.tr("&Colour"), parent)
-        chosen = self._context.theme.tags.chosen
-        for hue in range(len(HUES)):
-            action = menu.addAction(self._dot(hue), self._color_name(hue), partial(self._choose_color, tag, hue))
-            action.setCheckable(True)
-            action.setChecked(chosen.get(tag) == hue)
-        menu.addSeparator()
-        action = menu.addAction(self.tr("&Automatic"), partial(self._choose_color, tag, None))
-        action.setCheckable(True)
-        action.setChecked(tag not in chosen)
-        return menu
-
-    def _set(self, store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], new: str) -> None:
+    def _set(self, edit: RenameTag | MergeTags, tags: Sequence[str], new: str) -> None:
         text = Text("{count:,} plants have the tag {new} now.", one="1 plant has the tag {new} now.")
         if isinstance(edit, MergeTags) or edit.branch:
             text = Text(
@@ -144,10 +179,13 @@ class TagCommands(QObject):
                 one="Changed the tag of 1 plant from {old} to {new}.",
                 old=", ".join(map(quoted, tags)),
             )
-        self.renaming.emit(tags, new)
-        self._changes.apply(store, [edit], text.filled(new=quoted(new)), partial(self._on_renamed, tags, new))
+        self._apply(edit, text.filled(new=quoted(new)), partial(self._on_set, tags, new))
 
-    def _on_renamed(self, tags: Sequence[str], new: str, change: Change | None) -> None:
+    def _apply(self, edit: RenameTag | MergeTags, text: Text, done: Callable[[Change | None], object]) -> None:
+        if self.store is not None:
+            self.apply(self.store, [edit], text, done)
+
+    def _on_set(self, tags: Sequence[str], new: str, change: Change | None) -> None:
         if change is None:
             one = self.tr("No plant has the tag {tag} any more, so it was not renamed to {new}.")
             many = self.tr("No plant has the tags {tag} any more, so they were not merged into {new}.")
@@ -166,16 +204,21 @@ class TagCommands(QObject):
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
-        """Let the filters follow where a new name was taken back, or given again."""
+        """Let filters and focus follow where a new name was taken back, or given again."""
         rename = self._renames.get(undone.change.undoes or 0)
         if rename is not None:
             tag, new = rename
             self._renames[undone.change.number] = new, tag
             self.renamed.emit(new, tag)
 
+    def _add_color(self, menu: QMenu, tag: str, hue: int | None, name: str) -> QAction:
+        action = menu.addAction(name, partial(self._choose_color, tag, hue))
+        action.setCheckable(True)
+        action.setChecked(self._context.theme.tags.chosen.get(tag) == hue)
+        return action
+
     def _choose_color(self, tag: str, hue: int | None) -> None:
-        tags = self._context.theme.tags
-        others = {each: value for each, value in tags.chosen.items() if each != tag}
+        others = {each: value for each, value in self._context.theme.tags.chosen.items() if each != tag}
         self._set_colors(others if hue is None else {**others, tag: hue})
 
     def _set_colors(self, chosen: dict[str, int]) -> None:
@@ -184,17 +227,17 @@ class TagCommands(QObject):
 
     def _dot(self, hue: int) -> QIcon:
         pixmap = QPixmap(ICON, ICON)
-        pixmap.fill(QColor(0, 0, 0, 0))
+        pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(0, 0, 0, 0))
+        painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(dot_color(hue, self._context.theme.colors))
-        painter.drawEllipse(2, 2, ICON - 4, ICON - 4)
+        painter.drawEllipse(QRect(2, 2, ICON - 4, ICON - 4))
         painter.end()
         return QIcon(pixmap)
 
-    def _color_name(self, hue: int) -> str:
-        names = (
+    def _color_names(self) -> list[str]:
+        return [
             self.tr("Red"),
             self.tr("Orange"),
             self.tr("Yellow"),
@@ -207,8 +250,7 @@ class TagCommands(QObject):
             self.tr("Violet"),
             self.tr("Purple"),
             self.tr("Pink"),
-        )
-        return names[hue]
+        ]
 
 
 def hues_from_json(value: object) -> dict[str, int]:

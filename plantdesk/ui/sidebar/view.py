@@ -1,131 +1,88 @@
-"""The list of the sidebar: one tab stop, arrows inside, Enter and clicks choose, plants can be dropped on tags.
+"""The tree of the sidebar: one tab stop, Enter and clicks choose, plants and tags can be dropped on tags.
 
 Its delegate paints the entries, and edits their names in place.
 """
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import (
-    QEvent,
-    QItemSelection,
-    QItemSelectionModel,
-    QModelIndex,
-    QObject,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-    QTimer,
-    Signal,
-    Slot,
-)
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
-    QFont,
-    QFontMetrics,
-    QHideEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPen,
-)
-from PySide6.QtWidgets import (
-    QApplication,
-    QLineEdit,
-    QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 from typing_extensions import override
 
 from plantdesk.domain.tags import is_in_branch, levels
 from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.plant_drag import drag_tag, dragged_tag, is_plants
-from plantdesk.ui.sidebar.entries import (
-    ACTIVE_ROLE,
-    ENTRY_ROLE,
-    FIXED_ENTRIES,
-    Kind,
-    SidebarEntry,
-    SidebarModel,
-    count_text,
-    tag_term,
-)
-from plantdesk.ui.texts import tag_text
+from plantdesk.ui.texts import one_line, tag_text
 from plantdesk.ui.theme.colors import dot_color
-from plantdesk.ui.theme.metrics import ICON, FontRole, S, tabular
+from plantdesk.ui.theme.metrics import ICON, XS, FontRole, S, tabular
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import LineEdit
+from plantdesk.ui.widgets.painting import draw_line, paint_row
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
-from plantdesk.ui.widgets.plain_text import announce, show_at_pointer
+from plantdesk.ui.widgets.plain_text import announce, show_at_pointer, tool_tip
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QAbstractItemModel
+    from collections.abc import Collection, Sequence
+
+    from PySide6.QtCore import QAbstractItemModel, QItemSelection, QItemSelectionModel
+    from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QHideEvent, QMouseEvent
+    from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.qt import Index
+    from plantdesk.ui.sidebar.entries import SidebarEntry
     from plantdesk.ui.theme.theme import Theme
 
+ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
-#: For text of 13 px.
+#: For text of 13 px: heights, a level, the middle of the mark and the start of the text in an entry, and its end.
 _ITEM, _HEADING = 30, 28
-#: `_END` without the scroll bar, whose room is always there.
-_HEADING_TEXT, _MARK, _TEXT, _END = 20, 28, 44, 11
-_DOT, _RADIUS, _RING = 10, 6, 2
-#: The chevron of a branch: its middle, size, and half the width of where it is clicked; a level, and the most of them.
-_CHEVRON, _CHEVRON_SIZE, _CHEVRON_HIT, _LEVEL, _MAX_LEVELS = 15, 12, 12, 16, 5
+_LEVEL, _MARK, _TEXT, _END = 16, 4, 20, 11
+_DOT, _CHEVRON = 10, 12
 #: Of entries that cannot be chosen now: the counts are still read.
 _DISABLED_OPACITY = 0.6
-#: Fractions of pixels that the width of a text in whole pixels leaves out.
-_ROUNDING = 2
-_LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class EntryDelegate(QStyledItemDelegate):
-    """Paints from the leading edge, so that it mirrors. `renamed(entry, text)`: the user has typed another name."""
+    """Paints from the leading edge, so that it mirrors."""
 
-    renamed = Signal(object, str)
-
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.drop_row = -1
+    def __init__(self, theme: Theme, view: SidebarView) -> None:
+        super().__init__(view)
+        self._theme, self._view = theme, view
+        #: The entry on which what is dragged would be dropped.
+        self.target = QPersistentModelIndex()
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        entry: SidebarEntry = index.data(ENTRY_ROLE)
         scaled = self._theme.metrics.scaled
-        return QSize(1, scaled(_HEADING + S) if entry.kind is Kind.HEADING else scaled(_ITEM))
+        return QSize(1, scaled(_HEADING + S if index.data(ENTRY_ROLE).is_heading else _ITEM))
 
-    def needed_width(self, index: Index) -> int:
-        """Return the width at which name and count of an entry are shown whole, also while it is active."""
-        scaled, name = self._theme.metrics.scaled, QFont(self._theme.font())
-        name.setWeight(QFont.Weight.DemiBold)
-        count = QFontMetrics(self._count_font(is_active=True)).horizontalAdvance(count_text(index.data(ENTRY_ROLE)))
-        text = QFontMetrics(name).horizontalAdvance(index.data())
-        return scaled(_TEXT) + text + _ROUNDING + S + count + scaled(_END)
+    def needed_width(self, entry: SidebarEntry) -> int:
+        """Return the width at which name and count are shown whole, also while the entry is active."""
+        scaled, texts = self._theme.metrics.scaled, (one_line(entry.text), entry.count_text)
+        fonts = self._fonts(self._theme.font(), is_active=True)
+        widths = (QFontMetrics(font).horizontalAdvance(text) for font, text in zip(fonts, texts, strict=True))
+        return S + scaled(_LEVEL + _TEXT) + sum(widths) + S + scaled(_END)
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         entry: SidebarEntry = index.data(ENTRY_ROLE)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if entry.kind is Kind.HEADING:
-            self._paint_heading(painter, option, index)
+        if entry.is_heading:
+            painter.setFont(self._theme.metrics.font(FontRole.CAPTION))
+            painter.setPen(self._theme.colors.color("text_2"))
+            rect = self._placed(option, -XS, option.rect.width()).adjusted(0, S, 0, 0)
+            draw_line(painter, rect, index.data(), option.direction)
         else:
             painter.setOpacity(1 if option.state & QStyle.StateFlag.State_Enabled else _DISABLED_OPACITY)
-            self._paint_background(painter, option, index)
-            self._paint_entry(painter, option, index, entry)
+            self._paint_background(painter, option, entry, is_target=index == self.target)
+            self._paint_marks(painter, option, entry)
+            self._paint_texts(painter, option, entry)
         painter.restore()
 
     @override
@@ -139,135 +96,97 @@ class EntryDelegate(QStyledItemDelegate):
     def setEditorData(self, editor: QWidget, index: Index) -> None:
         if isinstance(editor, QLineEdit) and not editor.isModified():
             entry: SidebarEntry = index.data(ENTRY_ROLE)
-            editor.setText(entry.text if entry.tag is None else entry.tag)
+            editor.setText(entry.tag or entry.text)
             editor.setSelection(len(editor.text()), -len(editor.text()))  # its beginning is shown
 
     @override
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
         if isinstance(editor, QLineEdit) and editor.isModified():
-            self.renamed.emit(index.data(ENTRY_ROLE), editor.text().strip())
+            self._view.renamed.emit(index.data(ENTRY_ROLE), editor.text().strip())
 
     @override
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        # The icon or dot stays in sight.
-        start = self._theme.metrics.scaled(_MARK + ICON // 2) + self._indent(index.data(ENTRY_ROLE)) + 2
+        start = self._theme.metrics.scaled(_MARK + ICON // 2) + 2  # the mark stays in sight
         editor.setGeometry(self._placed(option, start, option.rect.width() - start - S))
 
-    def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        painter.setFont(self._theme.metrics.font(FontRole.CAPTION))
-        painter.setPen(self._theme.colors.color("text_2"))
-        start = self._theme.metrics.scaled(_HEADING_TEXT)
-        rect = self._placed(option, start, option.rect.width() - start).adjusted(0, S, 0, 0)
-        painter.drawText(rect, QStyle.visualAlignment(option.direction, _LEADING), index.data())
+    def _paint_background(
+        self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, *, is_target: bool
+    ) -> None:
+        """Paint what is behind the whole row, also behind the levels above the entry."""
+        row = QStyleOptionViewItem(option)
+        left, right = -XS, self._view.viewport().width() + XS
+        row.rect = QRect(left, option.rect.top(), right - left, option.rect.height())
+        if entry.is_active:
+            row.state |= QStyle.StateFlag.State_Selected
+        if is_target:
+            row.state |= QStyle.StateFlag.State_HasFocus
+        paint_row(painter, self._theme, row, background="sidebar")
 
-    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        color = self._background(option, index)
-        rect = QStyle.visualRect(option.direction, option.rect, option.rect.adjusted(S, 0, 0, 0))
-        painter.setPen(Qt.PenStyle.NoPen)
-        if color is not None:
-            painter.setBrush(color)
-            painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
-        if index.row() == self.drop_row or option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(self._theme.colors.color("focus"), _RING))
-            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
-
-    def _background(self, option: QStyleOptionViewItem, index: Index) -> QColor | None:
-        colors = self._theme.colors
-        if index.data(ACTIVE_ROLE):
-            return colors.color("selection")
-        if option.state & QStyle.StateFlag.State_MouseOver:
-            return colors.hover("sidebar")
-        return None
-
-    def _paint_entry(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, entry: SidebarEntry) -> None:
-        colors, scaled = self._theme.colors, self._theme.metrics.scaled
-        is_active = bool(index.data(ACTIVE_ROLE))
-        self._paint_mark(painter, option, entry, "accent" if is_active else "text_2")
-        count, font = count_text(entry), self._count_font(is_active=is_active)
-        painter.setFont(font)
-        width = painter.fontMetrics().horizontalAdvance(count) if count else 0
-        start, end = scaled(_TEXT) + self._indent(entry), scaled(_END)
-        painter.setPen(colors.color("text" if is_active else "text_2"))
-        painter.drawText(
-            self._placed(option, option.rect.width() - end - width, width),
-            QStyle.visualAlignment(option.direction, _TRAILING),
-            count,
-        )
-        name = QFont(option.font)
-        name.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
-        painter.setFont(name)
-        painter.setPen(colors.color("text"))
-        room = option.rect.width() - start - end - width - S
-        text = painter.fontMetrics().elidedText(index.data(), Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(self._placed(option, start, room), QStyle.visualAlignment(option.direction, _LEADING), text)
-
-    def _paint_mark(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, color: str) -> None:
-        scaled = self._theme.metrics.scaled
-        size = scaled(_DOT if entry.tag is not None else ICON)
-        indent, ratio = self._indent(entry), painter.device().devicePixelRatioF()
-        if entry.is_branch:
-            chevron = scaled(_CHEVRON_SIZE)
-            pixmap = self._theme.icons.pixmap(_chevron(entry, option.direction), color, chevron, ratio)
-            painter.drawPixmap(self._square(option, scaled(_CHEVRON) + indent, chevron), pixmap)
-        rect = self._square(option, scaled(_MARK) + indent, size)
+    def _paint_marks(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
+        """Paint the chevron of a branch, and the dot of a tag or an icon."""
+        if entry.children:
+            closed = "chevron-right" if option.direction is Qt.LayoutDirection.LeftToRight else "chevron-left"
+            is_open = option.state & QStyle.StateFlag.State_Open
+            self._paint_icon(painter, option, entry, "chevron-down" if is_open else closed, (-_LEVEL // 2, _CHEVRON))
         if entry.tag is not None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(dot_color(self._theme.tags.hue(entry.tag), self._theme.colors))
-            painter.drawEllipse(rect)
-            return
-        icons = {Kind.EVERYTHING: "sprout", Kind.SEARCH: "bookmark"}
-        name = icons.get(entry.kind) or (filter_icon(entry.term) if entry.term is not None else "search")
-        painter.drawPixmap(rect, self._theme.icons.pixmap(name, color, size, ratio))
+            painter.drawEllipse(self._square(option, _MARK, _DOT))
+        else:
+            icon = "sprout" if entry.search is None else "bookmark"
+            icon = icon if entry.term is None else filter_icon(entry.term)
+            self._paint_icon(painter, option, entry, icon, (_MARK, ICON))
 
-    def is_on_chevron(self, rect: QRect, direction: Qt.LayoutDirection, entry: SidebarEntry, x: int) -> bool:
-        """Whether a place in the row of an entry is on its chevron."""
-        scaled = self._theme.metrics.scaled
-        at = x - rect.left() if direction is Qt.LayoutDirection.LeftToRight else rect.right() - x
-        return entry.is_branch and abs(at - scaled(_CHEVRON) - self._indent(entry)) <= scaled(_CHEVRON_HIT) - 1
+    def _paint_icon(
+        self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, icon: str, place: tuple[int, int]
+    ) -> None:
+        rect, color = self._square(option, *place), "accent" if entry.is_active else "text_2"
+        pixmap = self._theme.icons.pixmap(icon, color, rect.width(), painter.device().devicePixelRatioF())
+        painter.drawPixmap(rect, pixmap)
 
-    def _indent(self, entry: SidebarEntry) -> int:
-        return self._theme.metrics.scaled(_LEVEL * min(entry.depth, _MAX_LEVELS))
+    def _paint_texts(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
+        colors, scaled = self._theme.colors, self._theme.metrics.scaled
+        font, count_font = self._fonts(option.font, is_active=entry.is_active)
+        room = option.rect.width() - scaled(_TEXT) - scaled(_END)
+        painter.setFont(count_font)
+        painter.setPen(colors.color("text" if entry.is_active else "text_2"))
+        rect, trailing = self._placed(option, scaled(_TEXT), room), Qt.AlignmentFlag.AlignRight
+        draw_line(painter, rect, entry.count_text, option.direction, trailing)
+        room -= S + painter.fontMetrics().horizontalAdvance(entry.count_text)
+        painter.setFont(font)
+        painter.setPen(colors.color("text"))
+        rect, middle = self._placed(option, scaled(_TEXT), room), Qt.TextElideMode.ElideMiddle
+        draw_line(painter, rect, one_line(entry.text), option.direction, elided=middle)
+
+    def _fonts(self, font: QFont, *, is_active: bool) -> tuple[QFont, QFont]:
+        """Return the fonts of the name, which is made of that of the view, and of the count."""
+        fonts = QFont(font), tabular(self._theme.metrics.font(FontRole.CAPTION))
+        for each in fonts:
+            each.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
+        return fonts
 
     def _square(self, option: QStyleOptionViewItem, middle: int, size: int) -> QRect:
-        rect = self._placed(option, middle - size // 2, size)
-        return QRect(rect.left(), rect.center().y() - size // 2 + 1, size, size)
-
-    def _count_font(self, *, is_active: bool) -> QFont:
-        font = tabular(self._theme.metrics.font(FontRole.CAPTION))
-        font.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
-        return font
+        scaled = self._theme.metrics.scaled
+        rect = self._placed(option, scaled(middle) - scaled(size) // 2, scaled(size))
+        return QRect(rect.left(), rect.center().y() - scaled(size) // 2 + 1, scaled(size), scaled(size))
 
     def _placed(self, option: QStyleOptionViewItem, start: int, width: int) -> QRect:
         rect = QRect(option.rect.left() + start, option.rect.top(), width, option.rect.height())
         return QStyle.visualRect(option.direction, option.rect, rect)
 
 
-def _chevron(entry: SidebarEntry, direction: Qt.LayoutDirection) -> str:
-    if not entry.is_folded:
-        return "chevron-down"
-    return "chevron-right" if direction is Qt.LayoutDirection.LeftToRight else "chevron-left"
-
-
-#: Pixels until a tag that is pressed is dragged.
-_DRAG_DISTANCE = 8
-#: While plants are dragged so close to an edge, the list scrolls by so many pixels each time.
-_EDGE, _SCROLL_STEP, _SCROLL_MS = 24, 12, 40
-#: Until a folded branch under a drag is unfolded.
-_UNFOLD_MS = 600
-_TREE_KEYS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Asterisk}
+#: Pixels from an edge at which the tree scrolls, and milliseconds until a branch unfolds, under what is dragged.
+_EDGE, _UNFOLD_MS = 24, 600
 _CHOOSING = {*ENTER_KEYS, Qt.Key.Key_Space}
 
 
-class SidebarView(QListView):
+class SidebarView(QTreeView):
     """Shows the entries.
 
     `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
     `removal_requested(entry)`: Delete. `menu_requested(entry, position)`: right click, Menu key or Shift+F10.
     `plants_dropped(entry)`: the selected plants were dropped on a tag. `moved(tag, new)`: a tag was dropped where it
-    gets another name. `folding_requested(tag, folded, whole)`: what is below a tag is to be hidden, or shown,
-    or all levels of it. `left`: it was hidden while it had the focus. `renaming_ended`: the editor of a name was
-    closed.
+    gets another name. `left`: it was hidden while it had the focus. `renaming_ended`: the editor of a name was closed.
     """
 
     chosen = Signal(object, bool)
@@ -276,75 +195,97 @@ class SidebarView(QListView):
     menu_requested = Signal(object, QPoint)
     plants_dropped = Signal(object)
     moved = Signal(str, str)
-    folding_requested = Signal(str, bool, bool)
     left = Signal()
     renaming_ended = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.entries = SidebarModel(self)
+        self._theme = theme
+        #: From the top: PySide would delete those below an item of which Python has no reference.
+        self._items: dict[tuple[object, str], QStandardItem] = {}
+        self._is_entry_pressed = False
+        #: Whether plants can be given other tags.
+        self.can_change_tags = True
         self._delegate = EntryDelegate(theme, self)
-        self.setModel(self.entries)
+        self._model = QStandardItemModel(self)
+        self.setModel(self._model)
         self.setItemDelegate(self._delegate)
         self.setProperty("pane", "sidebar")
         self.setAccessibleName(self.tr("Tags and other filters"))
-        self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHeaderHidden(True)
+        self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QTreeView.ScrollMode.ScrollPerPixel)
         ReservedScrollBar(self, slim=True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
-        self.setAcceptDrops(True)
-        self._theme = theme
-        self._pressed_at: QPoint | None = None
-        self._scroll_step = 0
-        self._scrolling = QTimer(self, interval=_SCROLL_MS)
-        self._scrolling.timeout.connect(self._on_scroll_due)
+        self.setDragDropMode(QTreeView.DragDropMode.DragDrop)
+        self.setAutoScrollMargin(_EDGE)
         self._unfolding = QTimer(self, singleShot=True, interval=_UNFOLD_MS)
         self._unfolding.timeout.connect(self._on_unfold_due)
         self.clicked.connect(self._on_clicked)
-        self._delegate.renamed.connect(self.renamed)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
+        theme.changed.connect(self._fit)
         theme.tags.changed.connect(self.viewport().update)
+        self._fit()
 
     @property
     def is_renaming(self) -> bool:
         """Whether a name is being edited: Qt would drop what was typed when the entry is removed."""
-        return self.state() is QListView.State.EditingState
+        return self.state() is QTreeView.State.EditingState
 
     def needed_width(self) -> int:
         """Return the width at which the counts of all plants, of today and without a tag are shown with their names."""
-        rows = range(min(FIXED_ENTRIES, self.entries.rowCount()))
-        needed = (self._delegate.needed_width(self.entries.index(row, 0)) for row in rows)
-        return max(needed, default=0) + self.verticalScrollBar().sizeHint().width()
+        entries = (self.entry(item.index()) for item in self._items.values())
+        first = takewhile(lambda entry: not entry.is_heading, entries)
+        return max(map(self._delegate.needed_width, first), default=0) + self.verticalScrollBar().sizeHint().width()
+
+    def show_entries(self, entries: Sequence[SidebarEntry], folded: Collection[str]) -> None:
+        """Show other entries, without what is below `folded` tags; those that were there keep their indexes."""
+        items: dict[tuple[object, str], QStandardItem] = {}
+        _show_below(self._model, entries, items)
+        self._items = items
+        for item in items.values():
+            if item.hasChildren():
+                self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in folded)
+
+    def fold_all(self, tag: str) -> None:
+        """Hide what is below a tag, and what is below that when it is shown again."""
+        for item in self._items.values():
+            if is_in_branch(item.data(ENTRY_ROLE).tag or "", tag):
+                self.collapse(item.index())
+
+    def entry(self, index: Index) -> SidebarEntry:
+        """Return the entry at an index."""
+        entry: SidebarEntry = index.data(ENTRY_ROLE)
+        return entry
 
     def current(self) -> SidebarEntry | None:
         """Return the entry that the keyboard acts on."""
-        index = self.currentIndex()
-        return self.entries.entry(index) if index.isValid() else None
+        return self.entry(self.currentIndex()) if self.currentIndex().isValid() else None
+
+    def can_rename(self, entry: SidebarEntry) -> bool:
+        """Whether the user may give the entry another name now."""
+        return entry.search is not None or (entry.tag is not None and self.can_change_tags)
 
     def focus_list(self) -> None:
-        """Put the focus into the list, on its first entry if it was not there before."""
+        """Put the focus into the tree, on its first entry if it was not there before."""
         if not self.currentIndex().isValid():
-            self.setCurrentIndex(self.entries.index(0, 0))
+            self.setCurrentIndex(self._model.index(0, 0))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def go_to(self, key: tuple[object, ...]) -> bool:
+    def go_to(self, key: tuple[object, str]) -> bool:
         """Make an entry the current one; False where there is none of this key."""
-        index = self.entries.index_of(key)
-        if index.isValid():
-            self.setCurrentIndex(index)
-            self.scrollTo(index)
-        return index.isValid()
+        if key in self._items:
+            self.setCurrentIndex(self._items[key].index())
+            self.scrollTo(self.currentIndex())
+        return key in self._items
 
-    def start_renaming(self, key: tuple[object, ...]) -> None:
+    def start_renaming(self, key: tuple[object, str]) -> None:
         """Let the user edit the name of an entry in place."""
         self.accept_renaming()
         if self.go_to(key):
-            index = self.currentIndex()
-            self.edit(index)
-            # Qt makes no accessible object for what edits an entry of a list: the focus on it would not be spoken.
-            text = self.tr("New name of {name}").format(name=self.entries.entry(index).text)
-            announce(self, text)
+            self.edit(self.currentIndex())
+            # Qt makes no accessible object for what edits an entry: the focus on it would not be spoken.
+            announce(self, self.tr("New name of {name}").format(name=self.entry(self.currentIndex()).text))
 
     def accept_renaming(self) -> None:
         """Take over the name that is being edited."""
@@ -358,7 +299,7 @@ class SidebarView(QListView):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Handle the keys of the list before a menu does."""
+        """Handle the keys of the tree before a menu does."""
         keys = {Qt.Key.Key_F2, Qt.Key.Key_Delete, *_CHOOSING}
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in keys:
             event.accept()
@@ -367,72 +308,53 @@ class SidebarView(QListView):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        entry, index = self.current(), self.currentIndex()
-        if self.is_renaming:  # the line edit leaves Enter and the arrows to the list
+        entry = self.current()
+        if self.is_renaming:  # the line edit leaves Enter and the arrows to the tree
             event.setAccepted(event.key() != Qt.Key.Key_F6)
         elif entry is None:
             super().keyPressEvent(event)
         elif event.key() in _CHOOSING:
             self.chosen.emit(entry, bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier))
-        elif event.key() == Qt.Key.Key_F2 and self.entries.can_rename(entry):
+        elif event.key() == Qt.Key.Key_F2 and self.can_rename(entry):
             self.start_renaming(entry.key)
-        elif event.key() == Qt.Key.Key_Delete and self.entries.can_rename(entry):
+        elif event.key() == Qt.Key.Key_Delete and self.can_rename(entry):
             self.removal_requested.emit(entry)
-        elif event.key() in _TREE_KEYS and entry.tag is not None:
-            self._move_in_tree(entry, event.key())
         elif is_menu_key(event):
-            self.menu_requested.emit(entry, menu_position(self, index))
+            self.menu_requested.emit(entry, menu_position(self, self.currentIndex()))
         else:
             super().keyPressEvent(event)
 
-    def _move_in_tree(self, entry: SidebarEntry, key: int) -> None:
-        """Unfold or fold, or go to the first tag below or to the one above; the asterisk unfolds all below."""
-        tag, forward = entry.tag or "", Qt.Key.Key_Right
-        if self.layoutDirection() is Qt.LayoutDirection.RightToLeft:
-            forward = Qt.Key.Key_Left
-        if key == Qt.Key.Key_Asterisk:
-            self.folding_requested.emit(tag, False, True)
-        elif (key == forward) is bool(entry.is_folded) and entry.is_branch:
-            self.folding_requested.emit(tag, key != forward, False)
-        elif key == forward and entry.is_branch:
-            self.setCurrentIndex(self.entries.index(self.currentIndex().row() + 1, 0))
-        elif key != forward and entry.depth:
-            self.go_to((Kind.FILTER, tag_term(tag.rpartition("/")[0], is_branch=True)))
-
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Fold or unfold by the chevron, which chooses nothing."""
-        self._pressed_at = event.position().toPoint()
-        index = self.indexAt(self._pressed_at)
-        entry = self.entries.entry(index) if index.isValid() else None
-        place = self.visualRect(index), self.layoutDirection()
-        if entry is not None and self._delegate.is_on_chevron(*place, entry, self._pressed_at.x()):
-            self._pressed_at = None
-            self.folding_requested.emit(entry.tag, not entry.is_folded, False)
-        else:
-            super().mousePressEvent(event)
-
-    @override
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Let a second click on the chevron fold again."""
-        self.mousePressEvent(event)
+        super().mousePressEvent(event)
+        position = event.position().toPoint()
+        self._is_entry_pressed = self.visualRect(self.indexAt(position)).contains(position)
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag the tag that was pressed; Qt would drag only what is selected, and nothing is."""
-        if not event.buttons() & Qt.MouseButton.LeftButton:
-            super().mouseMoveEvent(event)
-        elif self._pressed_at is not None:
-            index = self.indexAt(self._pressed_at)
-            way = (event.position().toPoint() - self._pressed_at).manhattanLength()
-            if way >= _DRAG_DISTANCE and index.flags() & Qt.ItemFlag.ItemIsDragEnabled:
-                self._pressed_at = None
-                drag_tag(self, self.entries.entry(index).tag or "", self._theme)
+        """Drag the entry that was pressed: Qt would drag only what is selected, and nothing is."""
+        if event.buttons() & Qt.MouseButton.LeftButton and self._is_entry_pressed:
+            self.setState(QTreeView.State.DraggingState)
+        super().mouseMoveEvent(event)
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Let a second click do what the first one does."""
+        self.mousePressEvent(event)
+
+    @override
+    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        """Leave the chevron to the delegate, which paints the background first."""
+
+    @override
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        super().currentChanged(current, previous)
+        self.viewport().update()  # the ring is also round the levels above the entry
 
     @override
     def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
         """Let clicks and keys select nothing."""
-        return QItemSelectionModel.SelectionFlag.NoUpdate
+        return self.selectionModel().SelectionFlag.NoUpdate
 
     @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
@@ -453,7 +375,13 @@ class SidebarView(QListView):
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
         if index.flags() & Qt.ItemFlag.ItemIsEnabled:
             self.setCurrentIndex(index)
-            self.menu_requested.emit(self.entries.entry(index), menu_position(self, index, event))
+            self.menu_requested.emit(self.entry(index), menu_position(self, index, event))
+
+    @override
+    def startDrag(self, actions: Qt.DropAction) -> None:
+        entry, self._is_entry_pressed = self.current(), False
+        if entry is not None and entry.tag is not None and self.can_change_tags:
+            drag_tag(self, entry.tag, self._theme)
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -461,83 +389,92 @@ class SidebarView(QListView):
 
     @override
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        index = self._target(event)
-        self._scroll_at_edges(event.position().y())
+        super().dragMoveEvent(event)  # scrolls at the edges
+        index, new = self._target(event)
         self._mark(index)
-        new = self._moved_tag(event)
         text = "" if new is None else self.tr("Becomes {tag}").format(tag=tag_text(new))
         show_at_pointer(self.viewport(), event.position().toPoint(), text)
         event.setAccepted(index.isValid())
 
     @override
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        super().dragLeaveEvent(event)
         self._mark(QModelIndex())
-        self._scrolling.stop()
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
-        index = self._target(event)
-        self._mark(QModelIndex())
-        self._scrolling.stop()
-        tag, new = dragged_tag(event.mimeData()), self._moved_tag(event)
+        index, new = self._target(event)
         if index.isValid():
             event.acceptProposedAction()
-        if tag is not None and new is not None:
-            self.moved.emit(tag, new)
+        super().dropEvent(event)  # ends the scrolling
+        self._mark(QModelIndex())
+        if new is not None:
+            self.moved.emit(dragged_tag(event.mimeData()), new)
         elif index.isValid():
-            self.plants_dropped.emit(self.entries.entry(index))
+            self.plants_dropped.emit(self.entry(index))
+
+    def _target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
+        """Return the entry under the pointer, an invalid index where nothing can be dropped, and what a tag becomes.
+
+        That is below another one, or on a heading, of the top.
+        """
+        index, tag = self.indexAt(event.position().toPoint()), dragged_tag(event.mimeData())
+        if not index.isValid() or not self.can_change_tags:
+            return QModelIndex(), None
+        entry = self.entry(index)
+        if tag is None:
+            return index if entry.takes_plants and is_plants(event.mimeData()) else QModelIndex(), None
+        new = levels(tag)[-1] if entry.tag is None else f"{entry.tag}/{levels(tag)[-1]}"
+        if (entry.tag is None and not entry.is_heading) or is_in_branch(new, tag):
+            return QModelIndex(), None
+        return index, new
+
+    def _mark(self, index: QModelIndex) -> None:
+        """Show where what is dragged would be dropped; a folded branch opens there after a while."""
+        if index != self._delegate.target:
+            self._delegate.target = QPersistentModelIndex(index)
+            self.viewport().update()
+            self._unfolding.start()
+
+    @Slot()
+    def _on_unfold_due(self) -> None:
+        target = self._delegate.target
+        self.expand(self._model.index(target.row(), 0, target.parent()))
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
         if index.flags() & Qt.ItemFlag.ItemIsEnabled:
             add = QApplication.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier
-            self.chosen.emit(self.entries.entry(index), bool(add))
-
-    def _target(self, event: QDropEvent) -> QModelIndex:
-        """Return the tag under the pointer, an invalid index where plants, or the tag, cannot be dropped."""
-        index = self.indexAt(event.position().toPoint())
-        if dragged_tag(event.mimeData()) is not None:
-            return index if self._moved_tag(event) is not None else QModelIndex()
-        is_target = index.isValid() and is_plants(event.mimeData()) and self.entries.entry(index).takes_plants
-        return index if is_target else QModelIndex()
-
-    def _moved_tag(self, event: QDropEvent) -> str | None:
-        """Return what the dragged tag becomes at the pointer: below another one, or on a heading, of the top."""
-        index, tag = self.indexAt(event.position().toPoint()), dragged_tag(event.mimeData())
-        if tag is None or not index.isValid() or not self.entries.can_change_tags:
-            return None
-        entry, new = self.entries.entry(index), levels(tag)[-1]
-        if entry.tag is not None:
-            new = f"{entry.tag}/{new}"
-        elif entry.kind is not Kind.HEADING:
-            return None
-        return None if is_in_branch(new, tag) else new
-
-    def _scroll_at_edges(self, y: float) -> None:
-        """Scroll while plants are dragged along the upper or lower edge."""
-        self._scroll_step = -_SCROLL_STEP if y < _EDGE else _SCROLL_STEP if y > self.viewport().height() - _EDGE else 0
-        if not self._scroll_step:
-            self._scrolling.stop()
-        elif not self._scrolling.isActive():
-            self._scrolling.start()
+            self.chosen.emit(self.entry(index), bool(add))
 
     @Slot()
-    def _on_scroll_due(self) -> None:
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.value() + self._scroll_step)
+    def _fit(self) -> None:
+        self.setIndentation(self._theme.metrics.scaled(_LEVEL))
+        self.scheduleDelayedItemsLayout()
 
-    @Slot()
-    def _on_unfold_due(self) -> None:
-        entry = self.entries.entry(self.entries.index(self._delegate.drop_row, 0))
-        self.folding_requested.emit(entry.tag, False, False)
 
-    def _mark(self, index: QModelIndex) -> None:
-        """Show where what is dragged would be dropped; a folded branch opens there after a while."""
-        if index.row() == self._delegate.drop_row:
-            return
-        self._delegate.drop_row = index.row()
-        self.viewport().update()
-        if index.isValid() and self.entries.entry(index).is_folded:
-            self._unfolding.start()
-        else:
-            self._unfolding.stop()
+def _show_below(
+    above: QStandardItemModel | QStandardItem,
+    entries: Sequence[SidebarEntry],
+    items: dict[tuple[object, str], QStandardItem],
+) -> None:
+    """Let the rows below a model or an item be those of `entries`, and add their items to `items`."""
+    child = above.item if isinstance(above, QStandardItemModel) else above.child
+    keys = {entry.key for entry in entries}
+    for row in reversed(range(above.rowCount())):
+        if child(row).data(ENTRY_ROLE).key not in keys:
+            above.removeRow(row)
+    for row, entry in enumerate(entries):
+        item = child(row) if row < above.rowCount() else None
+        if is_new := item is None or item.data(ENTRY_ROLE).key != entry.key:
+            item = QStandardItem(one_line(entry.text))
+            item.setEnabled(not entry.is_heading)
+        if item.data(ENTRY_ROLE) != entry:
+            item.setData(entry, ENTRY_ROLE)
+            item.setData(tool_tip(entry.tool_tip), Qt.ItemDataRole.ToolTipRole)
+            item.setData(entry.spoken, Qt.ItemDataRole.AccessibleTextRole)
+        if is_new:
+            above.insertRow(row, item)
+        items[entry.key] = item
+        _show_below(item, entry.children, items)
+    above.setRowCount(len(entries))

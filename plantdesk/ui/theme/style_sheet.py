@@ -12,7 +12,7 @@ from __future__ import annotations
 from string import Template
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QGuiApplication
 
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, FontRole
@@ -230,7 +230,7 @@ QListWidget[clear="true"]:focus { border-color: $focus; }
 QTextBrowser { border: 1px solid $line; border-radius: 8px; padding: 1px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QTextBrowser:focus { border: 2px solid $focus; padding: 0; }
-QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
+QTreeView[pane="sidebar"] { background: $sidebar; border: none; padding: $sidebar_pad; }
 QListView[pane="offers"] { border: none; padding: 0; }
 QListView[pane="strip"] { background: $window; border: none; padding: 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
@@ -330,7 +330,7 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "row": str(metrics.row),
         "toast_height": str(metrics.control + 8),
         "header_pad": "12",
-        "sidebar_pad": "8",
+        "sidebar_pad": "8px 8px 8px 0" if QGuiApplication.isRightToLeft() else "8px 0 8px 8px",
         "item": str(metrics.compact_row),
         "caption": f"{metrics.points[FontRole.CAPTION]:.2f}",
         "empty_title": f"{metrics.points[FontRole.EMPTY_TITLE]:.2f}",

@@ -68,13 +68,20 @@ _PLACE = (
 _RADIUS, _RING = 6, 2
 
 
-def paint_row(painter: QPainter, theme: Theme, option: QStyleOptionViewItem, *, has_line: bool) -> None:
+def paint_row(
+    painter: QPainter,
+    theme: Theme,
+    option: QStyleOptionViewItem,
+    *,
+    has_line: bool = False,
+    background: str = "surface",
+) -> None:
     """Paint what is behind a row of a list: it is selected, under the pointer, or has a line below; with the focus."""
     colors, rect = theme.colors, option.rect.adjusted(XS, 0, -XS, 0)
     selected = option.state & QStyle.StateFlag.State_Selected
     if selected or option.state & QStyle.StateFlag.State_MouseOver:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("selection") if selected else colors.hover())
+        painter.setBrush(colors.color("selection") if selected else colors.hover(background))
         painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
     elif has_line:
         painter.fillRect(rect.adjusted(S, rect.height() - 1, -S, 0), colors.color("row_line"))
@@ -90,10 +97,11 @@ def draw_line(
     text: str,
     direction: Qt.LayoutDirection,
     alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+    elided: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> None:
     """Draw a line of text, elided. It begins at a whole pixel: text that ends at one is blurred."""
     metrics = painter.fontMetrics()
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    shown = metrics.elidedText(text, elided, rect.width())
     left = QRect(rect)
     if QStyle.visualAlignment(direction, alignment) & Qt.AlignmentFlag.AlignRight:
         left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(shown))

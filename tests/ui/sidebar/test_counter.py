@@ -2,13 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
-from plantdesk.ui.sidebar import feature
 from plantdesk.ui.sidebar.feature import Counter
 
 if TYPE_CHECKING:
-    import pytest
     from pytestqt.qtbot import QtBot
 
     from plantdesk.domain.protocols import PlantReader
@@ -17,21 +13,23 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
 
 
-def test_a_change_after_the_pause_of_a_slow_query_is_counted_at_once(
-    qtbot: QtBot, bridge: Bridge, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seconds, counted = [0], list[int]()
-    monkeypatch.setattr(feature, "monotonic", lambda: seconds[0])
+def test_changes_while_it_counts_or_pauses_are_counted_once(qtbot: QtBot, bridge: Bridge, store: Store) -> None:
+    queries, counted = list[int](), list[int]()
 
     def query(_reader: PlantReader, _task: Task) -> int:
-        seconds[0] += 60
-        return seconds[0]
+        queries.append(len(queries))
+        return queries[-1]
 
-    parent = QObject()
-    counting = Counter(bridge, store, "test-counts", query, counted.append, parent)
-    counting.count_soon()
-    qtbot.waitUntil(lambda: counted == [60])
-    seconds[0] += 3600
-    counting.count_soon()
-    qtbot.waitUntil(lambda: counted == [60, 3720])
-    counting.close()
+    def done(result: int) -> None:
+        counted.append(result)
+        if result == 0:  # the pause has begun
+            for _ in range(3):
+                counter.count_soon()
+
+    counter = Counter(bridge.worker("test-counts"), store, query, done, 60_000)
+    for _ in range(3):
+        counter.count_soon()
+    qtbot.waitUntil(lambda: counted == [0, 1])
+    counter.count_soon()
+    qtbot.waitUntil(lambda: counted == [0, 1, 2])
+    counter.close()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtGui import (
     QAccessible,
     QDrag,
@@ -30,8 +31,7 @@ from plantdesk.ui.plants.search_bar import FilterChip
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.sidebar.entries import ACTIVE_ROLE, ENTRY_ROLE
-from plantdesk.ui.sidebar.view import EntryDelegate, SidebarView
+from plantdesk.ui.sidebar.view import ENTRY_ROLE, EntryDelegate, SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
@@ -69,16 +69,19 @@ class SidebarDesk(Desk):
     def search(self) -> SearchField:
         return self.the(SearchField)
 
+    def indexes(self) -> Iterator[QModelIndex]:
+        """The entries that are seen, from the top."""
+        index = self.view.model().index(0, 0)
+        while index.isValid():
+            yield index
+            index = self.view.indexBelow(index)
+
     def entries(self) -> dict[str, str]:
         """The entries with their numbers, as they are seen."""
-        model = self.view.model()
-        indexes = [model.index(row, 0) for row in range(model.rowCount())]
-        return {index.data(): str(index.data(ENTRY_ROLE).plants) for index in indexes}
+        return {index.data(): str(index.data(ENTRY_ROLE).plants) for index in self.indexes()}
 
     def active(self) -> list[str]:
-        model = self.view.model()
-        indexes = [model.index(row, 0) for row in range(model.rowCount())]
-        return [index.data() for index in indexes if index.data(ACTIVE_ROLE)]
+        return [index.data() for index in self.indexes() if index.data(ENTRY_ROLE).is_active]
 
     def names(self) -> list[str]:
         model = self.table.model()
@@ -88,8 +91,7 @@ class SidebarDesk(Desk):
         self.qtbot.waitUntil(lambda: self.names() == sorted(names), timeout=MILLISECONDS)
 
     def point(self, text: str) -> QPoint:
-        model = self.view.model()
-        index = next(model.index(row, 0) for row in range(model.rowCount()) if model.index(row, 0).data() == text)
+        index = next(index for index in self.indexes() if index.data() == text)
         self.view.scrollTo(index)
         return self.view.visualRect(index).center()
 
@@ -162,13 +164,19 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDesk
     return desk
 
 
+def add_days_ago(desk: SidebarDesk, other_program: sqlite3.Connection, name: str) -> None:
+    """Let a plant be one that was added days ago."""
+    other_program.execute("UPDATE plant SET added_at = added_at - 300000000 WHERE name = ?", (name,))
+    other_program.commit()
+    desk.until(lambda: "Today" in desk.entries())
+
+
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
 def test_it_shows_tags_and_sources_with_their_numbers(desk: SidebarDesk) -> None:
     assert desk.entries() == {
         "All plants": "4",
-        "Today": "4",
         "No tag": "1",
         "Tags": "None",
         "hall": "1",
@@ -182,7 +190,7 @@ def test_it_shows_tags_and_sources_with_their_numbers(desk: SidebarDesk) -> None
 
 def test_the_numbers_follow_every_change(desk: SidebarDesk, add: Adder, other_program: sqlite3.Connection) -> None:
     add("Elm", tag="park")
-    desk.qtbot.waitUntil(lambda: (desk.entries().get("park"), desk.entries()["Today"]) == ("1", "5"))
+    desk.qtbot.waitUntil(lambda: (desk.entries().get("park"), desk.entries()["All plants"]) == ("1", "5"))
     desk.click("kitchen")
     desk.sees("Aloe", "Cactus")
     desk.table.setFocus()
@@ -202,7 +210,26 @@ def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Stor
     bare.appear()
     bare.set_store(store)
     desk = SidebarDesk(qtbot, bare)
-    qtbot.waitUntil(lambda: desk.entries() == {"All plants": "1", "Today": "1", "No tag": "1"})
+    qtbot.waitUntil(lambda: desk.entries() == {"All plants": "1", "No tag": "1"})
+
+
+def test_today_is_hidden_while_it_is_all_plants(
+    desk: SidebarDesk, store: Store, other_program: sqlite3.Connection
+) -> None:
+    desk.workspace.release_store()
+    assert "Today" not in desk.entries(), "remembered"
+    desk.workspace.set_store(store)
+    desk.search.setFocus()
+    QTest.keyClicks(desk.search, "added:today")
+    desk.until(lambda: desk.active() == ["Today"])
+    desk.press(Qt.Key.Key_Return)
+    assert (desk.chips(), desk.active()) == (["Today"], ["Today"])
+    desk.click("All plants")
+    assert "Today" not in desk.entries()
+    add_days_ago(desk, other_program, "Aloe")
+    assert desk.entries()["Today"] == "3"
+    desk.workspace.release_store()
+    assert "Today" in desk.entries()
 
 
 # --- filters ----------------------------------------------------------------------------------------------------------
@@ -283,7 +310,10 @@ def test_tags_are_completed(desk: SidebarDesk) -> None:
     desk.sees("Aloe", "Cactus")
 
 
-def test_everything_a_script_added_today_is_deleted_and_brought_back(desk: SidebarDesk) -> None:
+def test_everything_a_script_added_today_is_deleted_and_brought_back(
+    desk: SidebarDesk, other_program: sqlite3.Connection
+) -> None:
+    add_days_ago(desk, other_program, "Aloe")
     desk.go_to("garden-sync")
     desk.press(Qt.Key.Key_Return)
     desk.go_to("Today")
@@ -399,7 +429,7 @@ def test_the_action_of_a_screen_reader_on_an_entry_does_what_a_click_does(desk: 
     shown = list(desk.entries())
     entries = QAccessible.queryAccessibleInterface(desk.view)
     for name in ("Tags", "kitchen"):
-        entries.child(shown.index(name)).actionInterface().doAction("Toggle")
+        entries.child(1 + shown.index(name)).actionInterface().doAction("Toggle")  # after the hidden header
     desk.until(lambda: desk.active() == ["kitchen"])
     assert not desk.view.selectedIndexes()
     desk.click("hall")
@@ -495,7 +525,10 @@ def test_the_selected_plants_get_a_tag_by_the_keyboard_as_well(desk: SidebarDesk
 
 
 @pytest.mark.parametrize("target", ["Today", "All plants", "garden-sync"])
-def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDesk, target: str) -> None:
+def test_nothing_is_dropped_where_there_is_no_tag(
+    desk: SidebarDesk, other_program: sqlite3.Connection, target: str
+) -> None:
+    add_days_ago(desk, other_program, "Aloe")
     desk.table.selectAll()
     assert not drop(desk, target)
     foreign = QMimeData()
@@ -596,6 +629,19 @@ def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDesk, stor
     assert "Spines" not in desk.entries()
     QTest.mouseClick(Desk(desk.qtbot, desk.workspace.toast).button("Undo"), Qt.MouseButton.LeftButton)
     assert "Spines" in desk.entries()
+
+
+def test_a_search_that_is_saved_is_lit_and_has_the_ring(desk: SidebarDesk) -> None:
+    desk.click("kitchen")
+    desk.choose("Edit", "Save this search")
+    desk.type_name("Spices")
+    desk.until(lambda: desk.active() == ["kitchen", "Spices"])
+    assert (desk.view.currentIndex().data(), desk.window.focusWidget()) == ("Spices", desk.view)
+    desk.go_to("Spices")
+    desk.press(Qt.Key.Key_F2)
+    desk.type_name("Herbs")
+    desk.until(lambda: "Herbs" in desk.entries())
+    assert desk.view.currentIndex().data() == "Herbs"
 
 
 def test_the_search_is_remembered_for_each_store(desk: SidebarDesk, store: Store) -> None:
@@ -748,6 +794,12 @@ def test_the_focus_stays_on_a_tag_that_gets_another_name(desk: SidebarDesk) -> N
     desk.type_name("attic")
     desk.until(lambda: (desk.entries().get("attic"), desk.entries().get("kitchen")) == ("2", None))
     assert desk.view.currentIndex().data() == "attic"
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until(lambda: "kitchen" in desk.entries())
+    assert (desk.view.currentIndex().data(), desk.view.hasFocus()) == ("kitchen", True)
+    desk.press(Qt.Key.Key_Z, CONTROL | SHIFT)
+    desk.until(lambda: "attic" in desk.entries())
+    assert (desk.view.currentIndex().data(), desk.view.hasFocus()) == ("attic", True)
 
 
 def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store: Store) -> None:
@@ -766,12 +818,12 @@ def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store:
     next(each for each in merge.actions() if each.text() == "hall").trigger()
     menu.close()
     desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
-    assert desk.the(MessageBox).text == "Change the tag of 3 plants from “kitchen”, “attic” to “hall”?"
+    assert desk.the(MessageBox).text == "Change the tag of 3 plants from “attic”, “kitchen” to “hall”?"
     desk.button("Merge").click()
     desk.until(lambda: [desk.entries().get(tag) for tag in ("hall", "kitchen", "attic")] == ["4", None, None])
     with contextlib.closing(store.reader()) as reader:
         (change,) = reader.history(1)
-    assert (change.kind, str(change.title)) == (ChangeKind.MERGE, "Merge tags “kitchen”, “attic” into “hall”")
+    assert (change.kind, str(change.title)) == (ChangeKind.MERGE, "Merge tags “attic”, “kitchen” into “hall”")
 
 
 def test_the_menu_says_whether_a_filter_is_added_or_removed(desk: SidebarDesk) -> None:

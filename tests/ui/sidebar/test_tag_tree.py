@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt
+from PySide6.QtGui import QDrag, QDragEnterEvent, QDragMoveEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit
 
-from plantdesk.domain.views import Counts
-from plantdesk.ui.plant_drag import tag_data
-from plantdesk.ui.sidebar.entries import ENTRY_ROLE, Contents, Known, entries_of
+from plantdesk.ui.plant_drag import dragged_tag, tag_data
+from plantdesk.ui.sidebar.entries import Contents, SidebarEntry, entries_of
+from plantdesk.ui.sidebar.view import ENTRY_ROLE
 from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
@@ -43,9 +44,8 @@ class TreeDesk(SidebarDesk):
 
     def tree(self) -> list[str]:
         """The tags as they are seen, indented, with their numbers."""
-        model = self.view.model()
-        entries = [model.index(row, 0).data(ENTRY_ROLE) for row in range(model.rowCount())]
-        return [f"{'  ' * each.depth}{each.text} {each.plants}" for each in entries if each.tag is not None]
+        entries = [(index.data(ENTRY_ROLE), levels_above(index)) for index in self.indexes()]
+        return [f"{'  ' * level}{each.text} {each.plants}" for each, level in entries if each.tag is not None]
 
     def shows_tree(self, *lines: str) -> None:
         self.qtbot.waitUntil(lambda: self.tree() == list(lines), timeout=MILLISECONDS)
@@ -53,6 +53,10 @@ class TreeDesk(SidebarDesk):
     def tags(self) -> dict[str, str | None]:
         with closing(self.store.reader()) as reader:
             return {row.name: row.tag for row in reader.rows(range(1, 10)).values()}
+
+
+def levels_above(index: QModelIndex) -> int:
+    return 1 + levels_above(index.parent()) if index.parent().isValid() else 0
 
 
 TREE = ("garden 4", "  bed 1 1", "  bed 3 2", "    left 1", "hall 1")
@@ -76,7 +80,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> TreeDesk:
 
 
 def chevron(desk: TreeDesk, text: str, depth: int = 0) -> QPoint:
-    return QPoint(15 + 16 * depth, desk.point(text).y())
+    return QPoint(8 + 16 * depth, desk.point(text).y())
 
 
 def test_a_click_shows_the_branch_and_the_menu_the_tag_itself(desk: TreeDesk) -> None:
@@ -157,6 +161,24 @@ def test_a_branch_is_renamed_as_one_change_and_filter_and_colour_follow(desk: Tr
     desk.button("Undo").click()
     desk.shows_tree(*TREE)
     desk.until(lambda: desk.chips() == ["garden and below"])
+    assert desk.view.currentIndex().data() == "garden"
+
+
+def test_the_focus_stays_on_a_tag_in_a_branch_that_is_renamed_and_undone(desk: TreeDesk) -> None:
+    desk.go_to("left")
+    drop(desk, "hall", tag_data("garden"))
+    desk.shows_tree("hall 5", "  garden 4", "    bed 1 1", "    bed 3 2", "      left 1")
+    assert desk.view.currentIndex().data() == "left"
+    desk.button("Undo").click()
+    desk.shows_tree(*TREE)
+    assert desk.view.currentIndex().data() == "left"
+
+
+def test_the_focus_stays_on_a_tag_that_gets_others_below_it(desk: TreeDesk, add: Adder) -> None:
+    desk.go_to("hall")
+    add("Fern", tag="hall/shelf")
+    desk.shows_tree(*TREE[:-1], "hall 2", "  shelf 1")
+    assert desk.view.currentIndex().data() == "hall"
 
 
 def test_another_path_moves_a_branch_and_asks_where_there_are_plants(desk: TreeDesk) -> None:
@@ -203,6 +225,21 @@ def test_a_tag_is_dragged_to_another_place(desk: TreeDesk, tag: str, target: str
     desk.until(lambda: "Undo" in desk.buttons())
     desk.button("Undo").click()
     desk.until(lambda: desk.tags() == before)
+
+
+def test_a_tag_is_dragged_by_the_mouse_but_not_by_its_arrow(desk: TreeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    dragged: list[str | None] = []
+    monkeypatch.setattr(QDrag, "exec", lambda drag, _actions: dragged.append(dragged_tag(drag.mimeData())))
+    desk.go_to("hall")
+    viewport, least = desk.view.viewport(), QApplication.startDragDistance()
+    for start in (desk.point("All plants"), desk.point("bed 3"), chevron(desk, "garden")):
+        QTest.mousePress(viewport, LEFT, NONE, start)
+        for distance in (least - 2, least + 2):
+            end = (start + QPoint(distance, 0)).toPointF()
+            move = QMouseEvent(QEvent.Type.MouseMove, end, viewport.mapToGlobal(end), LEFT, LEFT, NONE)
+            QApplication.sendEvent(viewport, move)
+        QTest.mouseRelease(viewport, LEFT, NONE, start)
+    assert dragged == ["garden/bed 3"]
 
 
 @pytest.mark.parametrize(
@@ -297,14 +334,20 @@ def test_plants_dropped_on_a_branch_get_its_tag(desk: TreeDesk) -> None:
     desk.until(lambda: set(desk.tags().values()) == {"garden"})
 
 
-def tree_of(*tags: str, folded: tuple[str, ...] = ()) -> list[tuple[str, int, int | None]]:
-    counts = Counts(dict.fromkeys(tags, 1), {}, 0)
-    entries = entries_of(Contents(counts, tags), Known(), [], {}, folded)
-    return [(each.tag, each.depth, each.plants) for each in entries if each.tag is not None]
+def tree_of(*tags: str) -> list[tuple[str, int, int | None]]:
+    return tree_below(entries_of(Contents(dict.fromkeys(tags, 1), {})))
+
+
+def tree_below(entries: Sequence[SidebarEntry], depth: int = 0) -> list[tuple[str, int, int | None]]:
+    found = []
+    for each in entries:
+        if each.tag is not None:
+            found += [(each.tag, depth, each.plants), *tree_below(each.children, depth + 1)]
+    return found
 
 
 def test_a_level_without_plants_is_shown_and_odd_slashes_are_none() -> None:
     assert tree_of("a/b/c", "a/d") == [("a", 0, 2), ("a/b", 1, 1), ("a/b/c", 2, 1), ("a/d", 1, 1)]
     odd = ("/", "a/", "//x", "http://x", "´/a", " /a")
     assert tree_of(*odd) == [(tag, 0, 1) for tag in odd]
-    assert tree_of("a/b", "ab", folded=("a",)) == [("a", 0, 1), ("ab", 0, 1)]
+    assert tree_of("a/b", "ab") == [("a", 0, 1), ("a/b", 1, 1), ("ab", 0, 1)]

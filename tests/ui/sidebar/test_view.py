@@ -11,7 +11,7 @@ from PySide6.QtSvg import QSvgGenerator
 
 from plantdesk.domain.selections import HasTag
 from plantdesk.ui.filters import TODAY, UNTAGGED
-from plantdesk.ui.sidebar.entries import Kind, SidebarEntry
+from plantdesk.ui.sidebar.entries import SidebarEntry
 from plantdesk.ui.sidebar.view import SidebarView
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_
     large_text.set_text_scale(scale)
     view = SidebarView(large_text)
     qtbot.addWidget(view)
-    tags = [SidebarEntry(Kind.FILTER, f"bed {bed}", bed, HasTag(f"bed {bed}", exact=True)) for bed in range(50)]
-    everything = SidebarEntry(Kind.EVERYTHING, "All plants", 8_204_551)
+    tags = [SidebarEntry(f"bed {bed}", bed, HasTag(f"bed {bed}", exact=True)) for bed in range(50)]
+    everything = SidebarEntry("All plants", 8_204_551, is_active=True)
     today, untagged = (
-        SidebarEntry(Kind.FILTER, "Today", 8_204_551, TODAY),
-        SidebarEntry(Kind.FILTER, "No tag", 8_204_551, UNTAGGED),
+        SidebarEntry("Today", 8_204_551, TODAY),
+        SidebarEntry("No tag", 8_204_551, UNTAGGED),
     )
-    view.entries.set_entries([everything, today, untagged, *tags])
+    view.show_entries([everything, today, untagged, *tags], [])
     view.resize(view.needed_width(), 400)
     with qtbot.waitExposed(view):
         view.show()
