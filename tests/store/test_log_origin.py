@@ -407,6 +407,17 @@ def test_a_file_that_is_copied_over_an_open_store_is_not_mixed_with_its_log(fold
     assert content(path) == expected
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody delete an open file")
+def test_a_log_that_was_deleted_after_a_kill_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "plants.db"
+    kill_while_adding(path)
+    assert "log of" not in caplog.text
+    path.with_name("plants.db-wal").unlink()
+    path.with_name("plants.db-shm").unlink()
+    with closing(Store(path)):
+        assert "The log of plants.db is gone" in caplog.text
+
+
 def test_a_quarantined_log_is_restored_with_its_file(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = folder / "plants.db"
     path.rename(folder / "old.db")

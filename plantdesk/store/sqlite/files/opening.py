@@ -113,6 +113,7 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
     if _is_log_lost(used, found) and not is_own:
         if wait:
             return None
+        _warn("The log of %s is gone: what was added last may be missing, compare with: plantdesk restore", path.name)
         found = _replace_by_copy(path)
     elif is_own is False:
         found = _without_log(path, found, used)
