@@ -32,6 +32,8 @@ _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}
 _SAME_WRITING = 600_000
 #: Characters of details that are one text.
 _SHORT = 60
+#: Characters of a part that fits into a line of the narrowest card.
+_UNBROKEN = 24
 _NO_BREAK_SPACE = "\u00a0"
 
 
@@ -115,11 +117,11 @@ def _line(row: PlantRow, step: _Step) -> HistoryLine:
 
 
 def _details(made: list[str], was: list[str]) -> tuple[str, ...]:
-    """Return one text that breaks between its parts and in none, or several where they are long."""
+    """Return one text that breaks between its parts and in no short one, or several where they are long."""
     parts = [*made, *was]
     if sum(map(len, parts)) > _SHORT:
         return (" · ".join(made), *was)
-    return (" · ".join(part.replace(" ", _NO_BREAK_SPACE) for part in parts),)
+    return (" · ".join(part if len(part) > _UNBROKEN else part.replace(" ", _NO_BREAK_SPACE) for part in parts),)
 
 
 def _text(step: _Step, changed: list[str]) -> str:
