@@ -99,7 +99,7 @@ def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(qtbot: Q
             desk.add("Ivy")
             desk.until_bar(shown=True)
             assert desk.bar.title.startswith("The server has not answered since")
-            qtbot.waitUntil(lambda: desk.texts().count("waits for the server") == 2, timeout=MILLISECONDS)
+            qtbot.waitUntil(lambda: [*desk.unsaved().values()].count("waits for the server") == 2, timeout=MILLISECONDS)
             assert "(not connected)" in desk.window.windowTitle()
             assert not desk.action("Import…").isEnabled()
             assert not desk.the(SearchField).isEnabled()
@@ -257,11 +257,11 @@ def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(
             proxy.lose_answer(b"COMMIT")
             desk.type(desk.id, plant_id)
             desk.add(name)
-            desk.until(lambda: "Checking" in " ".join(desk.texts()))
+            desk.until(lambda: "Checking" in " ".join(desk.unsaved().values()))
             assert "Discard" not in desk.buttons()
             proxy.is_off = False
             desk.until_bar(shown=False)
-            desk.until(lambda: "Checking" not in " ".join(desk.texts()))
+            desk.until(lambda: "Checking" not in " ".join(desk.unsaved().values()))
         desk.sees("Fern", "Aloe")
 
 
@@ -302,12 +302,12 @@ def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(
             server.stop()
             for name in ("Fern", "Ivy"):
                 desk.add(name)
-            qtbot.waitUntil(lambda: desk.texts().count("waits for the server") == 2, timeout=MILLISECONDS)
+            qtbot.waitUntil(lambda: [*desk.unsaved().values()].count("waits for the server") == 2, timeout=MILLISECONDS)
         (kept,) = home.rglob(unsaved_file.NAME)
         assert kept.stat().st_mode & 0o77 == 0
         with running(qtbot, qapp, location) as desk:
             desk.until_bar(shown=True)
-            assert desk.texts().count("waits until the store can be opened") == 2
+            assert [*desk.unsaved().values()].count("waits until the store can be opened") == 2
             server.start()
             desk.sees("Ivy", "Fern", "Aloe")
             assert not kept.exists(), "after a kill now, the next window would offer to add them again"

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QLineEdit, QMenu, QWidget
 
 from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast
 from tests.support.other_languages import english
 from tests.support.waiting import MILLISECONDS
@@ -93,6 +94,11 @@ class Desk:
     def texts(self) -> list[str]:
         """Return the texts of all visible labels."""
         return [english(each.text()) for each in self.widget.findChildren(QLabel) if not each.isHidden()]
+
+    def unsaved(self) -> dict[str, str]:
+        """Return the names of the plants that are not saved, each with the reason."""
+        boxes = [each for each in self.widget.findChildren(UnsavedBox) if each.isVisible()]
+        return {name: reason for box in boxes for name, reason in rows_of(box.findChildren(QAbstractItemView)[0])}
 
     def until(self, condition: Callable[[], bool | None]) -> None:
         """Wait until a condition holds, also on a busy machine."""

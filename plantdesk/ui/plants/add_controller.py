@@ -162,7 +162,7 @@ class AddPlantController(QObject):
             return
         if entries is None:
             return
-        submission = Submission(entries, form.texts, is_draft=form.is_remembered)
+        submission = Submission(entries, form.texts)
         self.unsaved.edited = None
         self._completion.remember(entries[0].name, entries[0].tag)
         if form.message.tone is not Tone.OK:

@@ -83,10 +83,6 @@ class Submission:
     ids: Sequence[int] = ()
     is_copy: bool = False
     is_quick: bool = False
-    #: Whether the settings have it as one that is not in the store; False: as one that may be, None: not at all.
-    is_remembered: bool | None = None
-    #: Whether they have what was typed of it as a draft, perhaps not all.
-    is_draft: bool = False
     number: int = field(default_factory=count().__next__)
 
     @property
@@ -104,15 +100,13 @@ class AddQueue(QObject):
     """Saves submissions in their order. Lives on the GUI thread.
 
     `added(submission, result)`: it is saved; the result is a PlantRow, or Applied for several plants.
-    `refused(submission)`: it is not. `changed`: other submissions are saving or unsaved. `remembered_changed`: some
-    that are remembered for the next start are sent next, or are saved, and must not be remembered as before: they would
-    be added twice.
+    `refused(submission)`: it is not. `changed`: other submissions are saving or unsaved, or some are sent next: what is
+    remembered for the next start must not have these as plants that wait, which would be added twice.
     """
 
     added = Signal(object, object)
     refused = Signal(object)
     changed = Signal()
-    remembered_changed = Signal()
 
     def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
         """`sent` gets what the store answers, behind what emits `added` or `refused` then."""
@@ -180,7 +174,6 @@ class AddQueue(QObject):
             else:
                 rows = others
                 self._submissions.remove(submission)
-        self.remembered_changed.emit()
         self.changed.emit()
 
     def show_no_store(self) -> None:
@@ -255,8 +248,8 @@ class AddQueue(QObject):
                 next_ones = next_ones[:1]  # the others follow once the store takes it, so that none overtakes it
             for submission in next_ones:
                 submission.is_sent, submission.sent_at = True, now_ms()
-            if any(each.is_remembered or each.is_draft for each in next_ones):
-                self.remembered_changed.emit()
+            if next_ones:
+                self.changed.emit()
             for submission in next_ones:
                 self._send(submission, self._store)
         self.changed.emit()
@@ -303,8 +296,6 @@ class AddQueue(QObject):
             for waiting in self._submissions:
                 if waiting.state is State.WAITING and not waiting.is_unknown:
                     waiting.state, waiting.error = State.SAVING, None
-            if submission.is_remembered is not None:
-                self.remembered_changed.emit()
             self.added.emit(submission, result)
             self._send_pending()
 

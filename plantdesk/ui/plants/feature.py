@@ -93,7 +93,6 @@ class Plants(Feature):
         self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
         self._remembered.show_form(context.location)
         self._add_controller.unsaved.shown.connect(self._on_unsaved_shown)
-        self._add_controller.queue.remembered_changed.connect(self._remembered.save_unsaved)
         self._add_controller.unsaved.settled.connect(self._on_unsaved_settled)
         self._add_controller.unsaved.discarded.connect(self._on_discarded)
         self._pasted = PastedPlants(self._form, self)

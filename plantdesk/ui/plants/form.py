@@ -53,8 +53,6 @@ class PlantForm(QFrame):
     emptied = Signal()
     id_edited = Signal(str)
     tag_edited = Signal(str)
-    #: Whether the settings have what is typed, or was just submitted, as a draft.
-    is_remembered = False
 
     def __init__(self, theme: Theme, message: MessageLine, parent: QWidget | None = None) -> None:
         """Make an empty form with `message` under its fields."""

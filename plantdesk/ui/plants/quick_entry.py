@@ -17,7 +17,7 @@ from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.add_queue import State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
-from plantdesk.ui.plants.unsaved_plants import SETTLED, start_once
+from plantdesk.ui.plants.unsaved_plants import SETTLED
 from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
@@ -151,13 +151,12 @@ class QuickEntry(QObject):
         queue.added.connect(self._on_added)
         queue.refused.connect(self._on_refused)
         queue.changed.connect(self._report_done)
-        queue.remembered_changed.connect(self._remember)
+        queue.changed.connect(self._remember)
         context.bridge.changed.connect(self._ask_next_id)
         self.destroyed.connect(window.deleteLater)
         texts = context.preferences.of_store(context.location.key).get("quick")
         if isinstance(texts, list) and all(isinstance(each, str) for each in texts):
             form.restore(texts)
-            form.is_remembered = not form.is_empty
 
     @Slot(object)
     def set_store(self, queries: StoreQueries | None) -> None:
@@ -199,7 +198,7 @@ class QuickEntry(QObject):
             self._show_refusal(error)
             return
         if entries:
-            submission = Submission(entries, form.texts, is_quick=True, is_draft=form.is_remembered)
+            submission = Submission(entries, form.texts, is_quick=True)
             self._send(submission, stay=stay)
 
     def _send(self, submission: Submission, *, stay: bool) -> None:
@@ -258,16 +257,16 @@ class QuickEntry(QObject):
 
     @Slot()
     def _remember_soon(self) -> None:
-        start_once(self._settling)
+        if not self._settling.isActive():  # more keys do not delay it
+            self._settling.start()
 
     @Slot()
     def _remember(self) -> None:
         """Remember what is typed, for the next time."""
         texts = [] if self._form.is_empty else list(self._form.texts)
         preferences, key = self._context.preferences, self._context.location.key
-        if texts or preferences.of_store(key).get("quick"):
+        if texts != (preferences.of_store(key).get("quick") or []):
             preferences.change_store(key, quick=texts)
-        self._form.is_remembered = bool(texts)
 
     @Slot()
     def _report_done(self) -> None:

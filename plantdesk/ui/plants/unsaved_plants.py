@@ -35,11 +35,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.messages import MessageAction
 
 
-#: Milliseconds from a change or key until the list, and what is typed, are saved for the next start; more keys, such as
-#: those of a barcode reader, do not delay it.
+#: Milliseconds from a key until what is typed is saved for the next start; more keys do not delay it.
 SETTLED = 500
-#: Milliseconds in which the store usually takes a plant; else it is saved for the next start too.
-_LATE = 100
 
 
 _MAX_ACTIONS = 4
@@ -69,7 +66,7 @@ class UnsavedPlants(QObject):
 
     `free_id_label` is the label of the action that adds a plant under the next free ID. `shown(box)`: the box was made.
     `edit_requested(submission)`: it is to be put into the form again, and is not listed any more. `discarded(text,
-    submissions)`: what the user has discarded. `settled`: the list or the form was changed, and not for a moment.
+    submissions)`: what the user has discarded. `settled`: the list was changed, or the form, a moment ago.
     """
 
     shown = Signal(object)
@@ -87,8 +84,6 @@ class UnsavedPlants(QObject):
         self._listed: list[Submission] = []
         self._settling = QTimer(self, singleShot=True, interval=SETTLED)
         self._settling.timeout.connect(self.settled)
-        self._late = QTimer(self, singleShot=True, interval=_LATE)
-        self._late.timeout.connect(self.settled)
         form.changed.connect(self._settle_soon)
         queue.changed.connect(self.show)
         queue.refused.connect(self._announce)
@@ -101,16 +96,12 @@ class UnsavedPlants(QObject):
         if self._listed or "_box" in vars(self):
             self._box.show_lines([self._line(each) for each in self._listed])
             self._show_actions()
-        if not any(map(_is_to_be_remembered, self._queue.submissions)):
-            self._settle_soon()
-        elif self._listed or len(self._queue.submissions) > 1 or not self._queue.has_store:
-            self.settled.emit()  # the store does not take them at once: a kill must not lose what follows
-        else:
-            start_once(self._late)
+        self.settled.emit()
 
     @Slot()
     def _settle_soon(self) -> None:
-        start_once(self._settling)
+        if not self._settling.isActive():
+            self._settling.start()
 
     @property
     def count(self) -> int:
@@ -122,17 +113,15 @@ class UnsavedPlants(QObject):
         self._queue.add_unsaved(submissions)
 
     def as_json(self) -> dict[str, list[Any]]:
-        """Return what is typed, and what is not saved, or may not be, as `restore` takes it; it is remembered next."""
+        """Return what is typed, and what is not saved, or may not be, as `restore` takes it."""
         draft = self._form.draft()
-        self._form.is_remembered = bool(draft)
         edited = [] if self.edited is None or draft else [self.edited]
         return {"unsaved": [self._as_json(each) for each in [*edited, *self._queue.submissions]], "draft": draft}
 
     def _as_json(self, submission: Submission) -> dict[str, object]:
-        submission.is_remembered, submission.is_draft = bool(submission.entries) and submission.can_be_sent, False
         reason = "" if submission.error is None else self._reason(submission)
         return {
-            "waits": submission.is_remembered,
+            "waits": bool(submission.entries) and submission.can_be_sent,
             "texts": list(submission.texts),
             "plants": [list(entry) for entry in submission.entries],
             "reason": error_text(UnansweredError()) if submission.is_sent else reason,
@@ -150,7 +139,6 @@ class UnsavedPlants(QObject):
         typed = _submission({"texts": draft, "plants": [], "reason": ""})
         if typed is not None and self._form.is_empty:
             self._form.restore(typed.texts)
-            self._form.is_remembered = True
         else:
             found.append(typed)
         self._queue.add_unsaved([each for each in found if each is not None])
@@ -264,18 +252,6 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
         error = PlantDeskError(Text("PlantDesk was closed before it could be saved."))
     sent_at = value.get("sent_at")
     return Submission(entries, tuple(texts), State.REFUSED, error, sent_at=sent_at if isinstance(sent_at, int) else 0)
-
-
-def _is_to_be_remembered(submission: Submission) -> bool:
-    """Whether the settings do not have it, or have one that waits as one that may be in the store."""
-    is_known_to_wait = submission.state is State.WAITING and submission.can_be_sent
-    return submission.is_remembered is None or (is_known_to_wait and not submission.is_remembered)
-
-
-def start_once(timer: QTimer) -> None:
-    """Start a timer that does not run; one that runs is not delayed."""
-    if not timer.isActive():
-        timer.start()
 
 
 def _waits_for_server(submission: Submission) -> bool:

@@ -21,7 +21,7 @@ from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from tests.support.desk import Desk, rows_of
+from tests.support.desk import Desk
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -59,17 +59,11 @@ class FormDesk(Desk):
     def sees(self, text: str) -> None:
         self.qtbot.waitUntil(lambda: text in self.message.text)
 
-    @property
-    def lines(self) -> dict[str, str]:
-        """The plants that are not saved, and why."""
-        boxes = [each for each in self.form.findChildren(UnsavedBox) if each.isVisible()]
-        return {name: reason for box in boxes for name, reason in rows_of(box.findChildren(QAbstractItemView)[0])}
-
     def lists(self, **lines: str) -> None:
         """Wait until just these plants are listed as not saved, with a reason that contains the text."""
-        self.qtbot.waitUntil(lambda: list(self.lines) == list(lines))
+        self.qtbot.waitUntil(lambda: list(self.unsaved()) == list(lines))
         for name, reason in lines.items():
-            assert reason in self.lines[name]
+            assert reason in self.unsaved()[name]
 
     def has(self, names: list[str]) -> None:
         """Wait until these plants were added to the first one."""
@@ -337,7 +331,7 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
     entry.set_store(store, queries)
     desk.sees("Added “Second bird”.")
     assert desk.rows() == [(5, "Early bird", None), (6, "Second bird", None)]
-    assert (desk.name.text(), desk.lines) == ("half a na", {})
+    assert (desk.name.text(), desk.unsaved()) == ("half a na", {})
 
 
 def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_restored_text(
@@ -412,7 +406,7 @@ def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
     desk.press_in_box("Discard")
     entry.set_store(store, queries)
     desk.sees("Added “Early bird”.")
-    assert (desk.rows(), desk.lines) == ([(1, "Early bird", None)], {})
+    assert (desk.rows(), desk.unsaved()) == ([(1, "Early bird", None)], {})
 
 
 @pytest.fixture
@@ -539,7 +533,7 @@ def test_a_refused_plant_is_listed_and_leaves_the_form_alone(desk: FormDesk) -> 
     desk.qtbot.waitUntil(lambda: desk.next_id == "42")
     desk.press_in_box("Use 42")
     desk.sees("Added “Ficus lyrata”.")
-    assert (desk.lines, desk.name.text()) == ({}, "Basil")
+    assert (desk.unsaved(), desk.name.text()) == ({}, "Basil")
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
 
 
@@ -561,7 +555,7 @@ def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDes
     desk.sees("Added “Ficus”.")
     desk.lists(Basi="put aside")
     desk.press_in_box("Edit")
-    assert (desk.name.text(), desk.lines) == ("Basi", {})
+    assert (desk.name.text(), desk.unsaved()) == ("Basi", {})
 
 
 def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
@@ -574,7 +568,7 @@ def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
     desk.lists(a="already", c="already", d="already", e="already")
     for left in (3, 2, 1, 0):
         desk.press(Qt.Key.Key_Delete)
-        assert len(desk.lines) == left
+        assert len(desk.unsaved()) == left
     assert desk.name.hasFocus()
 
 

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QCheckBox, QLabel
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel
 
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
@@ -21,7 +21,6 @@ from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameOffers
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.widgets.messages import Tone
@@ -409,7 +408,7 @@ def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDesk) -> No
     desk.press(Qt.Key.Key_Return)
     desk.qtbot.waitUntil(lambda: "Edit" in desk.buttons())
     reason = "“Monarda” is already there with ID 2. To add it once more, choose another ID."
-    assert rows_of(desk.the(UnsavedBox).findChildren(QAbstractItemView)[0]) == [["Monarda", reason]]
+    assert desk.unsaved() == {"Monarda": reason}
     desk.buttons()["Edit"].click()
     assert desk.message.text == reason
 
@@ -532,7 +531,7 @@ def test_a_quantity_meets_a_used_id(desk: EntryDesk) -> None:
     desk.types("3 x Salvia")
     desk.press(Qt.Key.Key_Return)
     desk.qtbot.waitUntil(lambda: "Use 5" in desk.buttons())
-    assert "already belongs" in rows_of(desk.the(UnsavedBox).findChildren(QAbstractItemView)[0])[0][1]
+    assert "already belongs" in next(iter(desk.unsaved().values()))
     assert desk.newest(1) == [("Monstera deliciosa", "living room")]
 
 

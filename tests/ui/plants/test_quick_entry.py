@@ -190,7 +190,7 @@ def test_a_plant_that_is_refused_while_the_next_one_is_typed_is_listed_in_the_ma
     QTest.keyClicks(desk.name, "Rosa")
     desk.until(lambda: desk.message.text.endswith("PlantDesk lists the plant in its window."))
     assert desk.name.text() == "Rosa"
-    desk.until(lambda: "Fern" in desk.main.texts())
+    desk.until(lambda: "Fern" in desk.main.unsaved())
 
 
 def test_wrong_entries_are_reported_and_nothing_is_closed(desk: QuickDesk) -> None:
@@ -212,7 +212,7 @@ def test_without_a_store_the_plant_waits_and_the_window_says_so(qtbot: QtBot, ba
     with qtbot.waitSignal(bare.quick_done, timeout=MILLISECONDS):
         desk.enter("Fern")
     desk.until_closed()
-    desk.until(lambda: "Fern" in desk.main.texts())
+    desk.until(lambda: "Fern" in desk.main.unsaved())
 
 
 def test_the_label_of_a_plant_is_shown_in_the_main_window(desk: QuickDesk) -> None:

@@ -320,5 +320,5 @@ def test_what_is_typed_goes_along_and_what_was_typed_for_the_other_store_is_put_
     desk.type(desk.the(NameField), "Dill")
     desk.open(other_store)
     assert desk.the(NameField).text() == "Dill"
-    assert "Basil" in desk.texts()
+    assert "Basil" in desk.unsaved()
     assert [context.preferences.of_store(key)["draft"] for key in keys] == [[], ["", "Dill", ""]]
