@@ -191,7 +191,8 @@ def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
     desk.name.setText("Dill")
     desk.name.setFocus()
     desk.press(Qt.Key.Key_Return)
-    expected = [*FORM_STOPS, "Use 4", "Edit", "Discard", *TABLE_STOPS, *STATUS_STOPS]
+    unsaved = ["Plants that are not saved", "Use 4", "Edit", "Discard"]
+    expected = [*FORM_STOPS, *unsaved, *TABLE_STOPS, *STATUS_STOPS]
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
 
 

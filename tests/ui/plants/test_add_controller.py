@@ -488,7 +488,7 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Aster", "41")
     desk.lists(Aster="already belongs")
-    assert [*desk.box.buttons()] == ["Use 42", "Edit", "Discard"]
+    desk.qtbot.waitUntil(lambda: [*desk.box.buttons()] == ["Use 42", "Edit", "Discard"])
     desk.adds("Basil", "41")
     desk.lists(Aster="already belongs", Basil="already belongs")
     assert [*desk.box.buttons()] == ["Use free IDs for 2 plants", "Discard 2 plants"]
