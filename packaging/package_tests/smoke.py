@@ -187,6 +187,9 @@ def check_commands(product: Product, options: argparse.Namespace) -> None:
     facts = product.info()
     same("running, before the start", facts["running"], False)
     product.data = Path(options.root + facts["database"]).parent
+    if sys.platform == "win32":  # else closing the window asks about the tray, once there is a token
+        product.data.mkdir(parents=True, exist_ok=True)
+        (product.data / "settings.json").write_text('{"tray_answered": true}')
 
 
 def check_new_plant(product: Product, screen: ScreenCheck) -> str:

@@ -86,8 +86,6 @@ if sys.platform == "win32":
     @contextlib.contextmanager
     def window() -> Iterator[None]:
         """Start the windowed executable, as the Start menu does."""
-        DATA.mkdir(parents=True, exist_ok=True)
-        (DATA / "settings.json").write_text('{"tray_answered": true}')  # else closing asks about the tray
         started = subprocess.Popen([str(WINDOWED), "--port", "0"])
         try:
             same("info finds the server", code_of(CONSOLE, "info", "--wait", f"{smoke.START_TIMEOUT:.0f}"), 0)
