@@ -56,6 +56,7 @@ class Chaos:
         self.saved: set[int] = set()
         self.read: set[Path] = set()
         self.answers: Counter[str] = Counter()
+        self.reasons: dict[int, str] = {}  # the last answer at each port
         self.events: Counter[str] = Counter()
         self.problems: list[str] = []
         self.ended = threading.Event()
@@ -119,7 +120,7 @@ class Chaos:
             body = json.dumps({"id": plant_id, "name": f"Plant {plant_id} " + "x" * (plant_id % 500)})
             connection.request("POST", "/plants", body, headers)
             answer = connection.getresponse()
-            answer.read()
+            self.reasons[port] = answer.read().decode()
             return answer.status
 
     def add_for_ever(self) -> None:
@@ -248,7 +249,7 @@ class Chaos:
             if process.poll() is not None:
                 self.problems.append(f"{name} ended by itself with {process.returncode}")
             elif (status := self._answer(name)) not in {200, 401}:
-                self.problems.append(f"{name} answers {status} at the end")
+                self.problems.append(f"{name} answers {status} at the end: {self.reasons}")
         for process in self.servers.values():
             process.terminate()
         for name, process in self.servers.items():
