@@ -287,7 +287,7 @@ class Page(QFrame):
         start, end = (_TOAST_EDGE + (pane.width() if pane.is_drawer else 0) for pane in (self.sidebar, self.card))
         left, _, right, _ = mirrored(self, start, 0, end, 0)
         place = QRect(self._list.mapTo(self, QPoint()), self._list.size())
-        self.toast.set_place(place.adjusted(left, 0, -right, 0))
+        self.toast.set_area(place.adjusted(left, 0, -right, 0))
 
 
 def _has_focus(widget: QWidget) -> bool:

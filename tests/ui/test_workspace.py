@@ -20,7 +20,7 @@ from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.messages import Tone
 from tests.support.desk import Desk, menus_of, plain
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ def test_bars_keep_their_height_in_a_low_window(desk: WindowDesk) -> None:
     bars = [page.add_bar() for _ in range(2)]
     for bar in bars:
         action = "Use port 8722", desk.window.update
-        bar.show_state(BarKind.WARNING, "API is off", "Another program is using this port. " * 2, action)
+        bar.show_state(Tone.WARNING, "API is off", "Another program is using this port. " * 2, action)
     assert [bar.isVisible() for bar in bars] == [False, True], "the newest is seen"
     desk.buttons()["Show"].click()
     desk.until(lambda: desk.window.height() == 480 and all(bar.isVisible() and bar.height() > 50 for bar in bars))
@@ -395,14 +395,14 @@ def test_the_most_serious_of_several_bars_is_seen(desk: WindowDesk) -> None:
     page = desk.window.centralWidget()
     assert isinstance(page, Page)
     error, info = page.add_bar(), page.add_bar()
-    error.show_state(BarKind.ERROR, "Plants cannot be saved", "", persistent=True)
-    info.show_state(BarKind.INFO, "Importing", "", persistent=True)
+    error.show_state(Tone.ERROR, "Plants cannot be saved", "", persistent=True)
+    info.show_state(Tone.INFO, "Importing", "", persistent=True)
     assert (error.isVisible(), info.isVisible()) == (True, False)
     assert "and 1 more" in desk.texts()
     desk.buttons()["Show"].click()
     assert (error.isVisible(), info.isVisible()) == (True, True)
     desk.buttons()["Show fewer"].click()
-    error.hide()
+    error.clear()
     assert info.isVisible()
     assert "Show" not in desk.buttons()
 
