@@ -269,10 +269,10 @@ def test_the_bar_names_another_plantdesk_that_has_the_port(
     desk.until(lambda: any(said in each for each in desk.texts()))
 
 
-def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: WindowDesk) -> None:
+def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WindowDesk) -> None:
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
     bar = ["Use port 8722", "Choose…", "Close this message"]
-    desk.qtbot.waitUntil(lambda: desk.tab_stops() == [*FORM_STOPS, *bar, *TABLE_STOPS, "Try again", "3 today"])
+    desk.qtbot.waitUntil(lambda: desk.tab_stops() == [*FORM_STOPS, *TABLE_STOPS, *bar, "Try again", "3 today"])
 
 
 def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_way(desk: WindowDesk) -> None:

@@ -1,4 +1,4 @@
-"""Messages with an icon, a text and action buttons: a line under a form, a bar above the table, a toast over its end.
+"""Messages with an icon, a text and action buttons: a line under a form, a bar below the list, a toast over its end.
 
 All are one frame, with a tone, a place and an expiry. A bar is for a lasting state; of several one is seen, the others
 on request. A toast reports what was done.
@@ -283,7 +283,7 @@ _numbers = count()
 
 
 class InfoBar(Message):
-    """Hidden until `show_state`. It pushes down what is below it and never covers anything.
+    """Hidden until `show_state`. It takes room below the list and never covers anything.
 
     `changed`: it was opened or closed; `closed`: by the user.
     """
@@ -345,15 +345,16 @@ class InfoBar(Message):
         self._progress.show()
 
 
-class BarStack(QWidget):
+class BarStack(QFrame):
     """Shows the most serious bar, of several the newest, and takes no room while none is open."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
+        self.setProperty("pane", "strip")
         self._footer = MoreRow()
         self._footer.toggled.connect(self._arrange)
-        self._layout = fill(QVBoxLayout(self), self._footer, margins=(EDGE, 0, EDGE, M), spacing=M)
+        self._layout = fill(QVBoxLayout(self), self._footer, margins=(EDGE, M, EDGE, M), spacing=M)
         self.hide()
 
     def add(self) -> InfoBar:

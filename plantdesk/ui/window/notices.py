@@ -232,7 +232,7 @@ class NewsNotice(Feature):
 
     @override
     def complete(self) -> None:
-        """Show it before there are rows, which it would push down."""
+        """Show it before there are rows, of which it would cover some."""
         preferences = self.context.preferences
         is_there = self.context.page.window().isVisible()  # not so for `plantdesk quick`
         if preferences.settings.seen_version == __version__ or not is_there:
@@ -267,7 +267,7 @@ class UpdateNotice(Feature):
 
     @override
     def complete(self) -> None:
-        """Ask before there are rows, which the question would push down."""
+        """Ask before there are rows, of which the question would cover some."""
         settings = self._preferences.settings
         is_answered = settings.updates_answered or settings.ask_for_updates
         if not is_answered and not self._preferences.are_new:
