@@ -383,7 +383,7 @@ _FADE_MS = 150
 
 
 class Toast(Message):
-    """Shows one message at a time, the latest, over the lower end of an area.
+    """Shows one message at a time, the latest, over the lower end of an area, or over the upper one.
 
     `covering(height)`: so much of the area, from below, is covered now. It stays while the pointer or the focus is on
     it. Escape closes it and gives the focus back.
@@ -398,7 +398,7 @@ class Toast(Message):
         self._shown_ms = shown_ms
         self._area = QRect()
         self._focus_before: QWidget | None = None
-        self._is_visited = False
+        self._is_visited = self._is_upper = False
         self._progress_text = ""
         self._close_button.show()
         self._progress = QTimer(self, singleShot=True, interval=_PROGRESS_MS)
@@ -465,10 +465,16 @@ class Toast(Message):
         first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_area(self, area: QRect) -> None:
-        """Lie over the lower end of this area of the parent; a message that would be wider takes several lines."""
+        """Lie over an end of this area of the parent; a message that would be wider takes several lines."""
         if area != self._area:
             self._area = area
             self._fit()
+
+    @Slot(bool)
+    def set_upper(self, is_upper: bool) -> None:
+        """Lie over the upper end: there are buttons at the lower one."""
+        self._is_upper = is_upper
+        self._fit()
 
     @Slot()
     def hide_key(self) -> None:
@@ -515,13 +521,17 @@ class Toast(Message):
         if self._area.isEmpty():
             return
         self.ensurePolished()  # or its margins would be missing
-        self._fit_into(self._area.width() - 2)  # the border
+        width, area = self._area.width(), self._area
+        if self._is_upper:  # over the search field, beside the button of the tags
+            width, area = width * 3 // 4, area.translated(0, -XS)
+        self._fit_into(width - 2)  # the border
         self._row.activate()
-        lower_end = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignBottom
-        self.setGeometry(QStyle.alignedRect(self.layoutDirection(), lower_end, self.sizeHint(), self._area))
+        end = Qt.AlignmentFlag.AlignTop if self._is_upper else Qt.AlignmentFlag.AlignBottom
+        align = Qt.AlignmentFlag.AlignTrailing | end
+        self.setGeometry(QStyle.alignedRect(self.layoutDirection(), align, self.sizeHint(), area))
         self.raise_()
         if self.isVisible():
-            self.covering.emit(self.height())
+            self.covering.emit(0 if self._is_upper else self.height())
 
     @override
     def event(self, event: QEvent) -> bool:
