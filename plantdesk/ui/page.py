@@ -1,4 +1,4 @@
-"""The centre of the window: the form and its bars above the list, sidebar and card beside it or over it."""
+"""The centre of the window: form, list and bars, sidebar and card beside them or over the list."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Page(QFrame):
         self._needed_width: Callable[[], int] = int
         self._strip = QFrame(self)
         self._list = QFrame(self)
-        self._list.setMinimumHeight(1)  # in a low window the bars above it keep their height
+        self._list.setMinimumHeight(1)  # in a low window the bars below it keep their height
         self._bar_stack = BarStack(theme)
         self.sidebar = SidePane("sidebar", self)
         self.card = SidePane("card", self)
@@ -176,11 +176,11 @@ class Page(QFrame):
         theme.changed.connect(self.collapse_panes)
 
     def add_top_pane(self, pane: QWidget) -> None:
-        """Show `pane` above the bars."""
+        """Show `pane` above the list."""
         self._strip_layout.insertWidget(0, pane)
 
     def set_main_pane(self, pane: QWidget, needed_width: Callable[[], int] = int) -> None:
-        """Show `pane` below the bars, in all the room that is left; below `needed_width` the card collapses."""
+        """Show `pane` above the bars, in all the room that is left; below `needed_width` the card collapses."""
         self._needed_width = needed_width
         self._list_layout.insertWidget(0, pane, 1)
         self.collapse_panes()
@@ -255,18 +255,19 @@ class Page(QFrame):
     def _lay_out(self) -> None:
         for frame, kind in ((self, "lines"), (self._strip, "strip"), (self._list, "list")):
             frame.setProperty("pane", kind)
-        self._strip_layout = fill(QVBoxLayout(self._strip), self._bar_stack, margins=0, spacing=0)
+        self._strip_layout = fill(QVBoxLayout(self._strip), margins=0, spacing=0)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(self._strip, 0, 1)
-        self._sidebar_slot, self._body = QVBoxLayout(), QHBoxLayout()
+        self._sidebar_slot, self._body, column = QVBoxLayout(), QHBoxLayout(), QVBoxLayout()
         self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # after the form in the tab order
-        self._grid.addLayout(self._body, 1, 1)  # both still empty: see `add_layout`
+        self._grid.addLayout(self._body, 1, 1)
+        self._body.addLayout(column, 1)  # all still empty: see `add_layout`
         self._sidebar_slot.addWidget(self.sidebar)
         self._list_layout = fill(QVBoxLayout(self._list), margins=0, spacing=0)
-        self._body.addWidget(self._list, 1)
+        fill(column, (self._list, 1), self._bar_stack)
         self._body.addWidget(self.card)
-        for layout in (self._grid, self._body):
+        for layout in (self._grid, self._body, column):
             layout.setSpacing(1)
         self._grid.setColumnStretch(1, 1)
         self._grid.setRowStretch(1, 1)
@@ -281,13 +282,13 @@ class Page(QFrame):
         for pane, at_start in ((self.sidebar, True), (self.card, False)):
             if pane.is_collapsed:
                 x = 0 if at_start else self.width() - pane.width()
-                rect = QRect(x, top, pane.width(), self.height() - top)
+                rect = QRect(x, top, pane.width(), self._list.geometry().bottom() + 1 - top)
                 pane.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
                 pane.raise_()
         start, end = (_TOAST_EDGE + (pane.width() if pane.is_drawer else 0) for pane in (self.sidebar, self.card))
         left, _, right, _ = mirrored(self, start, 0, end, 0)
         place = QRect(self._list.mapTo(self, QPoint()), self._list.size())
-        self.toast.set_place(place.adjusted(left, 0, -right, 0))
+        self.toast.set_area(place.adjusted(left, 0, -right, 0))
 
 
 def _has_focus(widget: QWidget) -> bool:

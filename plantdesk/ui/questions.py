@@ -14,7 +14,7 @@ from plantdesk.domain.errors import Text, shortened
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.texts import error_text, one_line, quoted, shown, translate
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
-from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -186,7 +186,7 @@ class ConflictQuestion(QObject):
         bar = self._context.page.add_bar()
         self._bars.append(bar)
         answers = [(label, partial(self._answer, bar, action)) for label, action in actions]
-        bar.show_state(BarKind.WARNING, title.format(name=quoted(row.name)), text, *answers, persistent=True)
+        bar.show_state(Tone.WARNING, title.format(name=quoted(row.name)), text, *answers, persistent=True)
 
     def _answer(self, bar: InfoBar, action: Answer) -> None:
         self._remove(bar)
@@ -195,7 +195,7 @@ class ConflictQuestion(QObject):
 
     def _remove(self, bar: InfoBar) -> None:
         self._bars.remove(bar)
-        bar.hide()
+        bar.clear()
         bar.deleteLater()
 
     def _yours(self, mine: str) -> str:

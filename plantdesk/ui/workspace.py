@@ -29,7 +29,7 @@ from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.samples import Samples
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import TabOrder
-from plantdesk.ui.widgets.messages import BarKind, MessageLine
+from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
 from plantdesk.ui.window.stores import Stores
@@ -400,10 +400,12 @@ class Workspace(Page):
         """Let Escape close a drawer, else a message, else clear the search, else go back to Name."""
         if self.close_drawer():
             self._plants.focus_table()
-        elif not self.toast.close_persistent():
+        elif self.toast.is_persistent:
+            self.toast.clear()
+        else:
             any(feature.step_back() for feature in reversed(self._features))
 
     def _report_damaged_settings(self, file: Path) -> None:
         title = self.tr("The settings are back to their defaults")
         text = self.tr("Their file was damaged. It is kept as “{file}”.").format(file=file.name)
-        self.add_bar().show_state(BarKind.WARNING, title, text)
+        self.add_bar().show_state(Tone.WARNING, title, text)

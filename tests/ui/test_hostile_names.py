@@ -20,7 +20,7 @@ from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import CloseButton
-from plantdesk.ui.widgets.messages import BarKind, InfoBar, MessageLine, Tone
+from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 from plantdesk.ui.window.restore_dialog import RestoreDialog
@@ -96,7 +96,7 @@ def test_the_message_line(qtbot: QtBot, theme: Theme, name: str, wide: int) -> N
 def test_an_info_bar(qtbot: QtBot, theme: Theme, name: str) -> None:
     bar = InfoBar(theme)
     shown(qtbot, bar)
-    bar.show_state(BarKind.WARNING, name, name)
+    bar.show_state(Tone.WARNING, name, name)
     check(bar)
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from plantdesk.ui.page import Page, Part
+from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -130,6 +131,29 @@ def test_a_message_lies_over_the_list_and_covers_no_open_pane(qtbot: QtBot, page
     assert not toast.intersects(getattr(page, drawer).geometry())
     assert page.list_rect.contains(toast)
     assert page.list_rect.bottom() - toast.bottom() <= 1
+
+
+def place_in(page: Page, widget: QWidget) -> QRect:
+    return QRect(widget.mapTo(page, QPoint()), widget.size())
+
+
+@pytest.mark.parametrize(("width", "drawer"), [(1200, ""), (800, "sidebar"), (800, "card")])
+def test_a_bar_moves_nothing_and_covers_no_pane(qtbot: QtBot, page: Page, width: int, drawer: str) -> None:
+    page.resize(width, 500)
+    if drawer:
+        getattr(page, drawer).toggle()
+    panes = [pane for pane in (page.sidebar, page.card) if pane.isVisible()]
+    qtbot.waitUntil(lambda: page.list_rect.bottom() == page.rect().bottom())
+    before = [page.list_rect.topLeft(), page.list_rect.topRight(), *(pane.pos() for pane in panes)]
+    bar = page.add_bar()
+    bar.show_state(Tone.WARNING, "Changed elsewhere", "Yours: “Mine”\nTheirs: “Theirs”", ("Keep mine", page.update))
+    page.toast.show_problem("Nothing was copied.")
+    qtbot.waitUntil(lambda: page.rect().contains(place_in(page, bar)))
+    qtbot.waitUntil(lambda: not page.toast.geometry().intersects(place_in(page, bar)))
+    assert not any(pane.geometry().intersects(place_in(page, bar)) for pane in panes)
+    assert [page.list_rect.topLeft(), page.list_rect.topRight(), *(pane.pos() for pane in panes)] == before
+    bar.clear()
+    qtbot.waitUntil(lambda: page.list_rect.bottom() == page.rect().bottom())
 
 
 def test_f6_skips_what_is_hidden(page: Page) -> None:

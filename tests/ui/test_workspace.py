@@ -21,7 +21,7 @@ from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.messages import Tone
 from tests.support.desk import Desk, menus_of, plain
 
 if TYPE_CHECKING:
@@ -242,10 +242,10 @@ def test_the_bar_names_another_plantdesk_that_has_the_port(
     desk.until(lambda: any(said in each for each in desk.texts()))
 
 
-def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: WindowDesk) -> None:
+def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WindowDesk) -> None:
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
     bar = ["Use port 8722", "Choose…", "Close this message"]
-    stops = [*FORM_STOPS, *bar, *TABLE_STOPS, "API off: port 8721 is in use", "Try again"]
+    stops = [*FORM_STOPS, *TABLE_STOPS, *bar, "API off: port 8721 is in use", "Try again"]
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == stops)
 
 
@@ -361,7 +361,7 @@ def test_bars_keep_their_height_in_a_low_window(desk: WindowDesk) -> None:
     bars = [page.add_bar() for _ in range(2)]
     for bar in bars:
         action = "Use port 8722", desk.window.update
-        bar.show_state(BarKind.WARNING, "API is off", "Another program is using this port. " * 2, action)
+        bar.show_state(Tone.WARNING, "API is off", "Another program is using this port. " * 2, action)
     assert [bar.isVisible() for bar in bars] == [False, True], "the newest is seen"
     desk.buttons()["Show"].click()
     desk.until(lambda: desk.window.height() == 480 and all(bar.isVisible() and bar.height() > 50 for bar in bars))
@@ -372,14 +372,14 @@ def test_the_most_serious_of_several_bars_is_seen(desk: WindowDesk) -> None:
     page = desk.window.centralWidget()
     assert isinstance(page, Page)
     error, info = page.add_bar(), page.add_bar()
-    error.show_state(BarKind.ERROR, "Plants cannot be saved", "", persistent=True)
-    info.show_state(BarKind.INFO, "Importing", "", persistent=True)
+    error.show_state(Tone.ERROR, "Plants cannot be saved", "", persistent=True)
+    info.show_state(Tone.INFO, "Importing", "", persistent=True)
     assert (error.isVisible(), info.isVisible()) == (True, False)
     assert "and 1 more" in desk.texts()
     desk.buttons()["Show"].click()
     assert (error.isVisible(), info.isVisible()) == (True, True)
     desk.buttons()["Show fewer"].click()
-    error.hide()
+    error.clear()
     assert info.isVisible()
     assert "Show" not in desk.buttons()
 

@@ -23,7 +23,7 @@ from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.fields import CopyButton
-from plantdesk.ui.widgets.messages import BarKind, InfoBar
+from plantdesk.ui.widgets.messages import InfoBar, Tone
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 
@@ -223,9 +223,9 @@ class ServerNotice(QObject):
 
     def dismiss(self) -> bool:
         """Hide the notice; False when there was none."""
-        there = self._shown and not self._bar.isHidden()
+        there = self._shown and self._bar.is_open
         if there:
-            self._bar.hide()
+            self._bar.clear()
         self._shown = False
         return there
 
@@ -237,7 +237,7 @@ class ServerNotice(QObject):
             return
         actions = [] if state.error.free_port is None else [self._way_to(state.error.free_port)]
         self._bar.show_state(
-            BarKind.WARNING,
+            Tone.WARNING,
             self.tr("API is off: port {port} is in use").format(port=state.port),
             self._port_text(state.error),
             *actions,

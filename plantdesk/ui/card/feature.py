@@ -348,9 +348,7 @@ class Card(Feature):
 
     @Slot()
     def _on_note_edited(self) -> None:
-        toast = self.context.page.toast
-        if toast.text == self._too_long_text():
-            toast.clear()
+        self.context.page.toast.withdraw(self._too_long_text())
         if self._draft is not None:
             self._draft.write(self._one.note_edit.note)
 

@@ -50,6 +50,7 @@ class PlantBrowser(QFrame):
     `failed(error)`: a query of the store failed. `plants_shown`: the first rows are there, or why there are none.
     `rows_settled`: all rows are there, or why they cannot be shown.
     `welcome_made(page)`: the page of an empty store, which offers samples where `offers_samples` says so.
+    `welcome_shown(shown)`: that page is shown now, or no longer.
     """
 
     selection_count_changed = Signal(int)
@@ -61,6 +62,7 @@ class PlantBrowser(QFrame):
     plants_shown = Signal()
     rows_settled = Signal()
     welcome_made = Signal(object)
+    welcome_shown = Signal(bool)
 
     def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -166,6 +168,10 @@ class PlantBrowser(QFrame):
         if self._copier is not None and count:
             self._copier.copy(count, self.table.selected_ids, form)
 
+    @Slot()
+    def _on_page_changed(self) -> None:
+        self.welcome_shown.emit(self._pages.currentWidget() is vars(self).get("welcome"))
+
     @Slot(int)
     def _on_sorted(self, section: int) -> None:
         self.order_changed.emit(Column(section).order)
@@ -249,6 +255,7 @@ class PlantBrowser(QFrame):
         layout.setSpacing(0)
         layout.addWidget(self.search_bar)
         self._pages = QStackedLayout()
+        self._pages.currentChanged.connect(self._on_page_changed)
         pages = QVBoxLayout()  # a stacked layout has no margins
         pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
         add_layout(pages, self._pages)

@@ -187,8 +187,7 @@ class EditController(QObject):
     @Slot()
     def _on_edited(self) -> None:
         self._editor.mark(invalid=False)
-        if self._error is not None and self._toast.text == self._error:
-            self._toast.clear()
+        self._toast.withdraw(self._error or "")
 
     @Slot()
     def _on_accepted(self) -> None:

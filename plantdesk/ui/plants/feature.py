@@ -300,6 +300,7 @@ class Plants(Feature):
         browser.rows_settled.connect(self.rows_settled)
         browser.table.card_requested.connect(self.card_requested)
         self.context.page.toast.covering.connect(browser.table.set_covered)
+        browser.welcome_shown.connect(self.context.page.toast.set_upper)
         browser.table.dragged.connect(self.plants_dragged)
         browser.search_bar.changed.connect(self.search_changed)
         self._connect_scanning(browser)

@@ -171,8 +171,6 @@ class SelectionCommands(QObject):
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = shown(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
             self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], text, progress=progress)
-            if len(ids) > _MAX_UNASKED:
-                self._context.page.toast.show_progress(progress, is_long=True)
 
     @Slot(object)
     def set_tag(self, tag: str | None) -> None:

@@ -16,7 +16,7 @@ from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.shared_store.computers import OtherComputers
 from plantdesk.ui.theme.metrics import L, S
-from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -136,11 +136,11 @@ class SharedStore(Feature):
 
         def stay() -> None:
             self.context.preferences.change_store(self.context.location.key, **{_STAYS: True})
-            bar.hide()
+            bar.clear()
 
         actions = (self.tr("Shared store…"), self.open_dialog), (self.tr("Keep it here"), stay)
         title = title if cloud else self.tr("Your plants are on a network drive")
-        bar.show_state(BarKind.INFO, title, text, *actions)
+        bar.show_state(Tone.INFO, title, text, *actions)
 
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:

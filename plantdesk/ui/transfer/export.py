@@ -24,7 +24,7 @@ from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
 from plantdesk.ui.transfer.import_job import Reporter, progress_text
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog, MessageBox, press_focused_button
 from plantdesk.ui.widgets.fields import ComboBox, add_labelled
-from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -208,8 +208,8 @@ class ExportController(QObject):
                 return _write(task, reader, file, form, selection)
 
         title = self.tr("Exporting to {file}").format(file=quoted(file.name))
-        self._bar.show_state(BarKind.INFO, title, "", (self.tr("Cancel"), self._cancel), persistent=True)
-        self._bar.show_progress("", None)
+        self._bar.show_state(Tone.INFO, title, "", (self.tr("Cancel"), self._cancel), persistent=True)
+        self._bar.set_progress("", None)
         text = self.tr("An export is running: {file} would not be written.")
         self.running = text.format(file=quoted(file.name))
         self._task = self._context.bridge.long_tasks.ask(
@@ -217,7 +217,7 @@ class ExportController(QObject):
         )
 
     def _on_progress(self, progress: Progress) -> None:
-        self._bar.show_progress(progress_text(progress), progress.fraction)
+        self._bar.set_progress(progress_text(progress), progress.fraction)
 
     def _cancel(self) -> None:
         if self._task is not None:
@@ -249,7 +249,7 @@ class ExportController(QObject):
 
     def _hide(self) -> None:
         if "_bar" in vars(self):
-            self._bar.hide()
+            self._bar.clear()
 
 
 def _write(task: Task, reader: PlantReader, file: Path, form: Format, selection: Selection) -> int:

@@ -18,7 +18,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
-from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -227,20 +227,20 @@ class Transfer(Feature):
     def _show_running(self, text: str, fraction: float | None) -> None:
         if self._job is not None:
             title = self.tr("Importing {names}").format(names=quoted(self._job.names, 80))
-            self._bar.show_state(BarKind.INFO, title, text, (self.tr("Cancel"), self._cancel), persistent=True)
-            self._bar.show_progress(text, fraction)
+            self._bar.show_state(Tone.INFO, title, text, (self.tr("Cancel"), self._cancel), persistent=True)
+            self._bar.set_progress(text, fraction)
 
     @Slot(object)
     def _on_progress(self, progress: Progress) -> None:
         from plantdesk.ui.transfer.import_job import progress_text
 
         if self._job is not None and not self._job.is_cancelled:
-            self._bar.show_progress(progress_text(progress), progress.fraction)
+            self._bar.set_progress(progress_text(progress), progress.fraction)
 
     def _cancel(self) -> None:
         if self._job is not None:
             self._job.cancel()
-            self._bar.show_progress(self.tr("Cancelling…"), None)
+            self._bar.set_progress(self.tr("Cancelling…"), None)
 
     @Slot(object)
     def _on_applied(self, applied: Applied) -> None:
@@ -314,7 +314,7 @@ class Transfer(Feature):
 
     def _hide_bar(self) -> None:
         if "_bar" in vars(self):
-            self._bar.hide()
+            self._bar.clear()
 
 
 def _files(data: QMimeData) -> list[Path]:

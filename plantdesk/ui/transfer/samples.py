@@ -14,7 +14,7 @@ from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.views import View
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.texts import SAMPLES, shown
-from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -85,7 +85,7 @@ class Samples(Feature):
             self._hide()
         elif (remove[0], changed) != self._shown:
             self._shown = remove[0], changed
-            self._bar.show_state(BarKind.INFO, self.tr("These are sample plants."), " ".join(details), remove)
+            self._bar.show_state(Tone.INFO, self.tr("These are sample plants."), " ".join(details), remove)
 
     @cached_property
     def _bar(self) -> InfoBar:
@@ -96,7 +96,7 @@ class Samples(Feature):
     def _hide(self) -> None:
         self._shown = None
         if "_bar" in vars(self):
-            self._bar.hide()
+            self._bar.clear()
 
     @Slot()
     def _on_closed(self) -> None:

@@ -13,7 +13,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.texts import error_text, shown
-from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ class BackupController(Feature):
         elif not self._is_failing:
             again = self.tr("Back up now"), self.back_up
             self._is_failing = True
-            self._bar.show_state(BarKind.WARNING, self.tr("Backups fail"), error_text(error), again)
+            self._bar.show_state(Tone.WARNING, self.tr("Backups fail"), error_text(error), again)
 
     @cached_property
     def _bar(self) -> InfoBar:
@@ -73,7 +73,7 @@ class BackupController(Feature):
     def _hide_bar(self) -> None:
         if self._is_failing:
             self._is_failing = False
-            self._bar.hide()
+            self._bar.clear()
 
     @Slot()
     def back_up(self) -> None:

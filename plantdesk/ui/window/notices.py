@@ -26,7 +26,7 @@ from plantdesk.platform import paths, unsaved_file, updates
 from plantdesk.platform.logs import bug_report
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.texts import error_text
-from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
@@ -55,7 +55,7 @@ class DefectNotice(Feature):
         if self._bar is None:
             self._bar = self.context.page.add_bar()
         self._bar.show_state(
-            BarKind.ERROR,
+            Tone.ERROR,
             self.tr("Something unexpected happened in PlantDesk"),
             self.tr(
                 "PlantDesk keeps running, and what was saved is safe. A report helps to fix it: "
@@ -106,10 +106,10 @@ class StoreNotice(Feature):
         """Show which right to change plants is missing, where plants can be added."""
         reason = None if self._store is None or self._store.write_error is not None else self._store.change_error
         if reason is None:
-            self._bar.hide()
+            self._bar.clear()
         else:
             title = self.tr("You can add plants here, but not change them")
-            self._show(title, error_text(reason), kind=BarKind.INFO)
+            self._show(title, error_text(reason), tone=Tone.INFO)
 
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:
@@ -130,7 +130,7 @@ class StoreNotice(Feature):
         own = self.tr("My own plants"), self.own_store_requested.emit
         if isinstance(reason, SignInNeededError):
             sign_in = self.tr("Sign in…"), self.address_requested.emit
-            self._show(self.tr("Sign in to the shared store"), error_text(reason), sign_in, own, kind=BarKind.WARNING)
+            self._show(self.tr("Sign in to the shared store"), error_text(reason), sign_in, own, tone=Tone.WARNING)
             return
         actions += [(self.tr("Change the address…"), self.address_requested.emit), own]
         if reason.retry_after is None:
@@ -141,11 +141,11 @@ class StoreNotice(Feature):
             "Nothing was lost and nothing is created in its place. PlantDesk goes on trying by itself; "
             "plants that you type wait on this computer."
         )
-        self._show(title, text, *actions, kind=BarKind.WARNING)
+        self._show(title, text, *actions, tone=Tone.WARNING)
 
     def show_opening(self) -> None:
         """Hide the bar while the file is being opened again."""
-        self._bar.hide()
+        self._bar.clear()
 
     @Slot()
     def choose_file(self) -> None:
@@ -177,7 +177,7 @@ class StoreNotice(Feature):
         if isinstance(error, StoreReadOnlyError) and error.is_lasting:
             title = self.tr("You can read this shared store, but not change it")
             updates = [(self.tr("Update…"), self.update_requested.emit)] * isinstance(error, StoreOutdatedError)
-            self._show(title, error_text(error), *updates, kind=BarKind.INFO)
+            self._show(title, error_text(error), *updates, tone=Tone.INFO)
             return
         text, actions = error_text(error), []
         if isinstance(error, StoreDamagedError | StoreMovedError):
@@ -210,16 +210,16 @@ class StoreNotice(Feature):
             "What is on the screen can be read and copied. New plants wait on this computer. "
             "Changing, deleting and searching wait for the server, which PlantDesk tries to reach every second."
         )
-        if self._bar.isHidden() or self._bar.text != text:  # else the time would change
+        if not self._bar.is_open or self._bar.text != text:  # else the time would change
             title = self.tr("The server has not answered since {time}").format(time=now)
             other = self.tr("Other store…"), self.address_requested.emit
             own = self.tr("My own plants"), self.own_store_requested.emit
-            self._show(title, text, other, own, kind=BarKind.WARNING)
+            self._show(title, text, other, own, tone=Tone.WARNING)
 
-    def _show(self, title: str, text: str, *actions: MessageAction, kind: BarKind = BarKind.ERROR) -> None:
+    def _show(self, title: str, text: str, *actions: MessageAction, tone: Tone = Tone.ERROR) -> None:
         """Show a state, unless it is shown already: its buttons would lose the focus."""
-        if self._bar.isHidden() or (self._bar.title, self._bar.text) != (title, text):
-            self._bar.show_state(kind, title, text, *actions, persistent=True)
+        if not self._bar.is_open or (self._bar.title, self._bar.text) != (title, text):
+            self._bar.show_state(tone, title, text, *actions, persistent=True)
 
     def _restore_action(self) -> MessageAction:
         return self.tr("Restore a backup…"), self.restore_requested.emit
@@ -232,14 +232,14 @@ class NewsNotice(Feature):
 
     @override
     def complete(self) -> None:
-        """Show it before there are rows, which it would push down."""
+        """Show it before there are rows, of which it would cover some."""
         preferences = self.context.preferences
         is_there = self.context.page.window().isVisible()  # not so for `plantdesk quick`
         if preferences.settings.seen_version == __version__ or not is_there:
             return
         if not preferences.are_new and preferences.quarantined is None:
             self.context.page.add_bar().show_state(
-                BarKind.INFO,
+                Tone.INFO,
                 self.tr("This is PlantDesk {version}").format(version=__version__),
                 self.tr("Help > What is new has the changes as well."),
                 (self.tr("See what is new"), self.news_requested.emit),
@@ -284,7 +284,7 @@ class UpdateNotice(Feature):
         if release is None:
             return
         self.context.page.add_bar().show_state(
-            BarKind.INFO,
+            Tone.INFO,
             self.tr("PlantDesk {version} is available").format(version=release.version),
             self.tr("You have {version}. Nothing is installed by itself.").format(version=__version__),
             (self.tr("See what is new"), partial(QDesktopServices.openUrl, QUrl(release.page))),

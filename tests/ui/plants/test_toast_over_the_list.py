@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
+from plantdesk.ui.widgets.containers import ScrollArea
 from tests.ui.plants.test_undo_selection import UndoDesk
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
@@ -42,6 +46,57 @@ def test_the_list_keeps_its_height_and_place(desk: UndoDesk) -> None:
     assert (desk.table.size(), desk.table.verticalScrollBar().value()) == before
     desk.toast.clear()
     assert (desk.table.size(), desk.table.verticalScrollBar().value()) == before
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "search"),
+    [(1180, 700, ""), (800, 600, ""), (640, 420, ""), (1180, 700, "nothing has this"), (800, 600, "nothing has this")],
+)
+def test_it_covers_no_button_of_a_page(
+    qtbot: QtBot, bare: Workspace, store: Store, width: int, height: int, search: str
+) -> None:
+    bare.complete()
+    bare.set_store(store)
+    desk = UndoDesk(qtbot, bare.window())
+    desk.window.resize(width, height)
+    desk.field("Search by name, tag or ID").setText(search)
+    desk.until(lambda: ("Show all plants" if search else "Add 20 sample plants") in desk.buttons())
+    button = desk.button("Show all plants" if search else "Add 20 sample plants")
+    desk.until(button.isVisible)
+    desk.toast.show_message("Deleted 400,310 plants.", ("Undo", desk.toast.clear))
+    desk.until(lambda: covered_buttons(desk) == [])
+    for area in desk.widget.findChildren(ScrollArea):
+        area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
+    QApplication.processEvents()
+    assert covered_buttons(desk) == []
+
+
+def test_it_moves_where_a_page_with_buttons_takes_the_place_of_the_list(desk: UndoDesk) -> None:
+    desk.window.resize(800, 600)
+    desk.toast.show_problem("Nothing was copied.")
+    place = desk.toast.pos()
+    desk.table.setFocus()
+    desk.table.selectAll()
+    QTest.keyClick(desk.table, Qt.Key.Key_Delete)
+    desk.until(lambda: "Add 20 sample plants" in desk.buttons())
+    desk.until(lambda: covered_buttons(desk) == [])
+    assert desk.toast.pos().y() < place.y()
+
+
+#: Above and below the toast, in its style sheet.
+MARGINS = 8, 0, -16
+
+
+def covered_buttons(desk: UndoDesk) -> list[str]:
+    toast = QRect(desk.toast.mapToGlobal(QPoint()), desk.toast.size()).adjusted(0, *MARGINS)
+    seen = [each for each in desk.buttons().values() if not desk.toast.isAncestorOf(each)]
+    return [each.text() for each in seen if on_screen(each).intersects(toast)]
+
+
+def on_screen(widget: QWidget) -> QRect:
+    """Return what is seen of a widget."""
+    region = widget.visibleRegion().boundingRect()
+    return QRect(widget.mapToGlobal(region.topLeft()), region.size())
 
 
 def test_a_row_that_is_reached_by_keys_is_scrolled_clear_of_it(desk: UndoDesk) -> None:

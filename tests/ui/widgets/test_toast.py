@@ -29,7 +29,7 @@ class ToastDesk(Desk):
         self.chosen: list[str] = []
         toast = Toast(theme, shown_ms=0)
         toast.setParent(self.widget)
-        toast.set_place(QRect(100, 0, WIDTH, 300))
+        toast.set_area(QRect(100, 0, WIDTH, 300))
         layout = QVBoxLayout(self.widget)
         layout.addWidget(self.edit, 1)
         with qtbot.waitActive(self.widget):
@@ -100,7 +100,7 @@ def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDesk) -> None:
     label = next(each for each in desk.toast.findChildren(PlainLabel) if each.text() == text)
     button = desk.button("Undo")
     assert button.x() > label.geometry().right()
-    desk.toast.set_place(QRect(100, 0, 360, 300))
+    desk.toast.set_area(QRect(100, 0, 360, 300))
     desk.until(lambda: button.y() > label.geometry().bottom())
     assert label.height() <= 3 * label.fontMetrics().lineSpacing()
     assert desk.toast.geometry().right() <= 100 + 360
