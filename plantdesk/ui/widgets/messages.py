@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
@@ -86,7 +87,8 @@ _TOAST = MessageStyle((L, S, S, S), M, ICON, {"small": "true"}, color="on_toast"
 class Message(QFrame):
     """An icon, a title, a text, buttons, a key and a button that closes it, each where it is needed.
 
-    The buttons are beside the text; below it where they would take more than half of the room that it needs.
+    The buttons are beside the text; below it where they would take more than half of the room that it needs. When the
+    message goes while the focus is on it, the focus returns to where it was before.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None, style: MessageStyle, shown_ms: int = _SHOWN_MS) -> None:
@@ -112,6 +114,10 @@ class Message(QFrame):
         self._row = fill(QHBoxLayout(self), *parts, margins=mirrored(self, *style.margins), spacing=style.spacing)
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
         self._expiry.timeout.connect(self._on_expired)
+        self._focus_before: QWidget | None = None
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._on_focus_changed)
 
     @property
     def title(self) -> str:
@@ -132,6 +138,7 @@ class Message(QFrame):
     def clear(self) -> None:
         """Remove the message."""
         self._expiry.stop()
+        self._give_focus_back()
         self.hide()
 
     def withdraw(self, text: str) -> None:
@@ -147,6 +154,7 @@ class Message(QFrame):
         self._title.setText(title)
         self._title.setVisible(bool(title))
         self._text.setText(text)
+        self._give_focus_back()
         for button in self._buttons:
             self._button_row.removeWidget(button)
             button.hide()
@@ -176,12 +184,21 @@ class Message(QFrame):
         focused = QApplication.focusWidget()
         return focused is not None and self.isAncestorOf(focused)
 
+    @Slot(QWidget, QWidget)
+    def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
+        if now is not None and before is not None and self.isAncestorOf(now) and not self.isAncestorOf(before):
+            self._focus_before = before
+
+    def _give_focus_back(self) -> None:
+        if self._has_focus and self._focus_before is not None and isValid(self._focus_before):
+            self._focus_before.setFocus()
+
     def _fit(self) -> None:
         """Fit text and buttons into the present width."""
         self._fit_into(self.width())
 
     def _fit_into(self, width: int) -> None:
-        """MessageStyle the buttons, and let them follow the text, unless it takes all the room that they leave."""
+        """Lay out the buttons, and let them follow the text, unless it takes all the room that they leave."""
         around = [each for each in (self._icon, self._close_button) if not each.isHidden()]
         room = width - self._row.contentsMargins().left() - self._row.contentsMargins().right()
         room -= sum(max(each.minimumWidth(), each.sizeHint().width()) + self._style.spacing for each in around)
@@ -386,7 +403,7 @@ class Toast(Message):
     """Shows one message at a time, the latest, over the lower end of an area, or over the upper one.
 
     `covering(height)`: so much of the area, from below, is covered now. It stays while the pointer or the focus is on
-    it. Escape closes it and gives the focus back.
+    it. Escape closes it.
     """
 
     covering = Signal(int)
@@ -397,7 +414,6 @@ class Toast(Message):
         self.setProperty("pane", "toast")
         self._shown_ms = shown_ms
         self._area = QRect()
-        self._focus_before: QWidget | None = None
         self._is_visited = self._is_upper = False
         self._progress_text = ""
         self._close_button.show()
@@ -448,7 +464,6 @@ class Toast(Message):
     def clear(self) -> None:
         """Close the message."""
         self._progress.stop()
-        self._give_focus_back()
         super().clear()
 
     @property
@@ -459,7 +474,6 @@ class Toast(Message):
     @Slot()
     def focus_first(self) -> None:
         """Move the focus to the first button of the message."""
-        self._focus_before = QApplication.focusWidget()
         self._is_visited = True
         first = next(iter(self._buttons), self._close_button)
         first.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -495,7 +509,6 @@ class Toast(Message):
         self._expiry.stop()
         was_hidden = self.isHidden()
         self._is_visited = False
-        self._give_focus_back()
         self._key_label.setText(key)
         self._key_label.setVisible(bool(key))
         self._set_content(tone, text, [(label, partial(self._run, action)) for label, action in actions])
@@ -510,11 +523,6 @@ class Toast(Message):
     def _run(self, action: Callable[[], object]) -> None:
         self.clear()
         action()
-
-    def _give_focus_back(self) -> None:
-        if self._focus_before is not None and self._has_focus:
-            self._focus_before.setFocus()
-        self._focus_before = None
 
     @override
     def _fit(self) -> None:
