@@ -526,16 +526,17 @@ class Toast(Message):
 
     @override
     def _fit(self) -> None:
-        if self._area.isEmpty():
-            return
-        self.ensurePolished()  # or its margins would be missing
-        width, area = self._area.width(), self._area
-        if self._is_upper:  # over the search field, beside the button of the tags
-            width, area = width * 3 // 4, area.translated(0, -XS)
-        self._fit_into(width - 2)  # the border
+        if not self._area.isEmpty():
+            self.ensurePolished()  # or its margins would be missing
+            width = self._area.width() * 3 // 4 if self._is_upper else self._area.width()  # the tags' button is beside
+            self._fit_into(width - 2)  # the border
+            self._arrange()
+
+    def _arrange(self) -> None:
+        """Take the room that the message needs, and report what it covers."""
         self._row.activate()
         end = Qt.AlignmentFlag.AlignTop if self._is_upper else Qt.AlignmentFlag.AlignBottom
-        align = Qt.AlignmentFlag.AlignTrailing | end
+        align, area = Qt.AlignmentFlag.AlignTrailing | end, self._area.translated(0, -XS if self._is_upper else 0)
         self.setGeometry(QStyle.alignedRect(self.layoutDirection(), align, self.sizeHint(), area))
         self.raise_()
         if self.isVisible():
@@ -544,8 +545,8 @@ class Toast(Message):
     @override
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)
-        if event.type() is QEvent.Type.LayoutRequest:
-            self._fit()
+        if event.type() is QEvent.Type.LayoutRequest and not self._area.isEmpty():
+            self._arrange()  # `_fit` would ask for a layout again, without end
         return handled
 
     @override

@@ -3,8 +3,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from plantdesk.ui.widgets.messages import Toast
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -111,6 +112,31 @@ def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDesk) -> None:
 def test_a_name_is_not_interpreted(desk: ToastDesk) -> None:
     desk.toast.show_problem("Renamed to <h1>Aloe</h1>\x07")
     assert desk.toast.text == "Renamed to <h1>Aloe</h1>␇"
+
+
+def test_its_layout_comes_to_rest(desk: ToastDesk) -> None:
+    desk.toast.show_problem("Nothing was copied.", ("Undo", desk.undo))
+    for _ in range(10):
+        QApplication.processEvents()
+    requests = LayoutRequests(desk.toast)
+    desk.toast.clear()
+    for _ in range(50):
+        QApplication.processEvents()
+    assert requests.count < 5
+
+
+class LayoutRequests(QObject):
+    """Counts the requests of a widget for a layout."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() is QEvent.Type.LayoutRequest
+        return False
 
 
 def test_progress_is_shown_only_where_it_takes_time(desk: ToastDesk, theme: Theme) -> None:
