@@ -38,8 +38,15 @@ class AddedPlant(NamedTuple):
         return title(ChangeKind.INSERT, {"name": self.row.name}, 1)
 
 
+class Discarded(NamedTuple):
+    """Unsaved plants that were discarded: `put_back` lists them again. This is not redone."""
+
+    plain_title: Text
+    put_back: Callable[[], object]
+
+
 #: What can be undone or redone.
-Step = Change | AddedPlant
+Step = Change | AddedPlant | Discarded
 
 
 class UndoStack(QObject):
@@ -154,6 +161,11 @@ class UndoStack(QObject):
             self._take_back(self.next_redo, self._taken_back, self._done)
 
     def _take_back(self, change: Step, source: list[Step], target: list[Step]) -> None:
+        if isinstance(change, Discarded):
+            source.remove(change)
+            change.put_back()
+            self.changed.emit()
+            return
         if self._store is None or self.is_busy:
             return
         self.is_busy = True
@@ -190,12 +202,12 @@ def _titled(error: Exception, step: Step, *, is_redo: bool) -> Exception:
     return UndoConflictError(step.plain_title, 1, is_redo=is_redo)
 
 
-def _identity(step: Step) -> int | AddedPlant:
+def _identity(step: Step) -> int | Step:
     """Return the number of a step in the history, where a plant that was added has none."""
     return step.number if isinstance(step, Change) else step
 
 
-def _undone(store: PlantStore, step: Step) -> Future[Undone]:
+def _undone(store: PlantStore, step: Change | AddedPlant) -> Future[Undone]:
     """Take back a step in the store."""
     if not isinstance(step, AddedPlant):
         return store.undo(step, FORM)

@@ -10,11 +10,11 @@ from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
 from plantdesk.domain.addresses import address_of
-from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
+from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.filters import moved_filter
-from plantdesk.ui.menus import Key, Section, check
+from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import FieldName, PlantForm
@@ -26,7 +26,9 @@ from plantdesk.ui.plants.selection_commands import SelectionCommands, add_filter
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.columns import TableContents
-from plantdesk.ui.texts import error_text, source_text
+from plantdesk.ui.plants.unsaved_plants import plants_of
+from plantdesk.ui.texts import error_text, shown, source_text
+from plantdesk.ui.undo_stack import Discarded
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow
 
@@ -361,10 +363,18 @@ class Plants(Feature):
         if not self.keep_unsaved():
             self.settled.emit()
 
-    @Slot(str, object)
-    def _on_discarded(self, text: str, submissions: Sequence[Submission]) -> None:
-        undo = self.tr("Undo"), partial(self._add_controller.unsaved.put_back, submissions)
-        self.context.page.toast.show_message(text, undo)
+    @Slot(object)
+    def _on_discarded(self, submissions: Sequence[Submission]) -> None:
+        count, undo_stack = plants_of(submissions), self.context.undo_stack
+        title = Text("Discard {count:,} plants", one="Discard 1 plant", count=count)
+        text = shown(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
+        step = Discarded(title, partial(self._put_back, text, submissions))
+        undo_stack.push(step)
+        self.context.page.toast.show_message(text, undo_stack.undo_action(step), key=key_text(Key.Undo))
+
+    def _put_back(self, text: str, submissions: Sequence[Submission]) -> None:
+        self.context.page.toast.withdraw(text)
+        self._add_controller.unsaved.put_back(submissions)
 
     # --- commands ---
 

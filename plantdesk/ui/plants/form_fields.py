@@ -131,6 +131,19 @@ class NameField(LineEdit):
         self._typed = self.text()
         self._forget_fill()
 
+    @override
+    def isUndoAvailable(self) -> bool:
+        """Whether there is something to undo, such as what was filled in."""
+        return self.is_filled or super().isUndoAvailable()
+
+    @override
+    def undo(self) -> None:
+        """Undo what was typed last; first, what was filled in."""
+        if self.is_filled:
+            self.fill_refused.emit()
+        else:
+            super().undo()
+
     def _forget_fill(self) -> None:
         self.is_filled, self._filled_name = False, ""
 
@@ -146,6 +159,8 @@ class NameField(LineEdit):
             self.fill_refused.emit()
         elif event.matches(QKeySequence.StandardKey.Paste):
             self.paste()
+        elif event.matches(QKeySequence.StandardKey.Undo):
+            self.undo()
         else:
             self._can_fill = key not in {Qt.Key.Key_Backspace, Qt.Key.Key_Delete}
             super().keyPressEvent(event)

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
@@ -82,6 +82,7 @@ class SelectionCommands(QObject):
         self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T")
         self._duplicate = add(Section.EDIT_PLANTS, "", self.duplicate, "Ctrl+D")
         self._delete = add(Section.EDIT_PLANTS, "", self.delete, "Del")
+        self._delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         for action in (self._delete, self._duplicate):  # the next plant, or the copy, is selected then
             action.setAutoRepeat(False)
         copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
@@ -96,6 +97,7 @@ class SelectionCommands(QObject):
         self._browser, self._editing = browser, editing
         browser.selection_count_changed.connect(self.show_selection)
         browser.table.keeper.selected.connect(self.end_copying)
+        browser.table.addAction(self._delete)  # its key works only there
 
     def set_store(self, opened: OpenStore | None) -> None:
         """Change the plants of this store; None: of no store."""

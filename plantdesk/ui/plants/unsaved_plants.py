@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QItemSelectionModel, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QItemSelectionModel, QKeyCombination, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -20,6 +21,7 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreUnreachableError, Text, id_taken
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission, UnansweredError
+from plantdesk.ui.plants.table.view import ROW_KEYS
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, S
@@ -28,8 +30,6 @@ from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
-
     from plantdesk.ui.plants.form import PlantForm
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import MessageAction
@@ -65,13 +65,13 @@ class UnsavedPlants(QObject):
     """Lists what the queue could not save in a box under the form, which is made for the first of them.
 
     `free_id_label` is the label of the action that adds a plant under the next free ID. `shown(box)`: the box was made.
-    `edit_requested(submission)`: it is to be put into the form again, and is not listed any more. `discarded(text,
-    submissions)`: what the user has discarded. `settled`: the list was changed, or the form, a moment ago.
+    `edit_requested(submission)`: it is to be put into the form again, and is not listed any more.
+    `discarded(submissions)`: by the user. `settled`: the list was changed, or the form, a moment ago.
     """
 
     shown = Signal(object)
     edit_requested = Signal(object)
-    discarded = Signal(str, object)
+    discarded = Signal(object)
     settled = Signal()
 
     def __init__(self, form: PlantForm, queue: AddQueue, parent: QObject) -> None:
@@ -106,7 +106,7 @@ class UnsavedPlants(QObject):
     @property
     def count(self) -> int:
         """How many plants are not saved, with those that are being saved; 0 while none of them failed."""
-        return _plants(self._queue.submissions) if self._queue.unsaved or self._queue.in_doubt else 0
+        return plants_of(self._queue.submissions) if self._queue.unsaved or self._queue.in_doubt else 0
 
     def put_back(self, submissions: Sequence[Submission]) -> None:
         """List again what was discarded, in its place."""
@@ -217,8 +217,7 @@ class UnsavedPlants(QObject):
     def _discard(self) -> None:
         discarded = self._chosen
         self._queue.discard(discarded)
-        text = Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=_plants(discarded))
-        self.discarded.emit(shown(text), discarded)
+        self.discarded.emit(discarded)
 
     @Slot(object)
     def _announce(self, submission: Submission) -> None:
@@ -260,7 +259,8 @@ def _waits_for_server(submission: Submission) -> bool:
     return submission.can_be_sent and isinstance(error, StoreUnreachableError) and error.retry_after is not None
 
 
-def _plants(submissions: Sequence[Submission]) -> int:
+def plants_of(submissions: Sequence[Submission]) -> int:
+    """Return how many plants are submitted; a half-typed one counts."""
     return sum(max(len(each.entries), 1) for each in submissions)
 
 
@@ -278,11 +278,13 @@ def _is_entry(entry: tuple[Any, ...]) -> bool:
 
 #: Lines that are seen without scrolling; in a low window the table needs the room.
 _MAX_VISIBLE, _MAX_VISIBLE_LOW, _LOW_WINDOW = 8, 3, 700
+_KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 
 
 class UnsavedBox(QFrame):
     """A line for each plant, and what can be done with those that are selected, else with all; Del discards them.
 
+    Keys of commands for the plants of the table do nothing while the focus is here.
     `selection_changed`: others are selected. `discard_requested`: Del was pressed. `left`: the focus was in the box,
     and there is nothing any more.
     """
@@ -347,6 +349,12 @@ class UnsavedBox(QFrame):
         self._table.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self.selected:
             self._table.selectRow(0)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            event.setAccepted(event.keyCombination() in _KEYS)
+        return super().event(event)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -35,8 +35,7 @@ class CommandSearch(Dialog):
 
     def __init__(self, theme: Theme, commands: Sequence[Command], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Find a command"), parent)
-        enabled_first = sorted(commands, key=lambda command: not command.action.isEnabled())
-        self._texts = {command: _searched(command) for command in enabled_first}
+        self._texts = {command: _searched(command) for command in commands}
         self._found: list[Command] = []
         self._field = SearchEdit(theme, self.tr("Type what you want to do"))
         self._table = PlainTable(theme, self.windowTitle(), [self.tr("Command"), self.tr("Keys")])
@@ -59,8 +58,11 @@ class CommandSearch(Dialog):
 
     @Slot(str)
     def _find(self, text: str) -> None:
-        words = searched(text).split()
-        self._found = [command for command, texts in self._texts.items() if all(word in texts for word in words)]
+        """List what has all words: first the command that begins with them; one that cannot be chosen comes last."""
+        sought = searched(text)
+        words = sought.split()
+        found = [command for command, text in self._texts.items() if all(word in text for word in words)]
+        self._found = sorted(found, key=lambda command: _rank(command, sought))
         self._table.show_rows([_cells(command) for command in self._found])
         self._table.selectRow(0)
 
@@ -73,8 +75,15 @@ class CommandSearch(Dialog):
 
 
 def _searched(command: Command) -> str:
+    """Return the folded text in which words are looked for; “backup” is in “Back up” as well."""
     english = languages.current().sources(command.action.text())
-    return searched(f"{command.text} {english}".replace("&", ""))
+    text = searched(f"{command.text} {english}".replace("&", ""))
+    return f"{text} {text.replace(' ', '')}"
+
+
+def _rank(command: Command, sought: str) -> tuple[bool, bool, bool]:
+    text = searched(command.text)
+    return not command.action.isEnabled(), text != sought, not text.startswith(sought)
 
 
 def _cells(command: Command) -> list[Cell]:

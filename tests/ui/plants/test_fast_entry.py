@@ -21,6 +21,7 @@ from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameOffers
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.widgets.messages import Tone
@@ -125,6 +126,15 @@ def test_three_letters_and_enter_add_a_plant_with_its_usual_tag(desk: EntryDesk)
     desk.has(("Monstera deliciosa", "living room"), ("Monstera deliciosa", "living room"))
     desk.shows("", "")
     assert not desk.offers.isVisible()
+
+
+def test_undo_takes_back_what_was_filled_in(desk: EntryDesk) -> None:
+    plants = desk.newest(9)
+    desk.types("Mon")
+    desk.sees("Monstera deliciosa", "living room")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.shows("Mon", "")
+    assert desk.newest(9) == plants
 
 
 def test_what_is_filled_in_is_no_part_of_the_draft(desk: EntryDesk) -> None:
@@ -413,7 +423,8 @@ def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDesk) -> No
     assert desk.message.text == reason
 
 
-def test_a_discarded_plant_is_brought_back(desk: EntryDesk) -> None:
+@pytest.mark.parametrize("is_key", [True, False])
+def test_a_discarded_plant_is_brought_back(desk: EntryDesk, *, is_key: bool) -> None:
     for name in ("Fern", "Ivy"):
         desk.id.setText("2")
         desk.types(name)
@@ -421,9 +432,27 @@ def test_a_discarded_plant_is_brought_back(desk: EntryDesk) -> None:
     desk.qtbot.waitUntil(lambda: "Discard 2 plants" in desk.buttons())
     desk.buttons()["Discard 2 plants"].click()
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Discarded 2 plants.")
-    Desk(desk.qtbot, desk.toast).button("Undo").click()
+    if is_key:
+        desk.press(Qt.Key.Key_Z, CONTROL)
+    else:
+        Desk(desk.qtbot, desk.toast).button("Undo").click()
+    assert not desk.toast.isVisible()
     desk.buttons()["Use free IDs for 2 plants"].click()
     desk.has(("Ivy", None), ("Fern", None))
+
+
+def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: EntryDesk) -> None:
+    desk.the(PlantTableView).selectAll()
+    desk.id.setText("2")
+    desk.types("Ivy")
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: "Discard" in desk.buttons())
+    plants = desk.newest(9)
+    desk.the(UnsavedBox).focus_first()
+    desk.press(Qt.Key.Key_D, CONTROL)
+    desk.press(Qt.Key.Key_Delete)
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Discarded 1 plant.")
+    assert desk.newest(9) == plants
 
 
 @pytest.mark.parametrize(

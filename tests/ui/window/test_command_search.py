@@ -70,6 +70,20 @@ def test_enter_runs_the_first_command_that_has_all_words(desk: SearchDesk) -> No
     desk.until(lambda: desk.chosen == ["light"])
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("copy", ["Copy", "Copy store"]),
+        ("delete", ["Delete plant", "Redo Delete Fern"]),
+        ("backup", ["Back up now"]),
+    ],
+)
+def test_a_command_that_begins_with_the_text_comes_first(desk: SearchDesk, text: str, found: list[str]) -> None:
+    for each in ("Redo Delete Fern", "Copy store…", "&Copy", "&Delete plant", "Back up now"):
+        desk.menus.add(Section.VIEW_PLANTS, each, desk.chosen.clear)
+    assert [name for name, _ in desk.find(text)][: len(found)] == found
+
+
 def test_down_chooses_the_next_one_and_a_click_runs_another(desk: SearchDesk) -> None:
     assert desk.find("theme") == [["Theme: Dark", ""], ["Theme: Light", ""]]
     desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Return)

@@ -151,7 +151,7 @@ _ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 _CONTROL = Qt.KeyboardModifier.ControlModifier
 #: Of commands that change the selected plants, but delete none: “Edit name”, “Edit tag”, “Duplicate plant”.
-_ROW_KEYS = [
+ROW_KEYS = [
     QKeyCombination(Qt.Key.Key_F2),
     QKeyCombination(_CONTROL, Qt.Key.Key_T),
     QKeyCombination(_CONTROL, Qt.Key.Key_D),
@@ -387,7 +387,7 @@ class PlantTableView(RingTable):
             if event.matches(QKeySequence.StandardKey.Copy) or event.key() in _ENDS:
                 event.accept()
                 return True
-            if event.keyCombination() in _ROW_KEYS and not self.can_copy and self.currentIndex().isValid():
+            if event.keyCombination() in ROW_KEYS and not self.can_copy and self.currentIndex().isValid():
                 self._select_row(self.currentIndex().row())
         return super().event(event)
 
