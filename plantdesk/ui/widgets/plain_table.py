@@ -75,6 +75,12 @@ class CellDelegate(QStyledItemDelegate):
         self.paint_text(painter, cell, rect, index)
         painter.restore()
 
+    @override
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return the size of a cell; beside a check box, the style does not count the margins of the text."""
+        has_box = index.data(Qt.ItemDataRole.CheckStateRole) is not None
+        return super().sizeHint(option, index) + QSize(4 * _GAP if has_box else 0, 0)
+
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, _index: Index) -> None:
         """Paint the text of a cell into a rectangle."""
         painter.setFont(cell.font)
