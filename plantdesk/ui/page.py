@@ -205,6 +205,12 @@ class Page(QFrame):
         self._parts.append((part, widget, focus))
         self._parts.sort(key=lambda each: each[0])
 
+    def focus_part(self, part: Part) -> None:
+        """Move the focus to a part of the window, if it is visible."""
+        for each, widget, focus in self._parts:
+            if each is part and widget.isVisible():
+                focus()
+
     @Slot(int)
     def focus_next_part(self, step: int) -> None:
         """Move the focus to a message that waits, else to the next part of the window; -1: to the previous one."""

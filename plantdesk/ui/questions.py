@@ -12,6 +12,7 @@ from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.ui.background import plant_of
+from plantdesk.ui.page import Part
 from plantdesk.ui.texts import error_text, one_line, quoted, shown, translate
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 from plantdesk.ui.widgets.messages import Tone
@@ -91,7 +92,8 @@ class CloseQuestion(QObject):
                 Text("{count:,} plants or notes are not saved.", one="1 plant or note is not saved.", count=unsaved)
             )
             text, confirm = self._saved_texts() if self._context.preferences.keeps_unsaved else self._lost()
-            self._ask(title, text, confirm, self.tr("&Show them"))
+            show = partial(self._context.page.focus_part, Part.UNSAVED)
+            self._ask(title, text, confirm, self.tr("&Show them"), show)
         return not running and not unsaved
 
     def _saved_texts(self) -> tuple[str, str]:
@@ -107,13 +109,15 @@ class CloseQuestion(QObject):
         )
         return text, self.tr("&Close, lose them")
 
-    def _ask(self, title: str, text: str, confirm: str, stay: str) -> None:
+    def _ask(self, title: str, text: str, confirm: str, stay: str, on_stay: Callable[[], None] | None = None) -> None:
         if self._is_open():
             return
         box = self._box = MessageBox(self._context.theme, "PlantDesk", title, text, self._window)
         box.set_icon("triangle-alert", "warning")
         box.add_button(confirm).clicked.connect(self.confirmed)
-        box.add_button(stay, ButtonRole.RejectRole)
+        stays = box.add_button(stay, ButtonRole.RejectRole)
+        if on_stay is not None:
+            stays.clicked.connect(on_stay)
         box.open()
 
     @Slot()

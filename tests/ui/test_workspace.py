@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QWidget
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.server_state import Failed, On, PortInUseError, PortOfPlantDeskError, ServerState
@@ -19,6 +19,7 @@ from plantdesk.ui.card.sections import CommandButton
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone
@@ -210,6 +211,7 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Pat
     assert "1 plant or note is not saved." in question.texts()
     assert ("Close, keep them" if is_kept else "Close, lose them") in question.buttons()
     question.button("Show them").click()
+    desk.until(lambda: desk.the(UnsavedBox).isAncestorOf(QApplication.focusWidget() or desk.window))
     desk.button("Discard").click()
     assert desk.window.close()
 
