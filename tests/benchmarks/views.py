@@ -178,9 +178,9 @@ def measure_all(window: Window, rounds: int, title: str) -> Iterator[Figure]:
     print(f"\n{title}, memory {_memory():.0f} MiB")
     print_results(results)
     for case, times in results.items():
-        for part, goal in enumerate(case.goals):
+        for part, (rows, goal) in enumerate(zip(("first rows", "all rows"), case.goals, strict=True)):
             if goal is not None:
-                yield Figure(f"{title}, {case.name}, ms", min(each[part] for each in times) * 1000)
+                yield Figure(f"{title}, {case.name}, {rows}, ms", min(each[part] for each in times) * 1000)
 
 
 def print_results(results: Mapping[Case, Sequence[tuple[float, float]]]) -> None:
