@@ -35,9 +35,10 @@ from plantdesk.store.sqlite.backups.folder import Backups
 from tests.support.ports import free_port
 
 _ROOT = Path(__file__).parents[1]
-_DISK_SIZE = "4g"  # of which backups fill most in twenty minutes
+_DISK_SIZE = "4g"
 #: Restores and replaced files in one run, each of which makes a backup in every process.
 _MAX_OF_A_KIND = 30
+_KEPT_BACKUPS = 10
 _WITHOUT_OVERRIDE = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
 
 
@@ -278,10 +279,14 @@ class Chaos:
         return status
 
     def read_new_backups(self) -> None:
-        """Note which plants are saved: of so many replacements in a few minutes the first are thinned out."""
-        for path in {backup.path for backup in Backups(self.database).newest_first()} - self.read:
-            self.saved |= _ids_in(path)
-            self.read.add(path)
+        """Note which plants are saved, and remove old backups: so many in a few minutes would fill the disk."""
+        backups = [backup.path for backup in Backups(self.database).newest_first()]
+        for path in backups:
+            if path not in self.read:
+                self.saved |= _ids_in(path)
+                self.read.add(path)
+        for path in backups[_KEPT_BACKUPS:]:
+            path.unlink(missing_ok=True)
 
 
 def _ids_in(file: Path) -> set[int]:
