@@ -576,6 +576,7 @@ def test_the_window_copies_its_store_with_the_colours(
         for text, reason in (
             ("mysql://host", "that PlantDesk does not know"),
             (str(tmp_path / "plants.db"), "same store"),
+            ("plants.db", "same store"),
         ):
             dialog.type(dialog.field("Copy to"), text)
             qtbot.mouseClick(dialog.button("Copy"), Qt.MouseButton.LeftButton)

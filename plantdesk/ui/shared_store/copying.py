@@ -44,6 +44,7 @@ class CopyDialog(Dialog):
         super().__init__(self.tr("Copy store"), context.page)
         self._context = context
         self._source = context.location
+        self._folder = context.location.folder or home_folder()
         self._task: Task | None = None
         self._target_edit = LineEdit(max_length=_MAX_LENGTH)
         self._target_edit.setAccessibleName(self.tr("Copy to"))
@@ -94,7 +95,7 @@ class CopyDialog(Dialog):
         name, _ = QFileDialog.getSaveFileName(
             self,
             self.tr("Name a new file"),
-            str((self._source.folder or home_folder()) / self.tr("copy.db")),
+            str(self._folder / self.tr("copy.db")),
             self.tr("Plant stores (*.db)"),
             options=QFileDialog.Option.DontConfirmOverwrite,
         )
@@ -127,10 +128,10 @@ class CopyDialog(Dialog):
         self._on_progress(0.0)
 
     def _location(self, text: str) -> StoreLocation:
-        """Return the location with user and password. Raises PlantDeskError."""
+        """Return the location with user and password, of a file beside this store's. Raises PlantDeskError."""
         target = location_of(text)
         if not isinstance(target, PostgresLocation):
-            return target
+            return location_of(self._folder / text)
         if user := self._user_edit.text().strip():
             target = target.with_user(user)
         if password := self._password_edit.text():
