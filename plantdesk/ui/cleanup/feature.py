@@ -22,7 +22,6 @@ from plantdesk.ui.texts import shown
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, MergePlants, MergeTags, Rewrite
     from plantdesk.ui.cleanup.dialog import CleanUpDialog
-    from plantdesk.ui.cleanup.rewriting import RewritingPage
     from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
 
 #: Characters of a selected text that is looked for.
@@ -75,9 +74,8 @@ class CleanUp(Feature):
             return
         if self._dialog is None or not isValid(self._dialog):
             self._dialog = self._made(self._opened)
-            self._dialog.show_page(page)
-            self._dialog.show()
         self._dialog.show_page(page)
+        self._dialog.show()
         self._dialog.raise_()
         self._dialog.activateWindow()
 
@@ -95,7 +93,7 @@ class CleanUp(Feature):
         duplicates, tags = DuplicatesPage(self.context, opened), TagsPage(self.context, opened)
         duplicates.merge_requested.connect(self._merge)
         tags.merge_requested.connect(self._merge_tags)
-        texts: RewritingPage = RewritingPage(self.context, opened.store, self._scopes(), text)
+        texts = RewritingPage(self.context, opened.store, self._scopes(), text)
         texts.edit_requested.connect(self._rewrite)
         texts.plant_requested.connect(self._show_plant)
         dialog = CleanUpDialog(self.context.theme, [duplicates, tags, texts], self.context.page)
@@ -188,5 +186,4 @@ class CleanUp(Feature):
         if edit.rule.find:
             text = Text("Replaced in {count:,} plants.", one="Replaced in 1 plant.")
         progress = shown(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=count))
-        show = partial(self.plants_requested.emit)
-        self._changes.apply(self._opened.store, [edit], text, progress=progress, show=show)
+        self._changes.apply(self._opened.store, [edit], text, progress=progress, show=self.plants_requested.emit)
