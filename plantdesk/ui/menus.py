@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QKeyCombination, QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 from plantdesk.ui.texts import translate
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     Slot: TypeAlias = Callable[..., object]
 
 Key = QKeySequence.StandardKey
+_CONTROL = Qt.KeyboardModifier.ControlModifier
+#: Of commands that change the selected plants, but delete none: “Edit name”, “Edit tag”, “Duplicate plant”.
+ROW_KEYS = [
+    QKeyCombination(Qt.Key.Key_F2),
+    QKeyCombination(_CONTROL, Qt.Key.Key_T),
+    QKeyCombination(_CONTROL, Qt.Key.Key_D),
+]
 
 
 def key_text(key: QKeySequence.StandardKey) -> str:

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreUnreachableError, Text, id_taken
+from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission, UnansweredError
-from plantdesk.ui.plants.table.view import ROW_KEYS
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, S

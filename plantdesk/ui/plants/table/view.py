@@ -11,7 +11,6 @@ from PySide6.QtCore import (
     QEvent,
     QItemSelection,
     QItemSelectionModel,
-    QKeyCombination,
     QModelIndex,
     QObject,
     QPoint,
@@ -33,6 +32,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
+from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import PlantHeader, TableColumns, TableLayout
@@ -149,13 +149,6 @@ class TypeAhead(QObject):
 
 _ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
-_CONTROL = Qt.KeyboardModifier.ControlModifier
-#: Of commands that change the selected plants, but delete none: “Edit name”, “Edit tag”, “Duplicate plant”.
-ROW_KEYS = [
-    QKeyCombination(Qt.Key.Key_F2),
-    QKeyCombination(_CONTROL, Qt.Key.Key_T),
-    QKeyCombination(_CONTROL, Qt.Key.Key_D),
-]
 
 
 class PlantTableView(RingTable):
