@@ -10,6 +10,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from typing_extensions import override
 
+from plantdesk.ui.qt import application
+
 #: Milliseconds after which the keys are dropped: what they were meant for may never come.
 _TIMEOUT = 5000
 
@@ -52,7 +54,7 @@ class HeldKeys(QObject):
         self._timeout.start()
         if not self._is_holding:
             self._is_holding = True
-            self._application.installEventFilter(self)
+            application().installEventFilter(self)
 
     @Slot()
     def release(self) -> None:
@@ -97,12 +99,6 @@ class HeldKeys(QObject):
             return True
         return False
 
-    @property
-    def _application(self) -> QApplication:
-        application = QApplication.instance()
-        assert isinstance(application, QApplication)  # noqa: S101  there are widgets
-        return application
-
     def _is_of_window(self) -> bool:
         active = QApplication.activePopupWidget() or QApplication.activeModalWidget() or QApplication.activeWindow()
         return active is None or active is self._widget.window()
@@ -111,7 +107,7 @@ class HeldKeys(QObject):
         self._is_holding = False
         self._soon.stop()
         self._timeout.stop()
-        self._application.removeEventFilter(self)
+        application().removeEventFilter(self)
 
     @Slot()
     def _type(self) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from shiboken6 import isValid
 from typing_extensions import override
 
-from plantdesk.ui.qt import bring_to_front, fitted
+from plantdesk.ui.qt import application, bring_to_front, fitted
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QMoveEvent, QPaintEvent, QResizeEvent
@@ -195,8 +195,7 @@ class MainWindow(QMainWindow):
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        app = QApplication.instance()
-        must_end = self.is_ending or (isinstance(app, QApplication) and app.isSavingSession())  # the user logs out
+        must_end = self.is_ending or application().isSavingSession()  # the user logs out
         if (must_end or not self.stays()) and self._may_end():
             super().closeEvent(event)
         else:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
     from PySide6.QtGui import QIcon
-    from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
+    from PySide6.QtWidgets import QApplication, QBoxLayout, QLayout, QWidget
 
     Box = TypeVar("Box", bound=QBoxLayout)
     #: A widget, a filled layout, one of them with a stretch factor or an alignment, a gap in pixels, or STRETCH.
@@ -34,6 +34,7 @@ __all__ = [
     "QtDiagnostics",
     "add_layout",
     "app_icon",
+    "application",
     "bring_to_front",
     "documents_folder",
     "fill",
@@ -52,6 +53,15 @@ _FRAME = QSize(16, 48)
 
 #: Takes the room that the other items of a layout leave.
 STRETCH = -1
+
+
+def application() -> QApplication:
+    """Return the application, which is there as long as there are widgets."""
+    from PySide6.QtWidgets import QApplication
+
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)  # noqa: S101  not a QCoreApplication
+    return app
 
 
 def app_icon() -> QIcon:

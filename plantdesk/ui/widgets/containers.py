@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, QSize, Qt, S
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
-    QApplication,
     QFrame,
     QHBoxLayout,
     QPushButton,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from plantdesk.ui.qt import STRETCH, fill
+from plantdesk.ui.qt import STRETCH, application, fill
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -64,9 +63,7 @@ class ScrollArea(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         if not horizontal:
             self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            app.focusChanged.connect(self._on_focus_changed)
+        application().focusChanged.connect(self._on_focus_changed)
 
     @override
     def minimumSizeHint(self) -> QSize:

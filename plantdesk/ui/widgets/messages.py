@@ -31,7 +31,7 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.ui.qt import STRETCH, fill, mirrored, set_properties
+from plantdesk.ui.qt import STRETCH, application, fill, mirrored, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
 from plantdesk.ui.widgets.containers import MoreRow
@@ -115,9 +115,7 @@ class Message(QFrame):
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
         self._expiry.timeout.connect(self._on_expired)
         self._focus_before: QWidget | None = None
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            app.focusChanged.connect(self._on_focus_changed)
+        application().focusChanged.connect(self._on_focus_changed)
 
     @property
     def title(self) -> str:

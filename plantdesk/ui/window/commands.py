@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
@@ -17,6 +17,7 @@ from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
+from plantdesk.ui.qt import application
 from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -205,9 +206,7 @@ class EditCommands(Feature):
         context.undo_stack.failed.connect(context.page.toast.show_error)
         context.bridge.changed.connect(self._on_changed)
         context.menus.menu(Section.EDIT_CLIPBOARD).aboutToShow.connect(self._on_menu_opens)
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            app.focusChanged.connect(self._on_focus_changed)
+        application().focusChanged.connect(self._on_focus_changed)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
