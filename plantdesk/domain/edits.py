@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import Text
@@ -13,7 +14,7 @@ from plantdesk.domain.tags import is_in_branch, moved
 if TYPE_CHECKING:
     from plantdesk.domain.duplicates import Kept, PlantGroups
     from plantdesk.domain.history import Change
-    from plantdesk.domain.models import NewPlant
+    from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.rewriting import Rule
     from plantdesk.domain.selections import Selection
@@ -29,10 +30,15 @@ KEEP = Keep.KEEP
 
 
 class Insert(NamedTuple):
-    """Add a plant. The id must be free."""
+    """Add a plant. Its id must be free; without one it gets the next free id."""
 
-    plant: NewPlant
+    plant: NewPlant | Plant
     note: str | None = None
+
+    @property
+    def id(self) -> int | None:
+        """The id that was requested."""
+        return getattr(self.plant, "id", None)
 
 
 class Update(NamedTuple):
@@ -142,17 +148,19 @@ _MAX_SHOWN = 10
 class Applied(NamedTuple):
     """The change that was made; None where the edits changed nothing.
 
-    `skipped` plants of a Rewrite had been changed since its position; the ids of the first of them.
+    `skipped` plants of a Rewrite had been changed since its position; the ids of the first of them. `added_ids` are
+    those of the plants of each Insert, in their order.
     """
 
     change: Change | None
     skipped: int = 0
     skipped_ids: tuple[int, ...] = ()
+    added_ids: tuple[int, ...] = ()
 
     @classmethod
-    def without(cls, skipped: set[int], change: Change | None) -> Applied:
-        """Return the result of a change that has left plants of these ids as they are."""
-        return cls(change, len(skipped), tuple(sorted(skipped)[:_MAX_SKIPPED]))
+    def without(cls, skipped: set[int], change: Change | None, added_ids: Sequence[int] = ()) -> Applied:
+        """Return the result of a change that has left plants of these ids as they are, and has added some."""
+        return cls(change, len(skipped), tuple(sorted(skipped)[:_MAX_SKIPPED]), tuple(added_ids))
 
     @property
     def plants(self) -> int:
@@ -198,6 +206,13 @@ def edited(
     fields = plant_fields(values if new_tag is None else {**values, "tag": new_tag})
     new_note = row.note if isinstance(note, Keep) else plant_note(note or "")
     return Update(row, fields.name, fields.tag, new_note)
+
+
+def numbered(ids: Sequence[int | None], first: int) -> list[int]:
+    """Return the ids of plants that are added together: those without one get the next free ones, from `first` on."""
+    given = {*ids}
+    free = (plant_id for plant_id in count(first) if plant_id not in given)
+    return [next(free) if plant_id is None else plant_id for plant_id in ids]
 
 
 def kind_of(edits: Sequence[Edit]) -> ChangeKind:

@@ -23,12 +23,14 @@ from plantdesk.domain.edits import (
     SetTag,
     Update,
     kind_of,
+    numbered,
     parameters_of,
 )
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
 from plantdesk.domain.folding import searched
 from plantdesk.store.change_writer import PAGE, ChangeEntry, working_table
 from plantdesk.store.conditions import condition_of
+from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import PLANT, TEXTS, text_columns
 from plantdesk.store.rewriting import merge, rewrite
 from plantdesk.store.rows import rows_by_id
@@ -53,13 +55,28 @@ def make_change(
     """
     if any(map(_may_be_large, edits)):
         writer.expect_many()
-    skipped = set[int]().union(*(_make_edit(writer, edit, source) for edit in edits))
+    ids = _ids_of([edit.id for edit in edits if isinstance(edit, Insert)], writer)
+    left = iter(ids)
+    skipped: set[int] = set()
+    for edit in edits:
+        if isinstance(edit, Insert):
+            _insert(writer, edit, next(left), source)
+        else:
+            skipped |= _make_edit(writer, edit)
     extent = writer.extent()
     if not extent.plants:
         return Applied.without(skipped, None)
     if parameters is None:
         parameters = parameters_of(edits, extent.name if extent.plants == 1 else None, -extent.growth)
-    return Applied.without(skipped, writer.record(ChangeEntry(source, kind_of(edits), parameters), extent))
+    return Applied.without(skipped, writer.record(ChangeEntry(source, kind_of(edits), parameters), extent), ids)
+
+
+def _ids_of(requested: Sequence[int | None], writer: ChangeWriter) -> Sequence[int]:
+    """Return the ids of the plants that are added."""
+    given = [plant_id for plant_id in requested if plant_id is not None]
+    if len(given) == len(requested):
+        return given
+    return numbered(requested, id_before_new(writer.runner, len(requested)) + 1)
 
 
 def _may_be_large(edit: Edit) -> bool:
@@ -69,11 +86,9 @@ def _may_be_large(edit: Edit) -> bool:
     return isinstance(edit, RenameTag | MergeTags | MergePlants | Rewrite)
 
 
-def _make_edit(writer: ChangeWriter, edit: Edit, source: Source) -> set[int]:
-    """Make an edit as a part of a change; return the ids of skipped plants. Raises as `make_change` does."""
+def _make_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
+    """Change plants as a part of a change; return the ids of skipped ones. Raises as `make_change` does."""
     match edit:
-        case Insert():
-            _insert(writer, edit, source)
         case Update():
             _update(writer, edit)
         case Delete():
@@ -95,12 +110,12 @@ def _make_edit(writer: ChangeWriter, edit: Edit, source: Source) -> set[int]:
     return set()
 
 
-def _insert(writer: ChangeWriter, edit: Insert, source: Source) -> None:
+def _insert(writer: ChangeWriter, edit: Insert, plant_id: int, source: Source) -> None:
     plant = edit.plant
     writer.database.check_storable(plant.name, plant.tag, edit.note)
-    if (owner := _row(writer, plant.id)) is not None:
+    if (owner := _row(writer, plant_id)) is not None:
         raise id_taken(owner, plant.name, plant.tag)
-    writer.add(plant.id, {**_texts(plant.name, plant.tag, edit.note), "source_id": source.id})
+    writer.add(plant_id, {**_texts(plant.name, plant.tag, edit.note), "source_id": source.id})
 
 
 def _update(writer: ChangeWriter, edit: Update) -> None:

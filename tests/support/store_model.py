@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from typing_extensions import override
 
-from plantdesk.domain.edits import KEEP, Delete, DeleteAll, Insert, Keep, SetTag, edited
+from plantdesk.domain.edits import KEEP, Delete, DeleteAll, Insert, Keep, SetTag, edited, numbered
 from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
@@ -284,9 +284,16 @@ class StoreBesideDict(RuleBasedStateMachine):
             else:
                 self.applied([edit], {**self.plants, row.id: current._replace(name=row.name + "!")})
 
-    @rule(plants=st.dictionaries(ids_, texts, max_size=4))
-    def insert(self, plants: dict[int, str]) -> None:
+    @rule(plants=st.dictionaries(ids_, texts, max_size=4), others=st.lists(texts, max_size=2))
+    def insert(self, plants: dict[int, str], others: list[str]) -> None:
         edits: list[Edit] = [Insert(new_plant({"id": key, "name": name}), "new") for key, name in plants.items()]
+        first = self.reader.next_free_id()
+        if first + 6 < NO_ROOM:
+            edits += [Insert(plant_fields({"name": name}), "new") for name in others]
+            free = numbered([*plants, *([None] * len(others))], first)[len(plants) :]
+            taken = plants.keys() & self.plants.keys()
+            plants = {**plants, **dict(zip(free, others, strict=True))}
+            assert plants.keys() & self.plants.keys() == taken
         if not edits:
             return
         if plants.keys() & self.plants.keys():

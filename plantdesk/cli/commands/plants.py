@@ -19,7 +19,7 @@ from plantdesk.cli.commands.stores import (
     typed,
 )
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
-from plantdesk.domain.errors import IdTakenError, Text, UnknownPlantError, printable, shortened
+from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
 from plantdesk.domain.records import COMMAND, parse_id
 from plantdesk.platform import output
 
@@ -66,20 +66,14 @@ def add(options: argparse.Namespace) -> int:
 def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int | None) -> int:
     """Add a copy of a plant with other `values`, as one change; return its id, which is the next free one for None."""
     from plantdesk.domain.edits import Insert
-    from plantdesk.domain.validation import new_plant
+    from plantdesk.domain.validation import new_plant, plant_fields
 
-    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
+    with closing(open_existing_store(options.database)) as store:
         row = plant_of(store, parse_id(options.like))
         texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
-        while True:
-            plant = new_plant({**texts, "id": reader.next_free_id() if plant_id is None else plant_id})
-            try:
-                store.apply([Insert(plant, row.note)], COMMAND).result()
-            except IdTakenError:
-                if plant_id is not None:
-                    raise
-            else:
-                return plant.id
+        plant = plant_fields(texts) if plant_id is None else new_plant({**texts, "id": plant_id})
+        (added,) = store.apply([Insert(plant, row.note)], COMMAND).result().added_ids
+        return added
 
 
 #: Plants that are printed together.

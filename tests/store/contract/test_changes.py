@@ -130,6 +130,18 @@ def test_inserted_plants_are_one_change(store: PlantStore, plants: list[PlantRow
     assert rows(store) == plants
 
 
+def test_inserted_plants_without_an_id_get_the_next_free_ones(store: PlantStore, plants: list[PlantRow]) -> None:
+    first = len(plants) + 1
+    assert max(row.id for row in plants) == first - 1
+    ids = [None, first + 1, None, first + 7]
+    new = [{"name": f"Plant {number}"} | ({} if each is None else {"id": each}) for number, each in enumerate(ids)]
+    edits = [Insert(new_plant(each) if "id" in each else plant_fields(each)) for each in new]
+    assert store.apply(edits, FORM).result(SECONDS).added_ids == (first, first + 1, first + 2, first + 7)
+    assert [row.name for row in rows(store)[first - 1 :]] == [each["name"] for each in new]
+    undo(store)
+    assert store.apply(edits[:1], FORM).result(SECONDS).added_ids == (first + 8,), "no id is given twice"
+
+
 @pytest.mark.parametrize(
     ("selection", "ids"),
     [
