@@ -158,11 +158,11 @@ class Dialog(QDialog):
             for row in self._breakable:
                 if row.minimumSize().width() > inside:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
-            layout.activate()
+            activate_layouts(self)
             for row in self._breakable:  # which may be too wide for what is beside it
                 if layout.totalMinimumSize().width() > room:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
-                    layout.activate()
+                    activate_layouts(self)
         width = min(layout.totalMinimumSize().width(), room)
         if not width <= self.minimumWidth() <= room:  # wider: by the layout, before its rows were broken
             self.setMinimumWidth(width)
