@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QLineEdit, QMenu, QWidget
 
 from plantdesk.ui.main_window import MainWindow
-from plantdesk.ui.plants.unsaved_plants import UnsavedBox
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Toast
 from tests.support.other_languages import english
 from tests.support.waiting import MILLISECONDS
@@ -97,7 +97,7 @@ class Desk:
 
     def unsaved(self) -> dict[str, str]:
         """Return the names of the plants that are not saved, each with the reason."""
-        boxes = [each for each in self.widget.findChildren(UnsavedBox) if each.isVisible()]
+        boxes = [each for each in self.widget.findChildren(UnsavedPlants) if each.isVisible()]
         return {name: reason for box in boxes for name, reason in rows_of(box.findChildren(QAbstractItemView)[0])}
 
     def until(self, condition: Callable[[], bool | None]) -> None:

@@ -19,7 +19,7 @@ from plantdesk.ui.card.sections import CommandButton
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.plants.unsaved_plants import UnsavedBox
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone
@@ -211,7 +211,7 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Pat
     assert "1 plant or note is not saved." in question.texts()
     assert ("Close, keep them" if is_kept else "Close, lose them") in question.buttons()
     question.button("Show them").click()
-    desk.until(lambda: desk.the(UnsavedBox).isAncestorOf(QApplication.focusWidget() or desk.window))
+    desk.until(lambda: desk.the(UnsavedPlants).isAncestorOf(QApplication.focusWidget() or desk.window))
     desk.button("Discard").click()
     assert desk.window.close()
 

@@ -11,11 +11,12 @@ from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError, Text
 from plantdesk.ui.background import next_free_id, plant_of
-from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
+from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
-from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
+from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
 from plantdesk.ui.texts import error_text, quoted, shown, translate
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
@@ -94,19 +95,25 @@ class AddPlantController(QObject):
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
         self._completion.known.connect(self._on_known)
         self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
+        self.unsaved = UnsavedPlants(form.theme, self.queue)
+        form.add_below(self.unsaved)
+        self._connect(bridge)
+        self._show_hint()
+        self._slow.start()
+
+    def _connect(self, bridge: Bridge) -> None:
+        form = self._form
         self.queue.added.connect(self._on_added)
         self.queue.refused.connect(self._on_refused)
         self.queue.changed.connect(self._on_queue_changed)
-        self.unsaved = UnsavedPlants(form, self.queue, self)
         self.unsaved.edit_requested.connect(self._edit_again)
-        undo_stack.changed.connect(self._on_undo_changed)
+        self.unsaved.left.connect(form.focus_name)
+        self._undo_stack.changed.connect(self._on_undo_changed)
         form.submitted.connect(self.submit)
         form.tag_edited.connect(self._on_tag_edited)
         form.emptied.connect(self._on_emptied)
         form.id_edited.connect(self._on_id_edited)
         bridge.changed.connect(self._on_changed)
-        self._show_hint()
-        self._slow.start()
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
@@ -163,7 +170,7 @@ class AddPlantController(QObject):
         if entries is None:
             return
         submission = Submission(entries, form.texts)
-        self.unsaved.edited = None
+        self.queue.outbox.edited = None
         self._completion.remember(entries[0].name, entries[0].tag)
         if form.message.tone is not Tone.OK:
             form.message.clear()
@@ -189,8 +196,7 @@ class AddPlantController(QObject):
     def edit_texts(self, texts: Sequence[str]) -> None:
         """Put the texts of a plant (id, name, tag) into the form; what is typed there is put aside."""
         if self._form.name_text or self._form.id_text:
-            postponed = Submission((), self._form.texts, State.POSTPONED)
-            self.queue.add_unsaved([postponed])
+            self.queue.submit(Submission((), self._form.texts, State.POSTPONED))
         self._form.fill(texts)
 
     @Slot(object)
@@ -221,7 +227,7 @@ class AddPlantController(QObject):
         from plantdesk.domain.records import PlantRow
 
         if submission.is_copy:
-            self.copies_added.emit([result.id] if isinstance(result, PlantRow) else submission.ids)
+            self.copies_added.emit([result.id] if isinstance(result, PlantRow) else result.added_ids)
         if isinstance(result, PlantRow):
             if result.id == self._next_id:
                 self._show_next_id(result.id + 1)  # until `changed`, after which the store is asked
@@ -261,7 +267,7 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_queue_changed(self) -> None:
-        saving = bool(self.queue.saving)
+        saving = bool(self.queue.outbox.saving)
         if saving and not self._slow.isActive():
             self._slow.start()
         elif not saving and not self._is_opening:
@@ -275,17 +281,18 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_slow(self) -> None:
-        if (self.queue.saving or self._is_opening) and self._form.message.tone in {Tone.HINT, Tone.OK}:
-            count = sum(len(each.entries) for each in self.queue.saving)
-            saving = shown(Text("Saving {count:,} plants…", one="Saving 1 plant…", count=count))
+        submissions = self.queue.outbox.saving
+        if (submissions or self._is_opening) and self._form.message.tone in {Tone.HINT, Tone.OK}:
+            saving = Text("Saving {count:,} plants…", one="Saving 1 plant…", count=plants_of(submissions))
             opening = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
-            self._slow_text = opening if self._queries is None else saving
+            self._slow_text = opening if self._queries is None else shown(saving)
             self._form.message.show_message(Tone.HINT, self._slow_text)
             self._slow.start()
 
     @Slot(object)
     def _edit_again(self, submission: Submission) -> None:
         """Put it into the form again, with what is wrong; Escape gives back what was there before."""
+        self.queue.edit(submission)
         self.edit_texts(submission.texts)
         if isinstance(submission.error, IdTakenError):
             self._show_taken(submission.error)
@@ -297,13 +304,10 @@ class AddPlantController(QObject):
     def _on_emptied(self) -> None:
         """Give back what was put aside for a plant that was to be corrected, and list that one again."""
         self._form.message.clear()
-        edited, self.unsaved.edited = self.unsaved.edited, None
-        if edited is not None:
-            postponed = next((each for each in reversed(self.queue.unsaved) if each.state is State.POSTPONED), None)
-            self.queue.add_unsaved([edited])
-            if postponed is not None:
-                self.queue.discard([postponed])
-                self._form.fill(postponed.texts)
+        postponed = self.queue.outbox.give_back()
+        if postponed is not None:
+            self._form.fill(postponed.texts)
+        self.queue.submit()
 
     # --- ids ---
 
@@ -322,7 +326,7 @@ class AddPlantController(QObject):
         """The ID that the next plant gets, as far as is known: those that are being saved get the ones before."""
         if self._next_id is None:
             return None
-        return self._next_id + sum(entry.id is None for each in self.queue.saving for entry in each.entries)
+        return self._next_id + sum(entry.id is None for each in self.queue.outbox.saving for entry in each.entries)
 
     @property
     def _next_id_label(self) -> str:
@@ -342,7 +346,7 @@ class AddPlantController(QObject):
 
     def _on_next_id(self, next_id: int) -> None:
         self._show_next_id(next_id)
-        self.unsaved.show()
+        self.unsaved.show_submissions()
 
     def _show_next_id(self, next_id: int | None) -> None:
         before, self._next_id = self.unsaved.free_id_label, next_id

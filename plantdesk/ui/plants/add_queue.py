@@ -1,35 +1,26 @@
-"""Saves what the form and the clipboard submit, in the background, and keeps what could not be saved.
-
-The form is free for the next plant as soon as one is submitted: a plant is saved while the next one is typed, and one
-that is refused waits here until the user corrects or discards it.
-"""
+"""Sends what is in the outbox to the store, in the background: the form is free while a plant is being saved."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
-from enum import Enum, auto
 from functools import partial
-from itertools import count, takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError, StoreUnreachableError, Text
-from plantdesk.domain.records import now_ms
-from plantdesk.ui.background import next_free_id
+from plantdesk.domain.errors import InvalidPlantError, StoreError, StoreUnreachableError
+from plantdesk.domain.records import FORM
+from plantdesk.ui.plants.outbox import EnteredPlant, NoStoreError, Outbox, Submission, UnansweredError
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.models import NewPlant
+    from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.bridge import Bridge
 
-#: Scripts may take the free IDs meanwhile.
-_MAX_ATTEMPTS = 5
 #: Milliseconds until a plant is sent again that the store could not take for a moment.
 _RETRY_DELAY = 1000
 #: Plants among which those of an earlier window are looked for.
@@ -38,70 +29,12 @@ _MAX_COMPARED = 10_000
 _CLOSE_TIMEOUT = 60
 
 
-class UnansweredError(StoreError):
-    """The window was closed before the store had answered."""
-
-    is_unknown = True
-    text = Text("PlantDesk was closed before it was known whether this was saved.")
-
-
-class EnteredPlant(NamedTuple):
-    """A plant to be added; without an `id` it gets the next free one."""
-
-    name: str
-    tag: str | None
-    id: int | None = None
-    note: str | None = None
-
-
-class State(Enum):
-    """What a submission waits for: the store, a store that can save again, or the user."""
-
-    SAVING = auto()
-    WAITING = auto()
-    REFUSED = auto()
-    POSTPONED = auto()
-
-
-@dataclass(eq=False)
-class Submission:
-    """The plants of one Enter, or of one paste; all are added, or none.
-
-    `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
-    The `number` is the order of submission; one that `is_sent` is not answered by the store yet, several plants
-    under these `ids`. Where it may be in the store, it was sent at `sent_at`, in milliseconds since
-    1970, UTC; else that is 0. One of copies of other plants `is_copy`, one of the small window `is_quick`.
-    """
-
-    entries: Sequence[EnteredPlant]
-    texts: tuple[str, ...] = ()
-    state: State = State.SAVING
-    error: Exception | None = None
-    saving: Future[Any] | None = field(default=None, repr=False)
-    is_sent: bool = False
-    sent_at: int = 0
-    ids: Sequence[int] = ()
-    is_copy: bool = False
-    is_quick: bool = False
-    number: int = field(default_factory=count().__next__)
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether it is not known yet if it is in the store."""
-        return self.state is State.WAITING and isinstance(self.error, StoreError) and self.error.is_unknown
-
-    @property
-    def can_be_sent(self) -> bool:
-        """Whether it is known not to be in the store, and only waits for that: it may be sent by itself."""
-        return self.state in {State.SAVING, State.WAITING} and not self.is_sent and not self.is_unknown
-
-
 class AddQueue(QObject):
-    """Saves submissions in their order. Lives on the GUI thread.
+    """Sends submissions and receives the answers. Lives on the GUI thread.
 
     `added(submission, result)`: it is saved; the result is a PlantRow, or Applied for several plants.
-    `refused(submission)`: it is not. `changed`: other submissions are saving or unsaved, or some are sent next: what is
-    remembered for the next start must not have these as plants that wait, which would be added twice.
+    `refused(submission)`: it is not. `changed`: the outbox has changed; emitted before anything is sent, as what is
+    kept on disk must not have it as a plant that waits, which the next start would add again.
     """
 
     added = Signal(object, object)
@@ -111,230 +44,116 @@ class AddQueue(QObject):
     def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
         """`sent` gets what the store answers, behind what emits `added` or `refused` then."""
         super().__init__(parent)
+        self.outbox = Outbox()
         self._bridge, self._sent = bridge, sent
         self._store: PlantStore | None = None
-        self._queries: StoreQueries | None = None
-        self._without_store = State.SAVING
-        self._submissions: list[Submission] = []
+        self._answers: dict[Submission, Future[Any]] = {}
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
-        self._retry.timeout.connect(self._send_pending)
+        self._retry.timeout.connect(self._send)
         bridge.health_changed.connect(self._on_health_changed)
-
-    @property
-    def saving(self) -> list[Submission]:
-        """What is being saved, or is sent as soon as the store is open."""
-        return [each for each in self._submissions if each.state is State.SAVING]
-
-    @property
-    def unsaved(self) -> list[Submission]:
-        """What could not be saved, or was put aside, in its order."""
-        return [each for each in self._submissions if each.state is not State.SAVING]
-
-    @property
-    def has_store(self) -> bool:
-        """Whether a store is open, which takes a plant at once unless something is wrong."""
-        return self._store is not None
-
-    @property
-    def is_away(self) -> bool:
-        """Whether what is submitted waits: the store could not be opened, or its server does not answer."""
-        if self._store is None:
-            return self._without_store is State.WAITING
-        return isinstance(self._store.write_error, StoreUnreachableError)
-
-    @property
-    def in_doubt(self) -> list[Submission]:
-        """What may be in the store or not: the connection broke before the answer. The store finds it out."""
-        is_lost = self._store is not None and isinstance(self._store.write_error, StoreUnreachableError)
-        return [each for each in self._submissions if (is_lost and each.is_sent) or each.is_unknown]
-
-    @property
-    def submissions(self) -> list[Submission]:
-        """All that is not known to be in the store, in its order."""
-        return list(self._submissions)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Save in this store, also what was submitted before it was open."""
-        self._store, self._queries = store, queries
-        sent = [each.sent_at for each in self._sent_before()]
+        self._store, self.outbox.error = store, None
+        self.outbox.is_lost = isinstance(store.write_error, StoreUnreachableError)
+        sent = [each.sent_at for each in self.outbox.sent_before]
         if sent and not store.desk:  # the clock of a server is another one
-            queries.ask(self, partial(_added_since, time=min(sent)), self._drop_added)
-        self._send_pending()
+            queries.ask(self, partial(_added_since, time=min(sent)), self._drop_stored)
+        self._send()
 
-    def _sent_before(self) -> list[Submission]:
-        """Return what an earlier window had sent when it was ended, and the user has not sent again."""
-        return [each for each in self._submissions if each.state is State.REFUSED and each.sent_at]
-
-    def _drop_added(self, rows: list[PlantRow]) -> None:
-        """Forget what an earlier window has added, as the rows of the form show, oldest first."""
-        for submission in self._sent_before():
-            others = _without(rows, submission)
-            if others is None:
-                submission.sent_at = 0
-            else:
-                rows = others
-                self._submissions.remove(submission)
+    def _drop_stored(self, rows: list[PlantRow]) -> None:
+        self.outbox.drop_stored(rows)
         self.changed.emit()
 
     def show_no_store(self) -> None:
         """Let what is submitted wait for a store, which could not be opened."""
-        self._without_store = State.WAITING
-        self._send_pending()
+        self.outbox.error = NoStoreError()
+        self.changed.emit()
 
     def release_store(self) -> None:
-        """Save what can be saved, and wait for it. Afterwards `unsaved` is all that is not in the store."""
+        """Save what can be saved, and wait for it; the rest waits for the next store."""
         self._retry.stop()
-        while futures := {each.saving for each in self.saving if each.saving is not None}:
-            wait(futures, _CLOSE_TIMEOUT)
-            for submission in self.saving:
-                self._settle(submission)
-            if not any(each.state is State.WAITING for each in self._submissions):
-                self._send_pending()
-        self._store = self._queries = None
-        for submission in self.saving:
-            submission.state, submission.is_sent = State.WAITING, False
-        self.changed.emit()
+        while self._answers:
+            wait(self._answers.values(), _CLOSE_TIMEOUT)
+            for submission, answer in [*self._answers.items()]:
+                self._settle(submission, answer.exception() if answer.done() else UnansweredError())
+            if self.outbox.error is None:
+                self._send()
+        self._store = None
+        self.show_no_store()
 
-    def _settle(self, submission: Submission) -> None:
-        future = submission.saving
-        if future is None:
-            return
-        error = future.exception() if future.done() else UnansweredError()
+    def _settle(self, submission: Submission, error: BaseException | None) -> None:
+        del self._answers[submission]
         if error is None:
-            self._submissions.remove(submission)
+            self.outbox.stored(submission)
+        elif isinstance(error, Exception):
+            self.outbox.failed(submission, error)
         else:
-            self._keep(submission, error)
+            raise error
 
-    def submit(self, submission: Submission) -> None:
-        """Save it behind what was submitted before."""
-        self._submissions.append(submission)
-        self._send_pending()
+    # --- the outbox ---
 
-    def add_unsaved(self, submissions: Iterable[Submission]) -> None:
-        """Keep what was not saved: what was put aside, or discarded, or what an earlier window has kept."""
-        self._submissions = sorted([*self._submissions, *submissions], key=lambda each: each.number)
-        self.changed.emit()
+    def submit(self, *submissions: Submission) -> None:
+        """Save submissions, each behind those that were submitted before it."""
+        self.outbox.add(submissions)
+        self._send()
 
-    def send_again(self, submissions: Iterable[Submission], *, with_free_ids: bool = False) -> None:
+    def retry(self, submissions: Iterable[Submission], *, with_free_ids: bool = False) -> None:
         """Try again to save what was not saved, on request with the next free IDs; what waits as well goes along."""
-        for submission in submissions:
-            if submission not in self.unsaved or submission.state is State.POSTPONED:
-                continue
-            if with_free_ids:
-                submission.entries = [entry._replace(id=None) for entry in submission.entries]
-                submission.texts = ("", *submission.texts[1:]) if submission.texts else ()
-            submission.state = State.WAITING
-        self._send_pending()
+        self.outbox.retry(submissions, with_free_ids=with_free_ids)
+        self._send()
+
+    def edit(self, submission: Submission) -> None:
+        """Take a submission out, to be corrected."""
+        self.outbox.edit(submission)
+        self.changed.emit()
 
     def discard(self, submissions: Iterable[Submission]) -> None:
         """Forget what was not saved."""
-        for submission in submissions:
-            if submission in self.unsaved:
-                self._submissions.remove(submission)
+        self.outbox.discard(submissions)
         self.changed.emit()
 
     # --- sending ---
 
     @Slot()
-    def _send_pending(self) -> None:
-        """Send what is to be saved once nothing is pending, so that no plant gets an ID before an earlier one."""
-        pending = [each for each in self._submissions if each.state in {State.SAVING, State.WAITING}]
-        if self._store is None:
-            for submission in pending:
-                submission.state = self._without_store
-        elif not any(each.is_sent for each in pending):
-            next_ones = list(takewhile(_is_single, pending)) or pending[:1]
-            if next_ones and isinstance(next_ones[0].error, StoreError):
-                next_ones = next_ones[:1]  # the others follow once the store takes it, so that none overtakes it
-            for submission in next_ones:
-                submission.is_sent, submission.sent_at = True, now_ms()
-            if next_ones:
-                self.changed.emit()
-            for submission in next_ones:
-                self._send(submission, self._store)
+    def _send(self) -> None:
+        store = self._store
+        if store is None:
+            self.changed.emit()
+            return
+        due = self.outbox.send()
         self.changed.emit()
-
-    def _send(self, submission: Submission, store: PlantStore) -> None:
-        submission.error = submission.saving = None
-        submission.state, submission.is_sent = State.SAVING, True
-        if _is_single(submission):
-            self._follow(submission, _add(store, submission.entries[0]))
-        else:
-            self._send_several(submission, _MAX_ATTEMPTS)
-
-    def _send_several(self, submission: Submission, attempts: int) -> None:
-        if self._queries is not None:
-            insert = partial(self._insert, submission, attempts)
-            self._queries.ask(self, next_free_id, insert, partial(self._on_failed, submission))
-
-    def _insert(self, submission: Submission, attempts: int, first_id: int) -> None:
-        if self._store is None:
-            return
-        from plantdesk.domain.edits import Insert
-        from plantdesk.domain.records import FORM
-
-        try:
-            plants = numbered(submission.entries, first_id)
-        except InvalidPlantError as error:
-            self._on_failed(submission, error)
-            return
-        submission.ids = [plant.id for plant in plants]
-        edits = [Insert(plant, entry.note) for plant, entry in zip(plants, submission.entries, strict=True)]
-        self._follow(submission, self._store.apply(edits, FORM), attempts)
-
-    def _follow(self, submission: Submission, future: Future[Any], attempts: int = 1) -> None:
-        submission.saving = future
-        done, failed = partial(self._on_added, submission), partial(self._on_failed, submission, attempts=attempts)
-        self._bridge.follow(self, future, done, failed)
-        self._sent(future)
-
-    # --- the outcome ---
+        for submission in due:
+            answer = self._answers[submission] = _add(store, submission.entries, is_single=submission.is_single)
+            done, failed = partial(self._on_added, submission), partial(self._on_failed, submission)
+            self._bridge.follow(self, answer, done, failed)
+            self._sent(answer)
 
     def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
-        if submission in self._submissions:
-            self._submissions.remove(submission)
-            for waiting in self._submissions:
-                if waiting.state is State.WAITING and not waiting.is_unknown:
-                    waiting.state, waiting.error = State.SAVING, None
+        if submission in self._answers:
+            self._settle(submission, None)
             self.added.emit(submission, result)
-            self._send_pending()
+            self._send()
 
-    def _on_failed(self, submission: Submission, error: Exception, attempts: int = 1) -> None:
-        if submission not in self._submissions:
+    def _on_failed(self, submission: Submission, error: Exception) -> None:
+        if submission not in self._answers:
             return
-        if isinstance(error, IdTakenError) and attempts > 1 and any(entry.id is None for entry in submission.entries):
-            self._send_several(submission, attempts - 1)
-            return
-        self._keep(submission, error)
-        if submission.state is State.WAITING:
-            self._wait(error)
+        self._settle(submission, error)
         self.refused.emit(submission)
-        if submission.state is not State.WAITING:
-            self._send_pending()
-
-    def _keep(self, submission: Submission, error: BaseException) -> None:
-        if not isinstance(error, Exception):
-            raise error
-        submission.state = State.WAITING if isinstance(error, StoreError) else State.REFUSED
-        submission.error, submission.saving, submission.is_sent = error, None, False
-        if not (isinstance(error, StoreError) and error.is_unknown):
-            submission.sent_at = 0
-
-    def _wait(self, error: Exception) -> None:
-        """Let what is behind a submission that the store could not take wait as well."""
-        for submission in self.saving:
-            if not submission.is_sent:
-                submission.state, submission.error = State.WAITING, error
+        if not isinstance(error, StoreError):
+            self._send()
+            return
+        self.changed.emit()
         if self._store is not None and self._store.write_error is None:
             self._retry.start()  # `health_changed` reports the end of every other error
-        self.changed.emit()
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
+        self.outbox.is_lost = isinstance(error, StoreUnreachableError)
         if error is None:
-            self._send_pending()
+            self._send()
         else:
-            self.changed.emit()  # what is pending is in doubt now
+            self.changed.emit()
 
 
 def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
@@ -346,53 +165,25 @@ def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
     return [*reader.selected(plants, _MAX_COMPARED)][::-1]
 
 
-def _without(rows: list[PlantRow], submission: Submission) -> list[PlantRow] | None:
-    """Return the rows but those of a submission; None where they are not all there, as then none of them is."""
-    left = [*rows]
-    for entry in submission.entries:
-        for row in left:
-            is_same = (row.name, row.tag, row.note) == (entry.name, entry.tag, entry.note)
-            if is_same and entry.id in {None, row.id} and row.added_at >= submission.sent_at:
-                left.remove(row)
-                break
-        else:
-            return None
-    return left
-
-
-def _is_single(submission: Submission) -> bool:
-    """Whether the store gives it an ID as it writes it; for several plants the next free IDs are asked first."""
-    return len(submission.entries) == 1 and submission.entries[0].note is None
-
-
-def numbered(entries: Sequence[EnteredPlant], first_id: int) -> list[NewPlant]:
-    """Return plants with the IDs of `entries`, else those from `first_id` on. Raises InvalidPlantError."""
-    from plantdesk.domain.validation import new_plant
-
-    given = {entry.id for entry in entries}
-    free = (plant_id for plant_id in range(first_id, first_id + 2 * len(entries)) if plant_id not in given)
-    return [new_plant(_values(entry, next(free) if entry.id is None else entry.id)) for entry in entries]
-
-
-def _add(store: PlantStore, entry: EnteredPlant) -> Future[PlantRow]:
-    """Add one plant. The Future fails with InvalidPlantError for one that is not of the form, which has checked it."""
-    from plantdesk.domain.records import FORM
-    from plantdesk.domain.validation import new_plant, plant_fields
+def _add(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool) -> Future[Any]:
+    """Add plants. The Future fails with InvalidPlantError for one that is not of the form, which has checked it."""
+    from plantdesk.domain.edits import Insert
+    from plantdesk.domain.models import NewPlant
 
     try:
-        if entry.id is None:
-            return store.add_as_next(plant_fields(_values(entry)), FORM)
-        return store.add(new_plant(_values(entry, entry.id)), FORM)
+        plants = [_plant(entry) for entry in entries]
     except InvalidPlantError as error:
-        failed: Future[PlantRow] = Future()
+        failed: Future[Any] = Future()
         failed.set_exception(error)
         return failed
+    if not is_single:
+        return store.apply([Insert(plant, entry.note) for plant, entry in zip(plants, entries, strict=True)], FORM)
+    (plant,) = plants
+    return store.add(plant, FORM) if isinstance(plant, NewPlant) else store.add_as_next(plant, FORM)
 
 
-def _values(entry: EnteredPlant, plant_id: int | None = None) -> dict[str, object]:
-    values: dict[str, object] = {"name": entry.name}
-    if plant_id is not None:
-        values["id"] = plant_id
-    if entry.tag is not None:
-        values["tag"] = entry.tag
-    return values
+def _plant(entry: EnteredPlant) -> NewPlant | Plant:
+    from plantdesk.domain.validation import new_plant, plant_fields
+
+    values = {name: value for name, value in entry._asdict().items() if name != "note" and value is not None}
+    return plant_fields(values) if entry.id is None else new_plant(values)

@@ -18,6 +18,7 @@ from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import FieldName, PlantForm
+from plantdesk.ui.plants.kept_plants import KeptPlants
 from plantdesk.ui.plants.name_completion import listed
 from plantdesk.ui.plants.pasted_plants import PastedPlants
 from plantdesk.ui.plants.remembered_view import RememberedView
@@ -42,12 +43,11 @@ if TYPE_CHECKING:
     from plantdesk.domain.views import Counts
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.plants.add_queue import Submission
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
+    from plantdesk.ui.plants.outbox import Submission
     from plantdesk.ui.plants.quick_entry import QuickEntry
     from plantdesk.ui.plants.table.columns import TableLayout
-    from plantdesk.ui.plants.unsaved_plants import UnsavedBox
     from plantdesk.ui.plants.welcome import WelcomePage
 
 
@@ -92,11 +92,12 @@ class Plants(Feature):
         self._form = PlantForm(context.theme, context.message)
         self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
-        self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
+        self._remembered = RememberedView(context.preferences, self._form)
         self._remembered.show_form(context.location)
-        self._add_controller.unsaved.shown.connect(self._on_unsaved_shown)
-        self._add_controller.unsaved.settled.connect(self._on_unsaved_settled)
-        self._add_controller.unsaved.discarded.connect(self._on_discarded)
+        self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
+        self._unsaved.discarded.connect(self._on_discarded)
+        self._kept = KeptPlants(context.preferences, self._form, queue, self)
+        self._kept.kept.connect(self._on_kept)
         self._pasted = PastedPlants(self._form, self)
         self._pasted.requested.connect(self._add_controller.add_entries)
         self._pasted.too_many.connect(self.import_requested)
@@ -104,6 +105,7 @@ class Plants(Feature):
         self._contents = TableContents(self)
         context.page.add_top_pane(self._form)
         context.page.add_part(Part.FORM, self._form, self._form.focus_name)
+        context.page.add_part(Part.UNSAVED, self._unsaved, self._unsaved.focus_first)
         context.status_bar.addPermanentWidget(self.status)
         self._add_controller.saving_changed.connect(self.status.show_saving)
         context.bridge.changed.connect(self._on_changed)
@@ -116,7 +118,7 @@ class Plants(Feature):
 
     @override
     def complete(self) -> None:
-        self._remembered.restore_unsaved(self.context.location)
+        self._kept.restore(self.context.location)
         self.context.page.set_main_pane(self._browser, self._browser.needed_width)
         self._show_layout(self._remembered.show_layout(self.context.location, self._browser))
         self.context.page.sidebar.changed.connect(self._on_sidebar_changed)
@@ -128,7 +130,7 @@ class Plants(Feature):
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
         self.commands.set_store(opened)
-        self._remembered.restore_unsaved(self.context.location)
+        self._kept.restore(self.context.location)
         self._show_layout(self._remembered.restore(self.context.location, self._browser))
         can_change = not prevents_changes(opened.store.change_error)
         self._browser.offers_samples = self.context.location.server is None and can_change
@@ -155,7 +157,6 @@ class Plants(Feature):
     def release_store(self) -> None:
         self._set_queries(None)
         self._add_controller.forget_store()
-        self._remembered.save_unsaved()
         self.save_view()
         self._remembered.close()
         if self._editing is not None:
@@ -351,16 +352,12 @@ class Plants(Feature):
 
     @override
     def keep_unsaved(self) -> int:
-        self._remembered.save_unsaved()
-        return self._add_controller.unsaved.count
-
-    @Slot(object)
-    def _on_unsaved_shown(self, box: UnsavedBox) -> None:
-        self.context.page.add_part(Part.UNSAVED, box, box.focus_first)
+        self._kept.keep()
+        return self._unsaved.count
 
     @Slot()
-    def _on_unsaved_settled(self) -> None:
-        if not self.keep_unsaved():
+    def _on_kept(self) -> None:
+        if not self._unsaved.count:
             self.settled.emit()
 
     @Slot(object)
@@ -374,7 +371,7 @@ class Plants(Feature):
 
     def _put_back(self, text: str, submissions: Sequence[Submission]) -> None:
         self.context.page.toast.withdraw(text)
-        self._add_controller.unsaved.put_back(submissions)
+        self._add_controller.queue.submit(*submissions)
 
     # --- commands ---
 

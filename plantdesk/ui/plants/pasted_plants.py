@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
+from plantdesk.domain.edits import numbered
 from plantdesk.domain.errors import Text
-from plantdesk.ui.plants.add_queue import EnteredPlant, numbered
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
+from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import XL, L, M
@@ -148,17 +149,17 @@ class PasteDialog(Dialog):
     @Slot()
     def _show(self) -> None:
         entries = self.entries
-        plants = numbered(entries, self._found.next_id)
+        ids = numbered([entry.id for entry in entries], self._found.next_id)
         here = self.tr("name is here already")
         self._table.show_rows(
             [
                 (
-                    str(plant.id),
-                    one_line(plant.name[:_MAX_CELL]),
-                    "" if plant.tag is None else tag_text(plant.tag[:_MAX_CELL]),
-                    here if plant.name in self._found.known else "",
+                    str(plant_id),
+                    one_line(entry.name[:_MAX_CELL]),
+                    "" if entry.tag is None else tag_text(entry.tag[:_MAX_CELL]),
+                    here if entry.name in self._found.known else "",
                 )
-                for plant in plants
+                for plant_id, entry in zip(ids, entries, strict=True)
             ]
         )
         text = shown(Text("Add {count:,} plants", one="Add 1 plant", count=len(entries)))

@@ -14,10 +14,10 @@ from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.platform.task_bar import skip_task_bar
 from plantdesk.ui.background import next_free_id
 from plantdesk.ui.plants.add_controller import entered_plants
-from plantdesk.ui.plants.add_queue import State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
+from plantdesk.ui.plants.kept_plants import SETTLED
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
-from plantdesk.ui.plants.unsaved_plants import SETTLED
+from plantdesk.ui.plants.outbox import State, Submission
 from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
@@ -170,7 +170,7 @@ class QuickEntry(QObject):
 
     def open(self, token: str, tags: Sequence[str], refusal: str) -> None:
         """Open the window, or bring it to the front; with a `refusal` no plant can be typed."""
-        hint = self.tr("The plant waits until the store can be reached.") if self._queue.is_away else ""
+        hint = self.tr("The plant waits until the store can be reached.") if self._queue.outbox.is_away else ""
         self._is_open = True
         self._form.set_tags(tags)
         self._form.allow(refusal)
@@ -270,7 +270,7 @@ class QuickEntry(QObject):
 
     @Slot()
     def _report_done(self) -> None:
-        if self._is_open and not self._window.isVisible() and not self._queue.saving:
+        if self._is_open and not self._window.isVisible() and not self._queue.outbox.saving:
             self._is_open = False
             self.done.emit()
 

@@ -1,4 +1,4 @@
-"""What the settings remember of the view of each store, and of plants that are not saved."""
+"""What the settings remember of the view of each store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.form import PlantForm
     from plantdesk.ui.plants.table.columns import TableLayout
-    from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
     from plantdesk.ui.preferences import Preferences
 
 #: The characters of the longest id.
@@ -23,11 +22,9 @@ _LONGEST_SOURCE = 100
 class RememberedView:
     """Restores the view of a store when it is opened, and saves it when it has changed, until the store is closed."""
 
-    def __init__(self, preferences: Preferences, form: PlantForm, unsaved: UnsavedPlants) -> None:
+    def __init__(self, preferences: Preferences, form: PlantForm) -> None:
         self._preferences = preferences
         self._form = form
-        self._unsaved = unsaved
-        self._unsaved_of: str | None = None
         self._restored: str | None = None
         self._last_search = ""
 
@@ -36,22 +33,6 @@ class RememberedView:
         widest_id = self._preferences.of_store(location.key).get("widest_id")
         if isinstance(widest_id, str):
             self._form.make_room(widest_id[:_LONGEST_ID])
-
-    def restore_unsaved(self, location: StoreLocation) -> None:
-        """Restore what an earlier window could not save in this store, and its form; those of this window go along."""
-        if location.key != self._unsaved_of:
-            before, self._unsaved_of = self._unsaved_of, location.key
-            self._unsaved.restore(self._preferences.of_store(location.key))
-            if before is not None:
-                self.save_unsaved()
-                self._preferences.change_store(before, unsaved=[], draft=[])
-
-    def save_unsaved(self) -> None:
-        """Remember the plants that are not saved, and what is typed."""
-        if self._unsaved_of is not None:
-            values, known = self._unsaved.as_json(), self._preferences.of_store(self._unsaved_of)
-            if any(values.values()) or any(map(known.get, values)):
-                self._preferences.change_store(self._unsaved_of, **values)
 
     def show_layout(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
         """Show columns, order and search as they were, before the store is open; return the layout."""

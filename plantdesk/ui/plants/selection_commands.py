@@ -14,8 +14,8 @@ from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.menus import Section
-from plantdesk.ui.plants.add_queue import EnteredPlant
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
+from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.queries import MAX_TEXT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -52,6 +52,8 @@ _MIN_ROWS = 4
 _LEAST_REST = 140
 #: From the edge of its rectangle to a text.
 _GAP = 3
+_SELECT = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+_SELECT_ONLY = _SELECT | QItemSelectionModel.SelectionFlag.Clear
 _ARROWS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
 _LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
 _TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
@@ -206,10 +208,14 @@ class PlainTable(QTableView):
             self.setMinimumHeight(_MIN_ROWS * theme.metrics.row + 4)
 
     @property
+    def selected_rows(self) -> list[int]:
+        """The numbers of the selected rows, in their order."""
+        return sorted(index.row() for index in self.selectionModel().selectedRows())
+
+    @property
     def selected_row(self) -> int | None:
-        """The number of the selected row."""
-        selected = self.selectionModel().selectedRows()
-        return selected[0].row() if selected else None
+        """The number of the selected row, or of the first one."""
+        return next(iter(self.selected_rows), None)
 
     def set_max_rows(self, rows: int) -> None:
         """Be as high as the rows, but not higher than so many."""
@@ -222,13 +228,15 @@ class PlainTable(QTableView):
         keys: Sequence[object] = (),
         headings: Sequence[str] | None = None,
     ) -> None:
-        """Replace the rows. With a key for each row, the selected row stays selected if its key is there again."""
+        """Replace the rows. With a key for each row, those stay selected whose key is there again."""
         cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
-        row, before, self._keys = self.selected_row, self._keys, keys
+        before, self._keys = self._keys, keys
         is_same = bool(keys) and keys == before
+        selected = [before[row] for row in self.selected_rows] if before and not is_same else []
         self._model.show_rows(cells, headings, same=is_same)
-        if row is not None and not is_same and before and before[row] in keys:
-            self.selectRow(keys.index(before[row]))
+        for number, key in enumerate(each for each in selected if each in keys):
+            index = self._model.index(keys.index(key), 0)
+            self.selectionModel().setCurrentIndex(index, _SELECT if number else _SELECT_ONLY)
         self._fit_columns()
         self._fit_height()
 

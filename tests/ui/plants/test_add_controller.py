@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,11 +15,14 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, 
 
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import new_plant
+from plantdesk.store import location_of
 from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
-from plantdesk.ui.plants.add_queue import EnteredPlant, State, Submission
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.unsaved_plants import UnsavedBox
+from plantdesk.ui.plants.kept_plants import KeptPlants
+from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
+from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk
@@ -77,7 +81,7 @@ class FormDesk(Desk):
 
     @property
     def box(self) -> Desk:
-        return Desk(self.qtbot, self.form.findChildren(UnsavedBox)[0])
+        return Desk(self.qtbot, self.form.findChildren(UnsavedPlants)[0])
 
     def select_in_box(self, *rows: int) -> None:
         """Click lines of what is not saved, the others with Ctrl."""
@@ -112,6 +116,16 @@ def entry(qtbot: QtBot, theme: Theme, bridge: Bridge) -> AddPlantController:
     form.activateWindow()
     form.focus_name()
     return AddPlantController(form, bridge, UndoStack(bridge, form), form)
+
+
+def restored(entry: AddPlantController, **kept: object) -> Callable[[], dict[str, object]]:
+    """Restore what an earlier window has kept; return what returns what is kept now, which went through a file."""
+    form, preferences, location = entry.parent(), Preferences(None), location_of(Path("plants.db"))
+    assert isinstance(form, PlantForm)
+    preferences.change_store(location.key, **kept)
+    plants = KeptPlants(preferences, form, entry.queue, entry)
+    plants.restore(location)
+    return lambda: json.loads(json.dumps(preferences.of_store(location.key)))
 
 
 @pytest.fixture
@@ -473,7 +487,7 @@ def test_what_cannot_be_saved_is_tried_again_at_once(
 ) -> None:
     reasons = [{"texts": ["", name, ""], "plants": [[name, None, None, None]], "reason": "Closed."} for name in "abc"]
     reasons[2]["reason"] = ""  # it was being saved
-    entry.unsaved.restore({"unsaved": reasons})
+    restored(entry, unsaved=reasons)
     desk.lists(a="Closed", b="Closed", c="was closed before")
     locked.execute("ROLLBACK")
     desk.press_in_box("Try 3 plants again")
@@ -492,7 +506,7 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk
     desk.adds("Basil", "41")
     desk.lists(Aster="already belongs", Basil="already belongs")
     assert [*desk.box.buttons()] == ["Use free IDs for 2 plants", "Discard 2 plants"]
-    desk.form.findChildren(UnsavedBox)[0].focus_first()
+    desk.form.findChildren(UnsavedPlants)[0].focus_first()
     assert [*desk.box.buttons()] == ["Use 42", "Edit", "Discard"]
     if label != "Discard":
         desk.press(Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
@@ -563,7 +577,7 @@ def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
     for name in ("a", "b", "c", "d", "e"):
         desk.adds(name, "41")
     desk.lists(a="already", b="already", c="already", d="already", e="already")
-    desk.form.findChildren(UnsavedBox)[0].focus_first()
+    desk.form.findChildren(UnsavedPlants)[0].focus_first()
     desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Delete)
     desk.lists(a="already", c="already", d="already", e="already")
     for left in (3, 2, 1, 0):
@@ -576,20 +590,21 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     entry.queue.submit(Submission([EnteredPlant("Ficus", "hall", 41)], ("41", "Ficus", "hall")))
     entry.queue.submit(Submission([EnteredPlant("Salvia", None, 41), EnteredPlant("Thyme", None, None, "a note")]))
-    entry.queue.add_unsaved([Submission((), ("", "half", ""), State.POSTPONED)])
+    entry.queue.submit(Submission((), ("", "half", ""), State.POSTPONED))
     entry.queue.submit(Submission([EnteredPlant("Aloe vera", None, 41)], ("41", "Aloe vera", "")))
-    desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 4)
-    kept = json.loads(json.dumps(entry.unsaved.as_json()))["unsaved"]
-    entry.queue.discard(entry.queue.unsaved)
+    outbox = entry.queue.outbox
+    desk.qtbot.waitUntil(lambda: len(outbox.unsaved) == 4)
+    kept = json.loads(json.dumps([each.as_json() for each in outbox.unsaved]))
+    entry.queue.discard(outbox.unsaved)
     hostile: list[object] = [None, 7, {}]
     hostile += [{"texts": ["a"], "plants": [], "reason": ""}, {"texts": [], "plants": [], "reason": ""}]
     hostile += [{"texts": [], "plants": [["x", 5, None, None]], "reason": ""}, {"texts": 5, "plants": 6, "reason": 7}]
     hostile += [{"texts": [], "plants": [["x", None, None, None]], "reason": "", "owner": [1]}]
     hostile += [{"texts": [], "plants": [["x"]], "reason": ""}, {"texts": ["a", "b", 3], "plants": [], "reason": ""}]
-    entry.unsaved.restore({"unsaved": [*hostile, *kept], "draft": ["", 7, ""]})
-    entry.unsaved.restore({"unsaved": "nonsense", "draft": 7})
+    restored(entry, unsaved="nonsense", draft="7")
+    now = restored(entry, unsaved=[*hostile, *kept], draft=["", 7, ""])
     desk.lists(**{"Ficus": "already", "2 plants": "already", "half": "put aside", "Aloe vera": "already"})
-    assert json.loads(json.dumps(entry.unsaved.as_json())) == {"unsaved": kept, "draft": []}
+    assert now() == {"unsaved": kept, "draft": []}
     desk.press_in_box("Use free IDs for 3 plants")
     desk.lists(half="put aside")
     desk.has(["Ficus", "Salvia", "Thyme", "Aloe vera"])
@@ -609,13 +624,13 @@ def test_what_was_sent_before_a_kill_is_listed_only_where_the_store_lacks_it(
     sent = {"waits": False, "reason": "?", "owner": None, "sent_at": 1}
     ferns = [{"texts": fern, "plants": [["Fern", None, None, None]], **sent}] * 3
     salvias = [{"texts": salvia, "plants": [["Salvia", None, None, None]] * 2, **sent}] * 2
-    kept = {"unsaved": [*ferns, *salvias]}
+    kept: dict[str, object] = {"unsaved": [*ferns, *salvias]}
+    outbox = entry.queue.outbox
     for _ in range(1 + kills):  # the window before this one was killed before it could look
-        entry.queue.discard(entry.queue.unsaved)
-        entry.unsaved.restore(kept)
-        kept = json.loads(json.dumps(entry.unsaved.as_json()))
+        entry.queue.discard(outbox.unsaved)
+        kept = restored(entry, **kept)()
     entry.set_store(store, queries)
-    desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 2)
+    desk.qtbot.waitUntil(lambda: len(outbox.unsaved) == 2)
     desk.lists(Fern="?", Salvia="?")
     entry.queue.release_store()
     desk.store.add(new_plant({"id": 41, "name": "Fern"}), FORM).result(SECONDS)  # another one

@@ -21,7 +21,7 @@ from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameOffers
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.plants.unsaved_plants import UnsavedBox
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.widgets.messages import Tone
@@ -448,7 +448,7 @@ def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: Entry
     desk.press(Qt.Key.Key_Return)
     desk.qtbot.waitUntil(lambda: "Discard" in desk.buttons())
     plants = desk.newest(9)
-    desk.the(UnsavedBox).focus_first()
+    desk.the(UnsavedPlants).focus_first()
     desk.press(Qt.Key.Key_D, CONTROL)
     desk.press(Qt.Key.Key_Delete)
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Discarded 1 plant.")

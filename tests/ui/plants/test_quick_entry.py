@@ -18,7 +18,6 @@ from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import OffersBelow
 from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.preferences import Preferences
 from tests.support.desk import Desk, rows_of
 from tests.support.waiting import MILLISECONDS, SECONDS
@@ -180,7 +179,7 @@ def test_an_id_that_is_taken_is_corrected_in_the_window(desk: QuickDesk) -> None
     desk.enter("22", desk.id)
     desk.until_closed()
     desk.has("Fern", "Aloe")
-    assert not desk.main.widget.findChildren(UnsavedBox)
+    assert not desk.main.unsaved()
 
 
 def test_a_plant_that_is_refused_while_the_next_one_is_typed_is_listed_in_the_main_window(desk: QuickDesk) -> None:

@@ -19,10 +19,10 @@ from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.form_fields import NameField
+from plantdesk.ui.plants.kept_plants import SETTLED
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.plants.unsaved_plants import SETTLED
 from plantdesk.ui.preferences import Preferences
 from tests.support.desk import Desk
 

@@ -1,0 +1,276 @@
+"""What is typed or pasted and not in the store yet: a state machine, without Qt and without a store.
+
+Submissions are sent in their order, so that no plant gets an ID before an earlier one. Each is WAITING until it is due,
+SENDING until the store has answered, and gone when it is stored. What the store cannot take now waits again; what it
+refuses is REFUSED until the user corrects or discards it. A half-typed plant that was put aside is POSTPONED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from itertools import count, takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreError, StoreUnreachableError, Text, id_taken
+from plantdesk.domain.records import now_ms
+
+if TYPE_CHECKING:
+    from plantdesk.domain.records import PlantRow
+
+
+class UnansweredError(StoreError):
+    """The window was closed before the store had answered."""
+
+    is_unknown = True
+    text = Text("PlantDesk was closed before it was known whether this was saved.")
+
+
+class NoStoreError(StoreError):
+    """The store could not be opened."""
+
+    text = Text("waits until the store can be opened")
+
+
+class EnteredPlant(NamedTuple):
+    """A plant to be added; without an `id` it gets the next free one."""
+
+    name: str
+    tag: str | None
+    id: int | None = None
+    note: str | None = None
+
+
+class State(Enum):
+    """What a submission waits for: its turn, the answer of the store, or the user."""
+
+    WAITING = auto()
+    SENDING = auto()
+    REFUSED = auto()
+    POSTPONED = auto()
+
+
+@dataclass(eq=False)
+class Submission:
+    """The plants of one Enter, or of one paste; all are added, or none.
+
+    `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
+    Where it may be in the store, it was sent at `sent_at`, in milliseconds since 1970, UTC; else that is 0. One of
+    copies of other plants `is_copy`, one of the small window `is_quick`. The `number` is the order of submission.
+    """
+
+    entries: Sequence[EnteredPlant]
+    texts: tuple[str, ...] = ()
+    state: State = State.WAITING
+    error: Exception | None = None
+    sent_at: int = 0
+    is_copy: bool = False
+    is_quick: bool = False
+    number: int = field(default_factory=count().__next__)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is added without a change of the history, as the plants of scripts are."""
+        return len(self.entries) == 1 and self.entries[0].note is None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it is not known yet if it is in the store."""
+        return self.state is State.WAITING and isinstance(self.error, StoreError) and self.error.is_unknown
+
+    def as_json(self, text_of: Callable[[Exception], str] = str) -> dict[str, object]:
+        """Return it as `from_json` takes it, with the text of its error."""
+        owner = self.error.owner if isinstance(self.error, IdTakenError) else None
+        error = UnansweredError() if self.state is State.SENDING else self.error
+        return {
+            "waits": self.state is State.WAITING and not self.is_unknown,
+            "texts": list(self.texts),
+            "plants": [list(entry) for entry in self.entries],
+            "reason": "" if error is None else text_of(error),
+            "owner": owner and [owner.id, owner.name, owner.tag],
+            "sent_at": self.sent_at,
+        }
+
+
+class Outbox:
+    """The submissions in their order.
+
+    `error` is why none can be stored now. `is_lost`: the connection to the server broke, and the store finds out which
+    of those that were sent it has. `edited` was put into the form again, and not submitted since.
+    """
+
+    def __init__(self) -> None:
+        self.submissions: list[Submission] = []
+        self.error: StoreError | None = None
+        self.is_lost = False
+        self.edited: Submission | None = None
+
+    @property
+    def is_away(self) -> bool:
+        """Whether what is submitted waits: the store could not be opened, or its server does not answer."""
+        return self.is_lost or isinstance(self.error, NoStoreError)
+
+    @property
+    def waits_for_server(self) -> bool:
+        """Whether what waits is sent as soon as the server answers."""
+        return isinstance(self.error, StoreUnreachableError) and self.error.retry_after is not None
+
+    @property
+    def can_retry(self) -> bool:
+        """Whether the user may send what waits; else it is sent by itself as soon as that is possible."""
+        return not (self.waits_for_server or isinstance(self.error, NoStoreError))
+
+    @property
+    def saving(self) -> list[Submission]:
+        """What is being saved, or is sent as soon as the store is open."""
+        return [each for each in self.submissions if each.state is State.SENDING or self._is_due(each)]
+
+    @property
+    def in_doubt(self) -> list[Submission]:
+        """What may be in the store or not: the connection broke before the answer."""
+        is_lost = self.is_lost
+        return [each for each in self.submissions if each.is_unknown or (is_lost and each.state is State.SENDING)]
+
+    @property
+    def unsaved(self) -> list[Submission]:
+        """What could not be saved, may not be, or was put aside: the user sees it."""
+        saving, in_doubt = self.saving, self.in_doubt
+        return [each for each in self.submissions if each not in saving or each in in_doubt]
+
+    def _is_due(self, submission: Submission) -> bool:
+        return submission.state is State.WAITING and self.error is None and not submission.is_unknown
+
+    def add(self, submissions: Iterable[Submission]) -> None:
+        """Add what was submitted, discarded before, or kept by an earlier window, each in its place."""
+        self.submissions = sorted([*self.submissions, *submissions], key=lambda each: each.number)
+
+    def discard(self, submissions: Iterable[Submission]) -> None:
+        """Forget submissions, apart from those that are being saved."""
+        for each in submissions:
+            if each in self.submissions and each.state is not State.SENDING:
+                self.submissions.remove(each)
+
+    def edit(self, submission: Submission) -> None:
+        """Take a submission out, to be corrected."""
+        self.discard([submission])
+        self.edited = submission
+
+    def give_back(self) -> Submission | None:
+        """Add what was edited again, as it was; return what was put aside for it, which is taken out."""
+        if self.edited is None:
+            return None
+        postponed = [each for each in self.submissions if each.state is State.POSTPONED][-1:]
+        self.discard(postponed)
+        self.add([self.edited])
+        self.edited = None
+        return postponed[0] if postponed else None
+
+    def retry(self, submissions: Iterable[Submission], *, with_free_ids: bool = False) -> None:
+        """Let refused submissions be sent again, on request with the next free IDs."""
+        for each in submissions:
+            if each.state is State.REFUSED and each in self.submissions:
+                if with_free_ids:
+                    each.entries = [entry._replace(id=None) for entry in each.entries]
+                    each.texts = ("", *each.texts[1:]) if each.texts else ()
+                each.state, each.error, each.sent_at = State.WAITING, None, 0
+
+    def send(self) -> list[Submission]:
+        """Return what is due, which counts as sent: nothing before the store has answered what was sent before.
+
+        Plants without notes go together. Where the store could not take the last one, the first goes alone: the others
+        follow when it is stored, so that none overtakes it.
+        """
+        waiting = [each for each in self.submissions if each.state is State.WAITING]
+        if not waiting or any(each.state is State.SENDING for each in self.submissions):
+            return []
+        is_stuck = self.error is not None or waiting[0].is_unknown
+        due = [*takewhile(lambda each: each.is_single and not is_stuck, waiting)] or waiting[:1]
+        for each in due:
+            each.state, each.error, each.sent_at = State.SENDING, None, now_ms()
+        return due
+
+    def stored(self, submission: Submission) -> None:
+        """Forget a submission, which the store has."""
+        self.submissions.remove(submission)
+        self.error = None
+
+    def failed(self, submission: Submission, error: Exception) -> None:
+        """Let a submission wait that the store cannot take now, or refuse it for another reason."""
+        is_stuck = isinstance(error, StoreError)
+        submission.state, submission.error = State.WAITING if is_stuck else State.REFUSED, error
+        self.error = error if isinstance(error, StoreError) else None
+        if not submission.is_unknown:
+            submission.sent_at = 0
+
+    # --- what an earlier window had sent ---
+
+    @property
+    def sent_before(self) -> list[Submission]:
+        """What an earlier window had sent when it was ended, and the user has not sent again."""
+        return [each for each in self.submissions if each.state is State.REFUSED and each.sent_at]
+
+    def drop_stored(self, rows: Sequence[PlantRow]) -> None:
+        """Forget what an earlier window has added, as the rows of the form show, oldest first."""
+        for each in self.sent_before:
+            left = _without(rows, each)
+            if left is None:
+                each.sent_at = 0
+            else:
+                rows = left
+                self.submissions.remove(each)
+
+
+def _without(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
+    """Return the rows but those of a submission; None where they are not all there, as then none of them is."""
+    left = [*rows]
+    for entry in submission.entries:
+        for row in left:
+            is_same = (row.name, row.tag, row.note) == (entry.name, entry.tag, entry.note)
+            if is_same and entry.id in {None, row.id} and row.added_at >= submission.sent_at:
+                left.remove(row)
+                break
+        else:
+            return None
+    return left
+
+
+class _Owner(NamedTuple):
+    """The plant that had an ID when PlantDesk was closed."""
+
+    id: int
+    name: str
+    tag: str | None
+
+
+def from_json(value: Mapping[str, Any]) -> Submission | None:
+    """Return what `Submission.as_json` has described; None for anything else, as settings may hold anything."""
+    try:
+        texts, plants, reason, owner = value["texts"], value["plants"], value["reason"], value.get("owner")
+        entries = [EnteredPlant(*plant) for plant in plants]
+        owner = None if owner is None else _Owner(*owner)
+    except (TypeError, KeyError, ValueError):
+        return None
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in (*texts, reason)):
+        return None
+    if len(texts) not in {0, 3} or not all(map(_is_entry, entries)) or not (texts or entries):
+        return None
+    if not entries:
+        return Submission((), tuple(texts), State.POSTPONED)
+    if value.get("waits") is True:
+        return Submission(entries, tuple(texts))
+    is_taken = owner is not None and _is_entry(EnteredPlant(owner.name, owner.tag, owner.id))
+    if owner is not None and is_taken:
+        error: PlantDeskError = id_taken(owner, *entries[0][:2])
+    elif reason:
+        error = PlantDeskError(Text("{reason}", reason=reason))
+    else:
+        error = PlantDeskError(Text("PlantDesk was closed before it could be saved."))
+    sent_at = value.get("sent_at")
+    return Submission(entries, tuple(texts), State.REFUSED, error, sent_at if isinstance(sent_at, int) else 0)
+
+
+def _is_entry(entry: tuple[Any, ...]) -> bool:
+    name, tag, plant_id, note = entry
+    texts = isinstance(name, str) and all(isinstance(text, str | None) for text in (tag, note))
+    return texts and (plant_id is None or type(plant_id) is int)
