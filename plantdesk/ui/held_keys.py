@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent
@@ -16,18 +15,13 @@ from plantdesk.ui.qt import application
 _TIMEOUT = 5000
 
 
-class _Key(NamedTuple):
-    key: int
-    modifiers: Qt.KeyboardModifier
-    text: str
-    is_repeated: bool
-
-    def event(self) -> QKeyEvent:
-        """Return it; of Ctrl+; without the Shift of some keyboards, which Qt leaves out only of what they send."""
-        control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-        is_symbol = self.key < Qt.Key.Key_Escape and not chr(self.key).isalpha()
-        modifiers = self.modifiers & ~shift if is_symbol and self.modifiers & control else self.modifiers
-        return QKeyEvent(QEvent.Type.KeyPress, self.key, modifiers, self.text, self.is_repeated)
+def _copy(event: QKeyEvent) -> QKeyEvent:
+    """Return a copy; of Ctrl+; without the Shift of some keyboards, which Qt leaves out only of what they send."""
+    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+    key, modifiers = event.key(), event.modifiers()
+    if key < Qt.Key.Key_Escape and not chr(key).isalpha() and modifiers & control:
+        modifiers &= ~shift
+    return QKeyEvent(QEvent.Type.KeyPress, key, modifiers, event.text(), event.isAutoRepeat())
 
 
 class HeldKeys(QObject):
@@ -41,7 +35,7 @@ class HeldKeys(QObject):
         """Hold the keys of the window of `widget`."""
         super().__init__(widget)
         self._widget = widget
-        self._keys: deque[_Key] = deque()
+        self._keys: deque[QKeyEvent] = deque()
         self._is_holding = False
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._type)
@@ -68,7 +62,7 @@ class HeldKeys(QObject):
             self._end()
             for key in self._keys:
                 focused: QWidget | None = window.focusWidget()
-                QApplication.sendEvent(window if focused is None else focused, key.event())
+                QApplication.sendEvent(window if focused is None else focused, key)
             self._keys.clear()
 
     @Slot()
@@ -85,7 +79,7 @@ class HeldKeys(QObject):
         self.drop()
         if target.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled):
             for key in keys:
-                target.event(key.event())  # `sendEvent` looks for shortcuts
+                target.event(key)  # `sendEvent` looks for shortcuts
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -94,7 +88,7 @@ class HeldKeys(QObject):
             self.drop_commands()
         elif kind in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress} and self._is_of_window():
             if isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
-                self._keys.append(_Key(event.key(), event.modifiers(), event.text(), event.isAutoRepeat()))
+                self._keys.append(_copy(event))
             event.accept()  # so that it is no shortcut
             return True
         return False
@@ -113,7 +107,7 @@ class HeldKeys(QObject):
     def _type(self) -> None:
         self._end()
         while self._keys and not self._is_holding:
-            QApplication.sendEvent(self._target(), self._keys.popleft().event())  # or the shortcut that it is
+            QApplication.sendEvent(self._target(), self._keys.popleft())  # or the shortcut that it is
 
     def _target(self) -> QWidget:
         top: QWidget = QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._widget.window()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer, Signal, Slot
@@ -135,7 +135,7 @@ class Workspace(Page):
         card.tag_requested.connect(plants.commands.change_tag)
         card.copy_requested.connect(plants.copy_selected)
         card.saving_changed.connect(plants.status.show_saving)
-        card.note_waiting.connect(plants.status.show_waiting_note)
+        card.note_waiting.connect(partial(plants.status.show_unsaved, "note"))
         return card
 
     def _make_labels(self, plants: Plants, card: Card) -> Labels:

@@ -16,7 +16,7 @@ from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
-from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.texts import error_text, quoted, shown, translate
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Milliseconds after which plants that are not yet saved are mentioned, and a store that is not yet open.
-_SLOW, _SLOW_OPENING = 150, 300
+#: Milliseconds after which a store that is not yet open is mentioned.
+_SLOW_OPENING = 300
 
 
 def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
@@ -88,10 +88,8 @@ class AddPlantController(QObject):
         self._shown_added: Step | None = None
         self._next_id: int | None = None
         self._tags: list[str] = []
-        self._slow = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
-        self._slow.timeout.connect(self._on_slow)
-        self._slow_text = ""
-        self._is_opening = True
+        self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
+        self._opening.timeout.connect(self._on_slow_opening)
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
         self._completion.known.connect(self._on_known)
         self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
@@ -99,7 +97,7 @@ class AddPlantController(QObject):
         form.add_below(self.unsaved)
         self._connect(bridge)
         self._show_hint()
-        self._slow.start()
+        self._opening.start()
 
     def _connect(self, bridge: Bridge) -> None:
         form = self._form
@@ -117,8 +115,8 @@ class AddPlantController(QObject):
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
-        self._queries, self._is_opening = queries, False
-        self._slow.setInterval(_SLOW)
+        self._queries = queries
+        self._opening.stop()
         self._completion.set_store(queries)
         self._show_hint()
         self._ask_next_id()
@@ -135,7 +133,7 @@ class AddPlantController(QObject):
 
     def show_no_store(self) -> None:
         """Stop waiting for a store that could not be opened; what is typed stays."""
-        self._is_opening = False
+        self._opening.stop()
         self._form.message.set_hint(self.tr("Typed plants wait until the store can be opened."))
         self.queue.show_no_store()
 
@@ -268,26 +266,14 @@ class AddPlantController(QObject):
     @Slot()
     def _on_queue_changed(self) -> None:
         saving = bool(self.queue.outbox.saving)
-        if saving and not self._slow.isActive():
-            self._slow.start()
-        elif not saving and not self._is_opening:
-            self._slow.stop()
-            if self._form.message.text == self._slow_text:
-                self._form.message.clear()
         if saving != self._was_saving:
             self._was_saving = saving
             self.saving_changed.emit(saving)
         self._show_next_id(self._next_id)
 
     @Slot()
-    def _on_slow(self) -> None:
-        submissions = self.queue.outbox.saving
-        if (submissions or self._is_opening) and self._form.message.tone in {Tone.HINT, Tone.OK}:
-            saving = Text("Saving {count:,} plants…", one="Saving 1 plant…", count=plants_of(submissions))
-            opening = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
-            self._slow_text = opening if self._queries is None else shown(saving)
-            self._form.message.show_message(Tone.HINT, self._slow_text)
-            self._slow.start()
+    def _on_slow_opening(self) -> None:
+        self._form.message.set_hint(self.tr("Opening your plants… Type on; Enter saves as soon as they are there."))
 
     @Slot(object)
     def _edit_again(self, submission: Submission) -> None:

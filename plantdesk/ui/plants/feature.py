@@ -357,7 +357,9 @@ class Plants(Feature):
 
     @Slot()
     def _on_kept(self) -> None:
-        if not self._unsaved.count:
+        count = self._unsaved.count
+        self.status.show_unsaved("plants", there=bool(count))
+        if not count:
             self.settled.emit()
 
     @Slot(object)
@@ -487,7 +489,8 @@ class Plants(Feature):
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
-        self.status.show_write_error(there=error is not None and not prevents_changes(error))  # the bar says it else
+        is_shown = error is not None and not prevents_changes(error)  # else the bar says it
+        self.status.show_unsaved("store", there=is_shown)
         self._browser.show_health(error)
         self._show_hint(error)
 

@@ -28,7 +28,7 @@ class PlantsStatus(QWidget):
     def __init__(self, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty status; “Saved” is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
-        self._has_write_error = self._has_waiting_note = False
+        self._unsaved: set[str] = set()
         self._selection = PlainLabel(tone="muted")
         self._saved = PlainLabel(tone="muted")
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
@@ -50,23 +50,16 @@ class PlantsStatus(QWidget):
         """Show that a plant is being saved, or for a moment that it is saved."""
         if saving:
             self._show(self.tr("Saving…"), "muted")
-        elif self._has_write_error or self._has_waiting_note:
+        elif self._unsaved:
             self._show(self.tr("Not saved"), "error")
         else:
             self._show(self.tr("Saved"), "muted")
             self._expiry.start()
 
-    def show_write_error(self, *, there: bool) -> None:
-        """Show “Not saved” while the store cannot save plants."""
-        was, self._has_write_error = self._has_write_error, there
-        if was or there:
-            self.show_saving(False)
-
-    @Slot(bool)
-    def show_waiting_note(self, there: bool) -> None:
-        """Show “Not saved” while a note could not be saved."""
-        if there is not self._has_waiting_note:
-            self._has_waiting_note = there
+    def show_unsaved(self, part: str, there: bool) -> None:
+        """Show “Not saved” while a part of the window has something that could not be saved."""
+        if there is not (part in self._unsaved):
+            self._unsaved ^= {part}
             self.show_saving(False)
 
     def _show(self, text: str, tone: str) -> None:

@@ -32,8 +32,10 @@ def test_saved_is_shown_for_a_moment_and_not_saved_stays(qtbot: QtBot, status: P
     status.show_saving(False)
     assert desk.texts() == ["Saved", ""]
     qtbot.waitUntil(lambda: desk.texts() == ["", ""])
-    status.show_write_error(there=True)
+    status.show_unsaved("store", there=True)
+    status.show_unsaved("note", there=True)
+    status.show_unsaved("note", there=False)
     status.show_saving(False)
     qtbot.waitUntil(lambda: desk.texts() == ["Not saved", ""])
-    status.show_write_error(there=False)
+    status.show_unsaved("store", there=False)
     qtbot.waitUntil(lambda: desk.texts() == ["", ""])
