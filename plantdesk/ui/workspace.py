@@ -203,7 +203,7 @@ class Workspace(Page):
         return clean_up
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
-        settings = SettingsPage(self._context, server, self._plants)
+        settings = SettingsPage(self._context, server, self._plants.view)
         settings.api_access_requested.connect(api.open_dialog)
         settings.backup_requested.connect(self._backups.back_up)
         settings.manual_requested.connect(self._show_manual)

@@ -16,9 +16,9 @@ from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
-from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
 from plantdesk.ui.texts import error_text, quoted, shown, translate
-from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
+from plantdesk.ui.undo_stack import AddedPlant, Discarded, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import announce
 
@@ -85,7 +85,7 @@ class AddPlantController(QObject):
         self._queries: StoreQueries | None = None
         self._is_id_new = self._was_saving = False
         self._last_added: PlantRow | None = None
-        self._shown_added: Step | None = None
+        self._shown_step: Step | None = None
         self._next_id: int | None = None
         self._tags: list[str] = []
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
@@ -106,6 +106,7 @@ class AddPlantController(QObject):
         self.queue.changed.connect(self._on_queue_changed)
         self.unsaved.edit_requested.connect(self._edit_again)
         self.unsaved.left.connect(form.focus_name)
+        self.unsaved.discarded.connect(self._on_discarded)
         self._undo_stack.changed.connect(self._on_undo_changed)
         form.submitted.connect(self.submit)
         form.tag_edited.connect(self._on_tag_edited)
@@ -230,26 +231,33 @@ class AddPlantController(QObject):
             if result.id == self._next_id:
                 self._show_next_id(result.id + 1)  # until `changed`, after which the store is asked
             self._last_added = result
-            self._show_added(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
+            self._show_done(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
             if not submission.is_quick:  # the user is doing something else
                 self.plant_added.emit(result)
         elif result.change is not None:
             text = shown(Text("Added {count:,} plants.", one="Added 1 plant.", count=result.change.plants))
             if len(submission.entries) == 1:
                 text = self.tr("Added {name}.").format(name=quoted(submission.entries[0].name))
-            self._show_added(result.change, text)
+            self._show_done(result.change, text)
 
-    def _show_added(self, added: Step, text: str) -> None:
-        self._undo_stack.push(added)
+    def _show_done(self, step: Step, text: str) -> None:
+        self._undo_stack.push(step)
         if self._form.message.tone in {Tone.HINT, Tone.OK}:  # what is wrong with the next plant stays
-            self._shown_added = added
-            self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(added))
+            self._shown_step = step
+            self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(step))
+
+    @Slot(object)
+    def _on_discarded(self, submissions: Sequence[Submission]) -> None:
+        count = plants_of(submissions)
+        title = Text("Discard {count:,} plants", one="Discard 1 plant", count=count)
+        text = shown(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
+        self._show_done(Discarded(title, partial(self.queue.submit, *submissions)), text)
 
     @Slot()
     def _on_undo_changed(self) -> None:
         """Remove the message of what is taken back; its Undo would do nothing."""
-        if self._shown_added is not None and not self._undo_stack.has_done(self._shown_added):
-            self._shown_added = None
+        if self._shown_step is not None and not self._undo_stack.has_done(self._shown_step):
+            self._shown_step = None
             if self._form.message.tone is Tone.OK:
                 self._form.close_message()
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal, Slot
+from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
 from plantdesk.domain.addresses import address_of
-from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
+from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.filters import moved_filter
-from plantdesk.ui.menus import Key, Section, check, key_text
+from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import FieldName, PlantForm
@@ -23,13 +22,10 @@ from plantdesk.ui.plants.name_completion import listed
 from plantdesk.ui.plants.pasted_plants import PastedPlants
 from plantdesk.ui.plants.remembered_view import RememberedView
 from plantdesk.ui.plants.scanning import Scanning
-from plantdesk.ui.plants.selection_commands import SelectionCommands, add_filters
+from plantdesk.ui.plants.selection_commands import SelectionCommands
 from plantdesk.ui.plants.status import PlantsStatus
-from plantdesk.ui.plants.table.cells import Column, column_title
-from plantdesk.ui.plants.table.columns import TableContents
-from plantdesk.ui.plants.unsaved_plants import plants_of
-from plantdesk.ui.texts import error_text, shown, source_text
-from plantdesk.ui.undo_stack import Discarded
+from plantdesk.ui.plants.view_commands import ViewCommands
+from plantdesk.ui.texts import error_text, source_text
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow
 
@@ -45,14 +41,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
-    from plantdesk.ui.plants.outbox import Submission
     from plantdesk.ui.plants.quick_entry import QuickEntry
-    from plantdesk.ui.plants.table.columns import TableLayout
     from plantdesk.ui.plants.welcome import WelcomePage
-
-
-#: The columns that can be hidden.
-_OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 
 
 class Plants(Feature):
@@ -95,14 +85,12 @@ class Plants(Feature):
         self._remembered = RememberedView(context.preferences, self._form)
         self._remembered.show_form(context.location)
         self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
-        self._unsaved.discarded.connect(self._on_discarded)
         self._kept = KeptPlants(context.preferences, self._form, queue, self)
         self._kept.kept.connect(self._on_kept)
         self._pasted = PastedPlants(self._form, self)
         self._pasted.requested.connect(self._add_controller.add_entries)
         self._pasted.too_many.connect(self.import_requested)
         self.status = PlantsStatus()
-        self._contents = TableContents(self)
         context.page.add_top_pane(self._form)
         context.page.add_part(Part.FORM, self._form, self._form.focus_name)
         context.page.add_part(Part.UNSAVED, self._unsaved, self._unsaved.focus_first)
@@ -110,8 +98,6 @@ class Plants(Feature):
         self._add_controller.saving_changed.connect(self.status.show_saving)
         context.bridge.changed.connect(self._on_changed)
         context.bridge.health_changed.connect(self._on_health_changed)
-        self._contents.changed.connect(self._on_contents_changed)
-        self._contents.second_source.connect(self._on_second_source)
         self._add_commands()
         context.preferences.changed.connect(self._apply_settings)
         self._apply_settings()
@@ -120,7 +106,7 @@ class Plants(Feature):
     def complete(self) -> None:
         self._kept.restore(self.context.location)
         self.context.page.set_main_pane(self._browser, self._browser.needed_width)
-        self._show_layout(self._remembered.show_layout(self.context.location, self._browser))
+        self.view.show_layout(self._remembered.show_layout(self.context.location, self._browser))
         self.context.page.sidebar.changed.connect(self._on_sidebar_changed)
         self._on_sidebar_changed()
         self.context.page.add_part(Part.SEARCH, self._browser.search_field, self._focus_search)
@@ -131,11 +117,11 @@ class Plants(Feature):
         self._store = opened.store
         self.commands.set_store(opened)
         self._kept.restore(self.context.location)
-        self._show_layout(self._remembered.restore(self.context.location, self._browser))
+        self.view.show_layout(self._remembered.restore(self.context.location, self._browser))
         can_change = not prevents_changes(opened.store.change_error)
         self._browser.offers_samples = self.context.location.server is None and can_change
         self._browser.set_store(opened.store)
-        self._contents.set_store(opened.queries)
+        self.view.contents.set_store(opened.queries)
         if self._editing is not None:
             self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
@@ -162,7 +148,7 @@ class Plants(Feature):
         if self._editing is not None:
             self._editing.release_store()
         self.commands.set_store(None)
-        self._contents.set_store(None)
+        self.view.contents.set_store(None)
         self._browser.close_store()
         self._pasted.set_store(None)
 
@@ -185,7 +171,7 @@ class Plants(Feature):
         """Allow searches and sorting, or not, for a reason."""
         for widget in (self._browser.search_bar.field, self._browser.table.horizontalHeader()):
             allow(widget, "" if is_reachable else reason)
-        self._orders.setEnabled(is_reachable)
+        self.view.orders.setEnabled(is_reachable)
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         if is_reachable is bool(self._browser.search_bar.time):  # the time of the last answer stays
             self._browser.search_bar.set_time("" if is_reachable else now)
@@ -267,24 +253,8 @@ class Plants(Feature):
         self.commands.copies_requested.connect(self._add_controller.add_copies)
         self._add_controller.copies_refused.connect(self.commands.end_copying)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
-        orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
-        self._orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Order"), orders, self._sort, in_menu=False)
-        check(self._orders, "added")
-        text = self.tr("&Compact rows")
-        self.compact_command = menus.add_switch(Section.VIEW_PLANTS, text, self._set_compact, in_menu=False)
-        text = self.tr("&Keep tag for the next plant")
-        self.keep_tag_command = menus.add_switch(Section.VIEW_PLANTS, text, self._keep_tag, in_menu=False)
-        self._form.tag_field.pinned.connect(self.keep_tag_command.setChecked)
-        for command in (self.compact_command, self.keep_tag_command):
-            command.toggled.connect(self.view_changed)
-        switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
-        best_width = self.tr("&Best width"), self._fit_columns, False
-        columns = menus.add_submenu(Section.VIEW_COLUMNS, self.tr("Col&umns"), [*switches, best_width])
-        self._columns = dict(zip(_OPTIONAL, columns, strict=False))
-        for action in self._columns.values():
-            action.setChecked(True)
-        text = self.tr("New &plants (top of the list)")
-        menus.add(Section.VIEW_PLANTS, text, self._jump_to_top, "Ctrl+Home")
+        self.view = ViewCommands(self.context, self._form.tag_field, self)
+        self.view.changed.connect(self.view_changed)
 
     @Slot()
     def _apply_settings(self) -> None:
@@ -309,7 +279,7 @@ class Plants(Feature):
         self._connect_scanning(browser)
         browser.search_bar.save_requested.connect(self.save_search_requested)
         browser.search_bar.tags_requested.connect(self.sidebar_requested)
-        browser.order_changed.connect(partial(check, self._orders))
+        self.view.set_browser(browser)
         browser.copied.connect(self.context.page.toast.show_message)
         browser.copy_refused.connect(self.context.page.toast.show_problem)
         browser.added_hidden.connect(self._add_controller.show_hidden)
@@ -318,8 +288,6 @@ class Plants(Feature):
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.copies_added.connect(browser.select_soon)
         self._add_controller.plant_requested.connect(browser.show_plant)
-        browser.table.menu_requested.connect(self._open_row_menu)
-        browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
         self._editing = EditController(self.context, browser.table, self._form.tags)
         self.commands.set_browser(browser, self._editing)
         for changed in (
@@ -362,60 +330,6 @@ class Plants(Feature):
         if not count:
             self.settled.emit()
 
-    @Slot(object)
-    def _on_discarded(self, submissions: Sequence[Submission]) -> None:
-        count, undo_stack = plants_of(submissions), self.context.undo_stack
-        title = Text("Discard {count:,} plants", one="Discard 1 plant", count=count)
-        text = shown(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
-        step = Discarded(title, partial(self._put_back, text, submissions))
-        undo_stack.push(step)
-        self.context.page.toast.show_message(text, undo_stack.undo_action(step), key=key_text(Key.Undo))
-
-    def _put_back(self, text: str, submissions: Sequence[Submission]) -> None:
-        self.context.page.toast.withdraw(text)
-        self._add_controller.queue.submit(*submissions)
-
-    # --- commands ---
-
-    def _sort(self, order: str) -> None:
-        self._browser.set_order(order)
-
-    @Slot()
-    def _jump_to_top(self) -> None:
-        self._browser.table.jump_to_top()
-
-    @Slot(bool)
-    def _keep_tag(self, on: bool) -> None:
-        self._form.tag_field.set_pinned(pinned=on)
-
-    @Slot(bool)
-    def _set_compact(self, compact: bool) -> None:
-        self._browser.table.set_compact(compact=compact)
-
-    @Slot()
-    def _on_columns_chosen(self) -> None:
-        for column, action in self._columns.items():
-            self._browser.table.columns.set_shown(column, shown=action.isChecked())
-
-    @Slot()
-    def _fit_columns(self) -> None:
-        self._browser.table.columns.fit_to_contents()
-
-    @Slot(QPoint)
-    def _open_row_menu(self, position: QPoint) -> None:
-        edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
-        sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY
-        menu = self.context.menus.context_menu(self._browser.table, *sections)
-        add_filters(menu, self._browser.table, partial(self.filter_by, add=False))
-        menu.popup(position)
-
-    @Slot(QPoint)
-    def _open_header_menu(self, position: QPoint) -> None:
-        header = self._browser.table.horizontalHeader()
-        self.context.menus.context_menu(header, Section.VIEW_ORDER, Section.VIEW_COLUMNS).popup(
-            header.mapToGlobal(position)
-        )
-
     @Slot()
     def _focus_search(self) -> None:
         self._browser.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -454,38 +368,12 @@ class Plants(Feature):
     def _on_sidebar_changed(self) -> None:
         self._browser.search_bar.set_tags_button(visible=self.context.page.sidebar.is_collapsed)
 
-    @Slot()
-    def _on_contents_changed(self) -> None:
-        contents, columns = self._contents, self._browser.table.columns
-        columns.set_contents(contents.widest_id, has_sources=contents.had_sources or columns.has_sources)
-
-    @Slot()
-    def _on_second_source(self) -> None:
-        """Offer the column of sources; by itself it would push the others aside while the user works."""
-        columns, toast = self._browser.table.columns, self.context.page.toast
-        if Column.SOURCE not in columns.hidden and not columns.has_sources:
-            self._show_sources(shown=False)
-            columns.set_contents(self._contents.widest_id, has_sources=True)
-            if not toast.isVisible():  # it may offer Undo; the View menu has the column too
-                show = self.tr("Show From"), partial(self._show_sources, shown=True)
-                toast.show_message(self.tr("Plants come from 2 sources now."), show)
-
-    def _show_sources(self, *, shown: bool) -> None:
-        self._columns[Column.SOURCE].setChecked(shown)
-        self._on_columns_chosen()
-
-    def _show_layout(self, layout: TableLayout) -> None:
-        """Check the commands of the layout of the table."""
-        self.compact_command.setChecked(layout.is_compact)
-        for column, action in self._columns.items():
-            action.setChecked(column not in layout.hidden)
-
     # --- the store ---
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
         self._browser.apply(changes)
-        self._contents.apply(changes)
+        self.view.contents.apply(changes)
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:

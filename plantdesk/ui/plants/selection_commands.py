@@ -23,7 +23,7 @@ from plantdesk.ui.texts import quoted, shown, source_text, tag_text
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QStringListModel
+    from PySide6.QtCore import QPoint, QStringListModel
     from PySide6.QtWidgets import QMenu
 
     from plantdesk.domain.protocols import PlantReader, PlantStore
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _MAX_UNASKED = 10_000
 
 
-def add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], object]) -> None:
+def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], object]) -> None:
     """Add the commands for the current row; `choose` gets the filter of the chosen one."""
     row: PlantRow | None = table.currentIndex().data(PLANT_ROLE)
     if row is None:
@@ -97,7 +97,15 @@ class SelectionCommands(QObject):
         self._browser, self._editing = browser, editing
         browser.selection_count_changed.connect(self.show_selection)
         browser.table.keeper.selected.connect(self.end_copying)
+        browser.table.menu_requested.connect(partial(self._open_row_menu, browser))
         browser.table.addAction(self._delete)  # its key works only there
+
+    def _open_row_menu(self, browser: PlantBrowser, position: QPoint) -> None:
+        edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
+        sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY
+        menu = self._context.menus.context_menu(browser.table, *sections)
+        _add_filters(menu, browser.table, partial(browser.search_bar.choose, add=False))
+        menu.popup(position)
 
     def set_store(self, opened: OpenStore | None) -> None:
         """Change the plants of this store; None: of no store."""

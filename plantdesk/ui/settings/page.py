@@ -61,7 +61,7 @@ class ServerSettings(Protocol):
 
 
 class EntrySwitches(Protocol):
-    """The commands of the View menu that are settings of one store."""
+    """The commands that are settings of one store."""
 
     @property
     def compact_command(self) -> QAction:

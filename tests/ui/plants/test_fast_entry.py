@@ -431,12 +431,12 @@ def test_a_discarded_plant_is_brought_back(desk: EntryDesk, *, is_key: bool) -> 
         desk.press(Qt.Key.Key_Return)
     desk.qtbot.waitUntil(lambda: "Discard 2 plants" in desk.buttons())
     desk.buttons()["Discard 2 plants"].click()
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Discarded 2 plants.")
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Discarded 2 plants.")
     if is_key:
         desk.press(Qt.Key.Key_Z, CONTROL)
     else:
-        Desk(desk.qtbot, desk.toast).button("Undo").click()
-    assert not desk.toast.isVisible()
+        Desk(desk.qtbot, desk.message).button("Undo").click()
+    assert not desk.message.text.startswith("Discarded")
     desk.buttons()["Use free IDs for 2 plants"].click()
     desk.has(("Ivy", None), ("Fern", None))
 
@@ -451,7 +451,7 @@ def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: Entry
     desk.the(UnsavedPlants).focus_first()
     desk.press(Qt.Key.Key_D, CONTROL)
     desk.press(Qt.Key.Key_Delete)
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Discarded 1 plant.")
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Discarded 1 plant.")
     assert desk.newest(9) == plants
 
 

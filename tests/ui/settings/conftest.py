@@ -95,7 +95,7 @@ class SettingsDesk(Desk):
 @pytest.fixture
 def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[SettingsDesk]:
     server, plants = Server(bridge), Plants(context)
-    page = SettingsPage(context, server, plants)
+    page = SettingsPage(context, server, plants.view)
     dialog = page.open_dialog()
     with qtbot.waitExposed(dialog):
         dialog.show()

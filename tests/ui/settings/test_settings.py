@@ -65,7 +65,7 @@ def test_what_the_menu_changes_is_shown(desk: SettingsDesk, context: WindowConte
     AppearanceCommands(context)
     context.preferences.change(theme="light")
     assert desk.the(QComboBox, "Theme").currentText() == "Light"
-    command, box = desk.plants.keep_tag_command, desk.button("Keep the tag for the next plant")
+    command, box = desk.plants.view.keep_tag_command, desk.button("Keep the tag for the next plant")
     command.trigger()
     assert box.isChecked()
     box.click()
