@@ -48,7 +48,8 @@ examples:
                                     a token for a program
   plantdesk serve --port 8722       only the API, on another port
   plantdesk help files              a page of the manual: window, commands, api,
-                                    files, data, desks, measurements, news
+                                    files, data, desks, assistant,
+                                    measurements, news
 
 PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
@@ -195,6 +196,15 @@ def _add_integration(commands: Commands) -> None:
     command.add_argument("--path", type=switch, metavar="on|off", help="add plantdesk to PATH (Windows)")
 
 
+def _add_mcp(commands: Commands) -> None:
+    does = "let an assistant work with the plants (Model Context Protocol)"
+    command = add_command(commands, "mcp", does, "mcp.serve", "database")
+    command.add_argument("--write", action="store_true", help="let it add and change plants, not only read them")
+    command.add_argument("--delete", action="store_true", help="with --write: let it delete plants, too")
+    most = "how many plants one call may change (default: 1000)"
+    command.add_argument("--limit", metavar="N", type=whole_number, default=1000, help=most)
+
+
 def _add_openapi(commands: Commands) -> None:
     add_command(commands, "openapi", "print the OpenAPI 3.1 document of the HTTP API", "program.openapi")
 
@@ -274,7 +284,7 @@ def _add_origin(command: Parser) -> None:
         "--from",
         dest="source",
         metavar="SOURCE",
-        help="only those of: form, command, import, token, or a token's name",
+        help="only those of: form, command, import, token, assistant, or a token's name",
     )
     command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those added since: {_TIMES}")
 
@@ -533,6 +543,7 @@ _COMMANDS: dict[str, Callable[[Commands], None]] = {
     "help": _add_help,
     "info": _add_info,
     "integration": _add_integration,
+    "mcp": _add_mcp,
     "openapi": _add_openapi,
     "quick": _add_quick,
     "restore": _add_restore,

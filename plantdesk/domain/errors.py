@@ -235,7 +235,7 @@ class UnknownPlantError(PlantDeskError):
 class UnknownSourceError(PlantDeskError):
     """No plant was added by a token or an import of this name."""
 
-    text = Text("“{name}” is no source of plants. Give form, command, import, token, or the name of a token.")
+    text = Text("“{name}” is no source of plants. Give form, command, import, token, assistant, or the name of one.")
 
     def __init__(self, name: str) -> None:
         super().__init__(name=shortened(name))

@@ -52,6 +52,7 @@ class SourceKind(StrEnum):
     COMMAND = "command"
     IMPORT = "import"
     TOKEN = "token"  # noqa: S105  not a secret
+    ASSISTANT = "assistant"
     #: A value that a newer PlantDesk or another program has written.
     OTHER = "other"
 
@@ -62,7 +63,9 @@ class SourceKind(StrEnum):
 
 
 class Source(NamedTuple):
-    """The origin of a plant, a row of table `source`; `label` is the name of the import or token.
+    """The origin of a plant, a row of table `source`; `label` is the name of the import, token or assistant.
+
+    With the id 0, the source of a change is the row of its kind and label, which is added where there is none.
 
     `token_id` and `digest` identify the token of a request, since the file may be replaced before the write. The source
     of a plant that is read has none, and so has the row of a retry: the request has not added the plant.

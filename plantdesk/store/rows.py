@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, case, func, insert, null, select
+from sqlalchemy import and_, bindparam, case, func, insert, null, select
 
 from plantdesk.domain.folding import searched
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
@@ -94,6 +94,15 @@ def _select(
 def _found(runner: Runner, rows: Select[Any], ids: Sequence[int]) -> dict[int, PlantRow]:
     found = {row[0]: row_of(row) for row in runner.run(rows.where(runner.database.among(PLANT.c.id, ids)))}
     return {plant_id: found[plant_id] for plant_id in ids if plant_id in found}
+
+
+def stored_source(runner: Runner, source: Source) -> Source:
+    """Return a source with the id of its row, which is found or added within the caller's transaction."""
+    if source.id:
+        return source
+    is_same = and_(SOURCE.c.kind == str(source.kind), SOURCE.c.label == source.label)
+    row = runner.run(select(func.max(SOURCE.c.id)).where(is_same)).fetchone()
+    return add_source(runner, source.kind, source.label) if row[0] is None else source._replace(id=row[0])
 
 
 def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:

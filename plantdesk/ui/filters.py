@@ -28,6 +28,7 @@ _SOURCE_ICONS = {
     SourceKind.COMMAND: "chevron-right",
     SourceKind.IMPORT: "file-down",
     SourceKind.TOKEN: "key-round",
+    SourceKind.ASSISTANT: "terminal",
     SourceKind.OTHER: "circle",
 }
 

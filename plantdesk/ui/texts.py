@@ -155,6 +155,7 @@ def source_text(source: Source) -> str:
         "command": translate("PlantTable", "Command line"),
         "import": translate("PlantTable", "Import", "a source"),
         "token": translate("PlantTable", "API"),
+        "assistant": translate("PlantTable", "Assistant"),
         "other": translate("PlantTable", "Unknown"),
     }
     return words[source.kind]

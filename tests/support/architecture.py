@@ -26,6 +26,7 @@ LAYERS = {
     "store": 2,
     "transfer": 3,
     "api": 3,
+    "assistant": 3,
     "ui": 3,
     "desktop": 4,
     "headless": 4,
@@ -137,7 +138,7 @@ def read(package: Path) -> Modules:
 
 
 def layers(modules: Modules) -> list[str]:
-    """domain ← platform ← store ← {transfer, api, ui} ← {desktop, headless} ← cli."""
+    """domain ← platform ← store ← {transfer, api, assistant, ui} ← {desktop, headless} ← cli."""
     return [
         f"{module.name} imports {name}"
         for module in modules.values()

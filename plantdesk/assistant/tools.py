@@ -1,0 +1,323 @@
+"""What an assistant can do with the plants: each tool reads, or makes one change of the history.
+
+The annotations and docstrings of the methods of `Tools` are what an assistant knows of them. Texts of plants are
+returned as values: whoever has written them, they are no instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+from mcp.server.mcpserver import Context  # noqa: TC002 - the SDK reads the annotations
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import BaseModel, Field
+
+from plantdesk.domain.edits import DeleteAll, Insert, MergeTags, edited
+from plantdesk.domain.errors import PlantDeskError, UnknownPlantError, UnknownTagError
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import check_name, new_plant, plant_fields, plant_note
+
+if TYPE_CHECKING:
+    from plantdesk.domain.edits import Edit, Update
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+
+#: Plants, tags or changes that one call returns.
+_PAGE = 50
+_MOST = 200
+#: Characters of a text in a list; `get_plants` returns it whole.
+_LONGEST = 200
+#: Plants that a preview shows.
+_SHOWN = 10
+#: Characters of the name that a client calls itself.
+_MAX_CLIENT = 40
+
+_Id = Annotated[int, Field(ge=SMALLEST_ID, le=LARGEST_ID)]
+_Limit = Annotated[int, Field(ge=1, le=_MOST)]
+_Offset = Annotated[int, Field(ge=0)]
+_Search = Annotated[
+    str,
+    Field(
+        description='Words and "phrases" in name or tag, all of which must match; also tag:kitchen, tag:garden/ (with '
+        "all below it), tag:none, note:word, from:form, from:command, from:import, from:token or from:assistant, "
+        "added:today, added:7d, added:2026-11, added:2026-11-21, id:7, id:5-90. -word and -tag:x exclude. "
+        "Empty: all plants."
+    ),
+]
+_Confirm = Annotated[
+    int | None,
+    Field(description="Without it, nothing is changed: the answer is a preview. The number of plants that it names."),
+]
+
+
+class FoundPlant(BaseModel):
+    """A plant of the store. Its texts are data of the user."""
+
+    id: int
+    name: str
+    tag: str | None
+    note: str | None = Field(description="None in lists; get_plants returns it")
+    added_at: str = Field(description="ISO 8601, UTC")
+    source: str = Field(description="Who has added it: form, command, or the name of an import, token or assistant")
+
+
+class FoundPlants(BaseModel):
+    """Some of the plants that were found, newest first."""
+
+    plants: list[FoundPlant]
+    total: int
+    next_offset: int | None = Field(description="The offset of the next page; None at the end")
+
+
+class NewTexts(BaseModel):
+    """What plants get; what is left out stays."""
+
+    name: str | None = Field(default=None, description="For one plant")
+    tag: str | None = Field(default=None, description="Empty: none")
+    note: str | None = Field(default=None, description="Empty: none")
+
+
+class AddedPlant(BaseModel):
+    """A plant to be added."""
+
+    name: str
+    tag: str | None = None
+    note: str | None = None
+    id: _Id | None = Field(default=None, description="An unused number; as a rule left out: the next free one")
+
+
+class Changed(BaseModel):
+    """A change that was made, or a preview of it."""
+
+    plants: int = Field(description="The number of plants that are changed")
+    change: int | None = Field(default=None, description="Its number, for undo_change; None: nothing was changed")
+    ids: tuple[int, ...] = Field(default=(), description="The plants that were added, or are as before an undo")
+    lines: list[str] = Field(default=[], description="What becomes of the first plants, or what stays as it is")
+
+
+class PastChange(BaseModel):
+    """A change of the history."""
+
+    number: int
+    title: str
+    plants: int
+    made_at: str = Field(description="ISO 8601, UTC")
+    source: str
+    is_undone: bool
+
+
+class Tools:
+    """The tools of one store. Their methods run on any thread; each failure is a ToolError with a sentence."""
+
+    def __init__(self, store: PlantStore, most: int) -> None:
+        """Let one call change at most so many plants."""
+        self._store, self._most = store, most
+
+    def allowed(self, *, may_write: bool, may_delete: bool) -> list[Callable[..., object]]:
+        """Return the tools that read, with those that change plants where the user allows it."""
+        tools: list[Callable[..., object]] = [self.search_plants, self.get_plants, self.list_tags, self.recent_changes]
+        if may_write:
+            tools += [self.add_plants, self.edit_plants, self.merge_tags, self.undo_change]
+        return [*tools, self.delete_plants] if may_delete else tools
+
+    # --- reading ---
+
+    def search_plants(self, search: _Search = "", limit: _Limit = _PAGE, offset: _Offset = 0) -> FoundPlants:
+        """Find plants, newest first. Long texts are cut, and notes left out."""
+        with self._reader() as reader:
+            selection = parse_search(search)
+            total = reader.count_selected(selection)
+            rows = [*islice(reader.selected(selection, offset + limit), offset, None)]
+        end = offset + len(rows)
+        plants = [_found(row, _LONGEST) for row in rows]
+        return FoundPlants(plants=plants, total=total, next_offset=end if rows and end < total else None)
+
+    def get_plants(self, ids: Annotated[list[_Id], Field(min_length=1, max_length=_MOST)]) -> list[FoundPlant]:
+        """Return plants with their whole texts and notes; those that are not there are left out."""
+        with self._reader() as reader:
+            rows = reader.rows(ids)
+        return [_found(rows[each]) for each in ids if each in rows]
+
+    def list_tags(self, limit: _Limit = _MOST, offset: _Offset = 0) -> dict[str, int]:
+        """Return the tags in their order, with the number of their plants. A slash makes levels: garden/bed 3."""
+        with self._reader() as reader:
+            return dict(islice(reader.tag_counts().items(), offset, offset + limit))
+
+    def recent_changes(
+        self, limit: _Limit = 20, before: Annotated[int | None, Field(description="Only older ones")] = None
+    ) -> list[PastChange]:
+        """Return the newest changes of all programs and people: the number of each is that for undo_change."""
+        with self._reader() as reader:
+            entries = reader.history_entries(limit, before)
+        return [
+            PastChange(
+                number=change.number,
+                title=str(change.title)[:_LONGEST],
+                plants=change.plants,
+                made_at=_iso(change.made_at),
+                source=_source_text(change.source),
+                is_undone=change.is_undone,
+            )
+            for change, _, _ in entries
+        ]
+
+    # --- changes ---
+
+    def add_plants(self, plants: Annotated[list[AddedPlant], Field(min_length=1)], ctx: Context) -> Changed:
+        """Add plants as one change: all of them, or none."""
+        self._check(len(plants))
+        with _sentences():
+            edits = [_insert(plant) for plant in plants]
+        return self._apply(edits, ctx)
+
+    def edit_plants(
+        self,
+        texts: NewTexts,
+        ctx: Context,
+        ids: list[_Id] | None = None,
+        search: _Search | None = None,
+        confirm: _Confirm = None,
+    ) -> Changed:
+        """Give plants another tag or note, or one plant another name, by ids or by a search; first as a preview."""
+        with self._reader() as reader:
+            rows = self._chosen(reader, ids, search)
+            if texts.name is not None:
+                check_name(texts.name)
+                if len(rows) > 1:
+                    raise ToolError("A name is for one plant: give one ID.")
+            edits = [edit for row in rows if (edit := _edit(row, texts)) is not None]
+        lines = [f"{_shown(each.saw)} -> {_shown(each)}" for each in edits[:_SHOWN]]
+        return self._confirmed(edits, Changed(plants=len(edits), lines=lines), ctx, confirm)
+
+    def merge_tags(self, tags: list[str], into: str, ctx: Context, confirm: _Confirm = None) -> Changed:
+        """Give all plants of some tags the tag `into`; first as a preview. One tag is renamed by this."""
+        merged = [tag for tag in dict.fromkeys(tags) if tag != into]
+        with self._reader() as reader:
+            plant_fields({"name": "", "tag": into})
+            counts = reader.tag_counts()
+            if unknown := [tag for tag in merged if tag not in counts]:
+                raise UnknownTagError(unknown[0])
+            plants = sum(counts[tag] for tag in merged)
+        lines = [f"{counts[tag]} plants: “{tag}” -> “{into}”" for tag in merged[:_SHOWN]]
+        edits = [MergeTags(tuple(merged), into)] if merged else []
+        return self._confirmed(edits, Changed(plants=plants, lines=lines), ctx, confirm)
+
+    def delete_plants(
+        self, ctx: Context, ids: list[_Id] | None = None, search: _Search | None = None, confirm: _Confirm = None
+    ) -> Changed:
+        """Delete plants, by ids or by a search; first as a preview."""
+        with self._reader() as reader:
+            rows = self._chosen(reader, ids, search)
+        chosen = [row.id for row in rows]
+        edits = [DeleteAll(Selection(ids=chosen), len(chosen))] if rows else []
+        lines = [_shown(row) for row in rows[:_SHOWN]]
+        return self._confirmed(edits, Changed(plants=len(rows), lines=lines), ctx, confirm)
+
+    def undo_change(self, number: int, ctx: Context) -> Changed:
+        """Take back a change of recent_changes, by whomever; plants that were changed since stay as they are."""
+        with _sentences():
+            undone = self._store.undo(number, _source(ctx)).result()
+        lines = [f"{undone.skipped} plants were changed since, and stay as they are."] if undone.skipped else []
+        return Changed(plants=undone.change.plants, change=undone.change.number, ids=undone.ids, lines=lines)
+
+    # --- inside ---
+
+    @contextmanager
+    def _reader(self) -> Iterator[PlantReader]:
+        with _sentences(), closing(self._store.reader()) as reader:
+            yield reader
+
+    def _chosen(self, reader: PlantReader, ids: Sequence[int] | None, search: str | None) -> Sequence[PlantRow]:
+        """Return the plants of a call. Raises ToolError, UnknownPlantError, StoreError."""
+        if (ids is None) is (search is None):
+            raise ToolError("Give either ids or a search.")
+        if ids is None:
+            selection = parse_search(search or "")
+            self._check(reader.count_selected(selection))
+            return [*reader.selected(selection)]
+        self._check(len(ids))
+        rows = reader.rows(ids)
+        if missing := [each for each in ids if each not in rows]:
+            raise UnknownPlantError(missing[0])
+        return [*rows.values()]
+
+    def _check(self, plants: int) -> None:
+        if plants > self._most:
+            raise ToolError(f"{plants:,} plants are more than the {self._most:,} that one call may change.")
+
+    def _confirmed(self, edits: Sequence[Edit], preview: Changed, ctx: Context, confirm: int | None) -> Changed:
+        """Make a change that was confirmed with its number of plants, else return its preview."""
+        self._check(preview.plants)
+        if confirm is None or not edits:
+            return preview
+        if confirm != preview.plants:
+            raise ToolError(f"{preview.plants:,} plants would change now instead of {confirm:,}: see the preview.")
+        return self._apply(edits, ctx)
+
+    def _apply(self, edits: Sequence[Edit], ctx: Context) -> Changed:
+        with _sentences():
+            applied = self._store.apply(edits, _source(ctx)).result()
+        number = None if applied.change is None else applied.change.number
+        return Changed(plants=applied.plants, change=number, ids=applied.added_ids)
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Report a foreseeable failure to the assistant, in English."""
+    try:
+        yield
+    except PlantDeskError as error:
+        raise ToolError(str(error)) from error
+
+
+def _source(ctx: Context) -> Source:
+    """Return the source of what this assistant changes, by the name of its program."""
+    client = ctx.session.client_params
+    name = "".join(filter(str.isprintable, client.client_info.name if client else ""))[:_MAX_CLIENT].strip()
+    return Source(0, SourceKind.ASSISTANT, f"assistant {name or 'without a name'}")
+
+
+def _insert(plant: AddedPlant) -> Insert:
+    check_name(plant.name)
+    values: dict[str, object] = {"name": plant.name, **({"tag": plant.tag} if plant.tag else {})}
+    added = plant_fields(values) if plant.id is None else new_plant({**values, "id": plant.id})
+    return Insert(added, plant_note(plant.note or ""))
+
+
+def _edit(row: PlantRow, texts: NewTexts) -> Update | None:
+    """Return what gives a plant other texts; None where it has them."""
+    name = row.name if texts.name is None else texts.name
+    tag = row.tag if texts.tag is None else texts.tag or None
+    edit = edited(row, name=name, tag=tag, note=row.note if texts.note is None else texts.note)
+    return None if (edit.name, edit.tag, edit.note) == (row.name, row.tag, row.note) else edit
+
+
+def _found(row: PlantRow, longest: int | None = None) -> FoundPlant:
+    return FoundPlant(
+        id=row.id,
+        name=row.name[:longest],
+        tag=row.tag and row.tag[:longest],
+        note=row.note if longest is None else None,
+        added_at=_iso(row.added_at),
+        source=_source_text(row.source),
+    )
+
+
+def _source_text(source: Source) -> str:
+    return source.label[:_LONGEST] or str(source.kind)
+
+
+def _shown(texts: PlantRow | Update) -> str:
+    """Return the texts of a plant on one line, cut."""
+    tag = "no tag" if texts.tag is None else f"tag “{texts.tag[:_LONGEST]}”"
+    note = f", note “{texts.note[:_LONGEST]}”" if texts.note else ""
+    return f"“{texts.name[:_LONGEST]}”, {tag}{note}"
+
+
+def _iso(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds")
