@@ -17,7 +17,7 @@ from plantdesk.domain.errors import (
     UndoConflictError,
 )
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
+from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit, Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import Source
     from tests.store.contract.conftest import Open
 
 
@@ -140,6 +139,17 @@ def test_inserted_plants_without_an_id_get_the_next_free_ones(store: PlantStore,
     assert [row.name for row in rows(store)[first - 1 :]] == [each["name"] for each in new]
     undo(store)
     assert store.apply(edits[:1], FORM).result(SECONDS).added_ids == (first + 8,), "no id is given twice"
+
+
+def test_a_source_without_an_id_is_added_once(store: PlantStore, plants: list[PlantRow]) -> None:
+    one, two = (Source(0, SourceKind.ASSISTANT, f"assistant {name}") for name in ("one", "two"))
+    for source in (one, two, one):
+        store.apply([Insert(plant_fields({"name": "Moss"}))], source).result(SECONDS)
+    change = store.undo(None, one).result(SECONDS).change
+    first, second = (row.source for row in rows(store)[len(plants) :])
+    assert (first.label, second.label) == (one.label, two.label)
+    assert (first.kind, change.source) == (SourceKind.ASSISTANT, first)
+    assert {first.id, second.id}.isdisjoint({0, FORM.id, COMMAND.id})
 
 
 @pytest.mark.parametrize(
