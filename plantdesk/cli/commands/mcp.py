@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.cli.commands.stores import open_existing_store
+from plantdesk.cli.commands.stores import open_existing_store, open_store
 from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def serve(options: argparse.Namespace) -> int:
 
     from plantdesk.assistant.tools import Tools
 
-    with closing(open_existing_store(options.database)) as store:
+    with closing((open_store if options.write else open_existing_store)(options.database)) as store:
         tools = Tools(store, options.limit)
         reading, adding = tools.allowed(may_write=False, may_delete=False), tools.add_plants
         server: MCPServer = MCPServer(
