@@ -15,10 +15,8 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from plantdesk.api.app import Application, make_application
-from plantdesk.api.http.flow_control import with_small_reads
-from plantdesk.api.http.protocol import HttpProtocol, ServerParts
-from plantdesk.api.http.requests import Responses
 from plantdesk.api.plants import BatchInserter
+from plantdesk.api.protocol import HttpProtocol
 from plantdesk.api.sockets import BACKLOG, WindowsAcceptor, free_descriptors, max_connections
 from plantdesk.domain.errors import StoreClosedError
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from plantdesk.api.discovery import ServerIdentity
-    from plantdesk.api.http.requests import ConnectionLimits
+    from plantdesk.api.limits import ConnectionLimits
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import ServedStore
 
@@ -65,9 +63,6 @@ class ApiThread:
         self._loop = _new_loop()
         self._stopping = asyncio.Event()
         self._state = ServerState()
-        self._responses = Responses()
-        self._timer: asyncio.TimerHandle | None = None
-        self._has_new = False
         self._ready = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
@@ -110,8 +105,15 @@ class ApiThread:
     async def _serve_app(self, app: Application, inserter: BatchInserter) -> None:
         config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
         config.load()
-        parts = ServerParts(self._limits, self._responses, self._activity, app.known_heads.add)
-        make = with_small_reads(partial(self._make_connection, config, parts))
+        make = partial(
+            HttpProtocol,
+            config,
+            self._state,
+            self._loop,
+            limits=self._limits,
+            activity=self._activity,
+            add_known=app.known_heads.add,
+        )
         servers = [server for listener in self._sockets for server in await self._accept(listener, make)]
         self._ready.set()
         await self._stopping.wait()
@@ -132,28 +134,6 @@ class ApiThread:
             servers += [await self._loop.create_server(protocol, sock=each, backlog=BACKLOG) for each in duplicates]
         return servers
 
-    def _make_connection(self, config: Config, parts: ServerParts) -> HttpProtocol:
-        self._has_new = True
-        if self._timer is None:
-            self._start_timer()
-        return HttpProtocol(config, self._state, self._loop, parts)
-
-    def _start_timer(self) -> None:
-        """Renew the Date header, and check the deadlines later."""
-        self._responses.renew_date()
-        self._timer = self._loop.call_later(self._limits.deadline_interval, self._check_deadlines)
-
-    def _check_deadlines(self) -> None:
-        """Let each connection check its deadlines; repeats itself while there are any."""
-        self._timer = None
-        now = self._loop.time()
-        connections = self._connections()
-        for connection in connections:
-            connection.check_deadlines(now)
-        if connections or self._has_new:  # a new one may not be among the connections yet
-            self._has_new = False
-            self._start_timer()
-
     async def _close_connections(self, inserter: BatchInserter) -> None:
         """Close idle connections at once, others after their response, and all after the shutdown timeout.
 
@@ -166,9 +146,7 @@ class ApiThread:
         inserter.give_up(StoreClosedError())
         await self._wait_for_connections(self._loop.time() + _MIN_TASK_TIMEOUT)
         for connection in self._connections():
-            connection.transport.abort()
-        if self._timer is not None:
-            self._timer.cancel()
+            connection.abort()
         if self._state.tasks:
             left = max(_MIN_TASK_TIMEOUT, deadline - self._loop.time())
             _, late = await asyncio.wait(list(self._state.tasks), timeout=left)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route, Router
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
     from plantdesk.api.access_control import Client
     from plantdesk.api.discovery import ServerIdentity
-    from plantdesk.api.http.requests import ConnectionLimits
+    from plantdesk.api.errors import ErrorResponse
+    from plantdesk.api.limits import ConnectionLimits
     from plantdesk.api.plants import BatchInserter
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import ServedStore, TokenLookup
+    from plantdesk.domain.records import Source
 
 
 DOCUMENT_PATH = "/openapi.json"
@@ -40,27 +43,22 @@ class Refusals:
         self._activity = activity
         self._throttle = InvalidTokenThrottle()
 
-    def application(self, error: Exception) -> ASGIApp:
-        """Return an application that answers with an error."""
-        return partial(self.answer, error)
-
-    async def answer(self, error: Exception, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer one request with an error."""
-        client: Client | None = scope.get("client_access")
-        source = None if client is None else client.source
+    async def response(
+        self, error: Exception, source: Source | None, sent: Mapping[str, object] | None
+    ) -> ErrorResponse:
+        """Return the response to a request, of which `source` and `sent` are known or None."""
         if source is not None and not isinstance(error, StoreError):
             self._token_usage.record(source)
         if isinstance(error, TokenRefusedError):
             source = error.source if isinstance(error, TokenEndedError) else source
             await self._throttle.delay()
         answer = error_response(error)
-        self._activity.record_refused(answer.number, answer.message, source, scope.get("sent"))
-        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-        await send({"type": "http.response.body", "body": answer.body})
+        self._activity.record_refused(answer.number, answer.message, source, sent)
+        return answer
 
 
 class Application:
-    """Answers every request. Raises only what asyncio uses for cancellation."""
+    """Answers every request. Raises nothing."""
 
     def __init__(
         self, access_control: AccessControl, routes: ASGIApp, refusals: Refusals, known_heads: KnownHeads
@@ -76,10 +74,14 @@ class Application:
         try:
             scope["client_access"] = self._access_control.authorize(scope)
             await self._routes(scope, receive, send)
-        except ClientDisconnectedError:
+        except (ClientDisconnectedError, asyncio.CancelledError):  # the server stops, and the client is gone
             pass
         except Exception as error:  # noqa: BLE001  top of a request: every failure gets an error response
-            await self._refusals.answer(error, scope, receive, send)
+            client: Client | None = scope.get("client_access")
+            source = None if client is None else client.source
+            answer = await self._refusals.response(error, source, scope.get("sent"))
+            await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+            await send({"type": "http.response.body", "body": answer.body})
 
 
 def make_application(
@@ -93,7 +95,7 @@ def make_application(
 ) -> Application:
     """Return the application; `checker` and `inserter` belong to the thread that will serve it."""
     refusals = Refusals(TokenUsage(store.tokens), activity)
-    known_heads = KnownHeads(inserter, activity, refusals.application)
+    known_heads = KnownHeads(inserter, activity, refusals.response)
     routes = Router(
         [
             _ExactRoute("/plants", PlantsEndpoint(inserter, RequestBodies(limits), activity, known_heads)),

@@ -95,14 +95,6 @@ class ClientDisconnectedError(Exception):
     """The client disconnected before its request was complete; there is nobody to answer."""
 
 
-def parser_error(error: Exception) -> PlantDeskError:
-    """Return the error that a callback of the parser raised, otherwise one with the parser's own message."""
-    if isinstance(error.__context__, PlantDeskError):
-        return error.__context__
-    reason = str(error)
-    return MalformedHttpError(Text("{reason}", reason=reason) if reason else Text("it cannot be read"))
-
-
 _log = logging.getLogger(__name__)
 
 #: RFC 6750, section 3: parameters must follow the scheme, and an error code only when a token was sent.

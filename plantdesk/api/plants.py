@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-from plantdesk.api.access_control import Client
 from plantdesk.api.errors import (
     BodyTooLargeError,
     ClientDisconnectedError,
@@ -22,16 +21,18 @@ from plantdesk.api.errors import (
     TokenMissingError,
     WrongContentTypeError,
 )
-from plantdesk.api.http.requests import SMALL_BODY
+from plantdesk.api.limits import SMALL_BODY
 from plantdesk.domain.errors import PlantDeskError, Text, TokenRefusedError, joined
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.domain.validation import new_plant
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
-    from plantdesk.api.http.protocol import HttpProtocol
-    from plantdesk.api.http.requests import ConnectionLimits, WholeRequest
+    from plantdesk.api.access_control import Client
+    from plantdesk.api.errors import ErrorResponse
+    from plantdesk.api.limits import ConnectionLimits
+    from plantdesk.api.protocol import HttpProtocol
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import ServedStore
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
     Outcome = PlantRow | PlantDeskError
     OnOutcome = Callable[[Outcome], object]
+    Sent = Mapping[str, object]
+    Refusal = Callable[[Exception, Source, Sent], Awaitable[ErrorResponse]]
 
 
 #: Heads that are known at once; each has less than 1 KiB.
@@ -188,21 +191,20 @@ class KnownHeads:
     token is still valid the store finds in the transaction that adds the plant. For the thread of one loop.
     """
 
-    def __init__(self, inserter: BatchInserter, activity: Activity, refuse: Callable[[Exception], ASGIApp]) -> None:
-        """`refuse` returns the application that answers with an error."""
+    def __init__(self, inserter: BatchInserter, activity: Activity, refusal: Refusal) -> None:
         self._inserter = inserter
         self._activity = activity
-        self._refuse = refuse
+        self._refusal = refusal
         self._heads: dict[bytes, _Head] = {}
 
-    def remember(self, request: WholeRequest, client: Client) -> None:
+    def remember(self, request: bytes, client: Client, *, keep_alive: bool) -> None:
         """Know the head of a request that has added a plant, if its length frames the body and nothing else is due."""
-        head, _, body = request.data.partition(_HEAD_END)
+        head, _, body = request.partition(_HEAD_END)
         is_framed = client.fields.get(b"content-length") == b"%d" % len(body) and b"expect" not in client.fields
         if client.source is not None and is_framed:
             if len(self._heads) >= _MAX_HEADS:
                 self._heads.clear()
-            self._heads[head] = _Head(len(body), client.source, request.keep_alive)
+            self._heads[head] = _Head(len(body), client.source, keep_alive)
 
     def add(self, data: bytes, connection: HttpProtocol) -> bool:
         """Add the plant of a request, which is answered when it is durable; False where it is not so simple."""
@@ -215,22 +217,26 @@ class KnownHeads:
             plant = new_plant(sent)
         except PlantDeskError:  # the application finds it again, after it has checked the token
             return False
-        source = known.source
-        request = connection.begin_known(keep_alive=known.keep_alive)
-        scope: Any = {"method": "POST", "client_access": Client({}, source), "sent": sent}
+        connection.begin_known(keep_alive=known.keep_alive)
 
         def on_outcome(outcome: Outcome) -> None:
-            try:
-                row = _row(outcome)
-                self._activity.record_added(source, row, is_new=row.source == source)
-                connection.answer_known(request, _plant_json(row))
-            except Exception as error:  # noqa: BLE001  every failure gets a response, and no other request's is lost
-                if isinstance(error, TokenRefusedError):
+            if isinstance(outcome, PlantDeskError):
+                if isinstance(outcome, TokenRefusedError):
                     self._heads.pop(head, None)
-                connection.refuse_known(request, scope, self._refuse(error))
+                task = asyncio.ensure_future(self._refuse(connection, outcome, known.source, sent))
+                connection.tasks.add(task)
+                task.add_done_callback(connection.tasks.discard)
+            else:
+                self._activity.record_added(known.source, outcome, is_new=outcome.source == known.source)
+                body = _plant_json(outcome)
+                connection.answer_known(200, _headers(body), body)
 
-        self._inserter.submit(plant, source, on_outcome)
+        self._inserter.submit(plant, known.source, on_outcome)
         return True
+
+    async def _refuse(self, connection: HttpProtocol, error: PlantDeskError, source: Source, sent: Sent) -> None:
+        answer = await self._refusal(error, source, sent)
+        connection.answer_known(answer.status, answer.headers, answer.body)
 
 
 class PlantsEndpoint:
@@ -260,7 +266,8 @@ class PlantsEndpoint:
             row = await self._inserter.add(new_plant(sent), client.source)
             self._activity.record_added(client.source, row, is_new=row.source == client.source)
             if "whole_request" in scope:
-                self._known_heads.remember(scope["whole_request"], client)
+                request, keep_alive = scope["whole_request"]
+                self._known_heads.remember(request, client, keep_alive=keep_alive)
             await _send_plant(send, row)
 
 
@@ -279,9 +286,12 @@ def _check_content_type(fields: dict[bytes, bytes]) -> None:
 
 async def _send_plant(send: Send, row: PlantRow) -> None:
     body = _plant_json(row)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.start", "status": 200, "headers": _headers(body)})
     await send({"type": "http.response.body", "body": body})
+
+
+def _headers(body: bytes) -> list[tuple[bytes, bytes]]:
+    return [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
 
 
 def _plant_json(row: PlantRow) -> bytes:

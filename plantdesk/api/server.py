@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from plantdesk import DEFAULT_PORT
 from plantdesk.api.announcement import Announcement
 from plantdesk.api.discovery import ServerIdentity, find_server_on_port, is_running, new_key
-from plantdesk.api.http.requests import ConnectionLimits
+from plantdesk.api.limits import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -63,8 +63,11 @@ class Server:
         runtime_folder: Path | None = None,
         limits: ConnectionLimits | None = None,
         activity: Activity | None = None,
+        check_interval: float = 5.0,
     ) -> None:
-        """While the server is on, `runtime_folder` says that it is the one of the store at `location`.
+        """Each `check_interval` seconds the server checks that it answers itself within that time.
+
+        While the server is on, `runtime_folder` says that it is the one of the store at `location`.
 
         `activity` records its requests.
         """
@@ -72,6 +75,7 @@ class Server:
         self._location = location
         self._runtime_folder = runtime_folder
         self._limits = limits or ConnectionLimits()
+        self._check_interval = check_interval
         #: The last requests, also those before the server was stopped.
         self.activity = activity or Activity()
         self._lock = threading.RLock()  # keeps notifications in order
@@ -181,7 +185,7 @@ class Server:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
         failure: ServerError = NotReachableError()
         while not run.stopping.is_set():
-            if is_running(identity, timeout=self._limits.check_timeout):
+            if is_running(identity, timeout=self._check_interval):
                 failure = NotAnsweringError()
                 self._set_state(on)
             else:
@@ -189,7 +193,7 @@ class Server:
             if announcement is not None:
                 announcement.publish(on.url, identity)
             run.settled.set()
-            run.stopping.wait(self._limits.check_interval)
+            run.stopping.wait(self._check_interval)
 
     def _set_state(self, state: ServerState) -> None:
         """Notify listeners of `state`, unless it is the current one."""

@@ -68,6 +68,8 @@ def _open_descriptors() -> int:
 
 #: Connections that wait to be accepted; the client of one more retries after a second.
 BACKLOG = 1024
+#: Bytes of each connection: the most that is read at once.
+_RECEIVE_BUFFER = 65_536
 #: The errors of bind() on a machine without IPv6.
 _NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _WSAEACCES = 10013
@@ -139,6 +141,7 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
         listener.bind((host, port))
         listener.listen(BACKLOG)
         listener.setblocking(False)
