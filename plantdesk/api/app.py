@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING
 from starlette.routing import Match, Route, Router
 from typing_extensions import override
 
-from plantdesk.api.access_control import AccessControl, InvalidTokenThrottle, TokenUsage
+from plantdesk.api.access_control import AccessControl, TokenUsage
 from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, proof
-from plantdesk.api.errors import ClientDisconnectedError, MethodNotAllowedError, PathNotFoundError, error_response
+from plantdesk.api.errors import (
+    ClientDisconnectedError,
+    MethodNotAllowedError,
+    PathNotFoundError,
+    error_response,
+    json_headers,
+)
 from plantdesk.api.openapi import description
-from plantdesk.api.plants import KnownHeads, PlantsEndpoint, RequestBodies
+from plantdesk.api.plants import KnownHeads, PlantsEndpoint, RequestBodies, send_response
 from plantdesk.domain.errors import StoreError, TokenRefusedError
 from plantdesk.domain.protocols import TokenEndedError
 
@@ -36,22 +42,18 @@ DOCUMENT_PATH = "/openapi.json"
 
 
 class Refusals:
-    """Answers requests with errors, and records them: the one place that does."""
+    """Makes responses of errors, and records them: the one place that does."""
 
     def __init__(self, token_usage: TokenUsage, activity: Activity) -> None:
         self._token_usage = token_usage
         self._activity = activity
-        self._throttle = InvalidTokenThrottle()
 
-    async def response(
-        self, error: Exception, source: Source | None, sent: Mapping[str, object] | None
-    ) -> ErrorResponse:
+    def response(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
         """Return the response to a request, of which `source` and `sent` are known or None."""
         if source is not None and not isinstance(error, StoreError):
             self._token_usage.record(source)
         if isinstance(error, TokenRefusedError):
             source = error.source if isinstance(error, TokenEndedError) else source
-            await self._throttle.delay()
         answer = error_response(error)
         self._activity.record_refused(answer.number, answer.message, source, sent)
         return answer
@@ -79,9 +81,8 @@ class Application:
         except Exception as error:  # noqa: BLE001  top of a request: every failure gets an error response
             client: Client | None = scope.get("client_access")
             source = None if client is None else client.source
-            answer = await self._refusals.response(error, source, scope.get("sent"))
-            await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-            await send({"type": "http.response.body", "body": answer.body})
+            answer = self._refusals.response(error, source, scope.get("sent"))
+            await send_response(send, answer.status, answer.headers, answer.body)
 
 
 def make_application(
@@ -128,19 +129,14 @@ class OpenApiEndpoint:
     def __init__(self, identity: ServerIdentity) -> None:
         self._identity = identity
         self._body = json.dumps(description(identity.port), indent=2, ensure_ascii=False).encode()
-        self._headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(self._body)),
-        ]
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Send the document."""
         if scope["method"] not in {"GET", "HEAD"}:
             raise MethodNotAllowedError("GET, HEAD")
         client: Client = scope["client_access"]
-        headers = [*self._headers, *self._proof(client.fields.get(NONCE_HEADER.lower().encode(), b""))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": self._body})
+        proof_header = self._proof(client.fields.get(NONCE_HEADER.lower().encode(), b""))
+        await send_response(send, 200, [*json_headers(self._body), *proof_header], self._body)
 
     def _proof(self, nonce: bytes) -> list[tuple[bytes, bytes]]:
         if not _NONCE.fullmatch(nonce):

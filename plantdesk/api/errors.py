@@ -134,8 +134,12 @@ def error_response(error: Exception) -> ErrorResponse:
 def _response(number: ErrorNumber, text: Text, extra: list[tuple[bytes, bytes]]) -> ErrorResponse:
     message = _TOKEN.sub("plantdesk_…", str(text)).encode(errors="replace").decode()
     body = Error(error=int(number), message=message).model_dump_json().encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *extra]
-    return ErrorResponse(number, message, headers, body)
+    return ErrorResponse(number, message, [*json_headers(body), *extra], body)
+
+
+def json_headers(body: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a response in JSON."""
+    return [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
 
 
 def _extra_headers(error: PlantDeskError) -> list[tuple[bytes, bytes]]:

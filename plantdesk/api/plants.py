@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.api.errors import (
     BodyTooLargeError,
@@ -20,6 +20,7 @@ from plantdesk.api.errors import (
     RequestTimeoutError,
     TokenMissingError,
     WrongContentTypeError,
+    json_headers,
 )
 from plantdesk.api.limits import SMALL_BODY
 from plantdesk.domain.errors import PlantDeskError, Text, TokenRefusedError, joined
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
 
     Outcome = PlantRow | PlantDeskError
     OnOutcome = Callable[[Outcome], object]
-    Sent = Mapping[str, object]
-    Refusal = Callable[[Exception, Source, Sent], Awaitable[ErrorResponse]]
+    Refusal = Callable[[Exception, Source, Mapping[str, object]], ErrorResponse]
 
 
 #: Heads that are known at once; each has less than 1 KiB.
@@ -50,69 +50,47 @@ _HEAD_END = b"\r\n\r\n"
 
 
 class RequestBodies:
-    """Opens the bodies of one server's requests. For the thread of one loop."""
+    """Receives the bodies of one server's requests. For the thread of one loop."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
         self._large_bodies = asyncio.Semaphore(limits.large_bodies)
 
-    def open(self, fields: dict[bytes, bytes], receive: Receive) -> RequestBody:
-        """Return the unread body of a request. Raises BodyTooLargeError by its Content-Length."""
+    @contextlib.asynccontextmanager
+    async def received(self, fields: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
+        """Receive a complete body, if it is large in its turn, which ends with the block.
+
+        Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError.
+        """
         # The parser lets only digits through; int() would refuse thousands of leading zeros.
         content_length = int(fields.get(b"content-length", b"").lstrip(b"0") or b"0")
-        if content_length > self._limits.body:
-            raise BodyTooLargeError(self._limits.body)
-        return RequestBody(receive, content_length, self._limits, self._large_bodies)
+        self._check_size(content_length)
+        body = bytearray()
+        if content_length <= SMALL_BODY and await self._receive(receive, body, SMALL_BODY):
+            yield body
+            return
+        async with self._large_bodies:
+            try:
+                async with asyncio.timeout(self._limits.large_body_timeout):
+                    await self._receive(receive, body, self._limits.body)
+            except TimeoutError:
+                raise RequestTimeoutError(self._limits.large_body_timeout) from None
+            self._check_size(len(body))
+            yield body
 
-
-class RequestBody:
-    """The body of one request, as a context manager: it ends when the plant no longer takes memory."""
-
-    def __init__(
-        self, receive: Receive, content_length: int, limits: ConnectionLimits, large_bodies: asyncio.Semaphore
-    ) -> None:
-        self._receive = receive
-        self._is_large = content_length > SMALL_BODY
-        self._limits = limits
-        self._large_bodies = large_bodies
-        self._has_turn = False
-        self._body = bytearray()
-        self._more = True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let the next large body be read."""
-        if self._has_turn:
-            self._large_bodies.release()
-
-    async def read(self) -> bytearray:
-        """Return the complete body. Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError."""
-        if not self._is_large:
-            await self._receive_parts(SMALL_BODY)
-        if self._more:
-            await self._large_bodies.acquire()
-            self._has_turn = True
-            await self._receive_rest()
-        return self._body
-
-    async def _receive_rest(self) -> None:
-        try:
-            async with asyncio.timeout(self._limits.large_body_timeout):
-                await self._receive_parts(self._limits.body)
-        except TimeoutError:
-            raise RequestTimeoutError(self._limits.large_body_timeout) from None
-
-    async def _receive_parts(self, limit: int) -> None:
-        """Receive until the body is complete, or larger than `limit`."""
-        while self._more and len(self._body) <= limit:
-            message = await self._receive()
+    async def _receive(self, receive: Receive, body: bytearray, limit: int) -> bool:
+        """Receive until the body is complete, or larger than `limit`; return whether it is complete."""
+        more = True
+        while more and len(body) <= limit:
+            message = await receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnectedError
-            self._body += message["body"]
-            self._more = message["more_body"]
-        if len(self._body) > self._limits.body:
+            body += message["body"]
+            more = message["more_body"]
+        return not more
+
+    def _check_size(self, size: int) -> None:
+        if size > self._limits.body:
             raise BodyTooLargeError(self._limits.body)
 
 
@@ -220,23 +198,19 @@ class KnownHeads:
         connection.begin_known(keep_alive=known.keep_alive)
 
         def on_outcome(outcome: Outcome) -> None:
-            if isinstance(outcome, PlantDeskError):
-                if isinstance(outcome, TokenRefusedError):
+            try:
+                row = _row(outcome)
+                self._activity.record_added(known.source, row, is_new=row.source == known.source)
+                answer = _plant_json(row)
+                connection.answer_known(200, json_headers(answer), answer)
+            except Exception as error:  # noqa: BLE001  every failure gets a response, and no other request's is lost
+                if isinstance(error, TokenRefusedError):
                     self._heads.pop(head, None)
-                task = asyncio.ensure_future(self._refuse(connection, outcome, known.source, sent))
-                connection.tasks.add(task)
-                task.add_done_callback(connection.tasks.discard)
-            else:
-                self._activity.record_added(known.source, outcome, is_new=outcome.source == known.source)
-                body = _plant_json(outcome)
-                connection.answer_known(200, _headers(body), body)
+                refusal = self._refusal(error, known.source, sent)
+                connection.answer_known(refusal.status, refusal.headers, refusal.body)
 
         self._inserter.submit(plant, known.source, on_outcome)
         return True
-
-    async def _refuse(self, connection: HttpProtocol, error: PlantDeskError, source: Source, sent: Sent) -> None:
-        answer = await self._refusal(error, source, sent)
-        connection.answer_known(answer.status, answer.headers, answer.body)
 
 
 class PlantsEndpoint:
@@ -258,17 +232,17 @@ class PlantsEndpoint:
         if client.source is None:
             raise TokenMissingError
         _check_content_type(client.fields)
-        with self._bodies.open(client.fields, receive) as body:
-            read = await body.read()
+        async with self._bodies.received(client.fields, receive) as body:
             # A megabyte of nested lists takes 0.2 s, which other requests must not wait for.
-            sent = await asyncio.to_thread(parse_object, read) if len(read) > SMALL_BODY else parse_object(read)
+            sent = await asyncio.to_thread(parse_object, body) if len(body) > SMALL_BODY else parse_object(body)
             scope["sent"] = sent
             row = await self._inserter.add(new_plant(sent), client.source)
             self._activity.record_added(client.source, row, is_new=row.source == client.source)
             if "whole_request" in scope:
                 request, keep_alive = scope["whole_request"]
                 self._known_heads.remember(request, client, keep_alive=keep_alive)
-            await _send_plant(send, row)
+            answer = _plant_json(row)
+            await send_response(send, 200, json_headers(answer), answer)
 
 
 def _check_content_type(fields: dict[bytes, bytes]) -> None:
@@ -284,14 +258,10 @@ def _check_content_type(fields: dict[bytes, bytes]) -> None:
         raise WrongContentTypeError(Text("Send the body as it is: no Transfer-Encoding but chunked is understood."))
 
 
-async def _send_plant(send: Send, row: PlantRow) -> None:
-    body = _plant_json(row)
-    await send({"type": "http.response.start", "status": 200, "headers": _headers(body)})
+async def send_response(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    """Send a whole response."""
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _headers(body: bytes) -> list[tuple[bytes, bytes]]:
-    return [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
 
 
 def _plant_json(row: PlantRow) -> bytes:
