@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     import socket
     from pathlib import Path
 
-    from plantdesk.api.api_thread import ApiThread
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import ServedStore
 
@@ -169,17 +168,14 @@ class Server:
             if self._runtime_folder is not None and self._location is not None:
                 announcement = Announcement(self._runtime_folder, self._location)
                 sockets += stack.enter_context(announcement.local_socket())
-            thread = self._make_thread(sockets, identity)
+            from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
+
+            thread = ApiThread(sockets, self._store, identity, self._limits, self.activity)
             thread.start()
             stack.callback(thread.stop)
             if announcement is not None:
                 stack.callback(announcement.withdraw)
             self._monitor(identity, announcement, run)
-
-    def _make_thread(self, sockets: list[socket.socket], identity: ServerIdentity) -> ApiThread:
-        from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
-
-        return ApiThread(sockets, self._store, identity, self._limits, self.activity)
 
     def _monitor(self, identity: ServerIdentity, announcement: Announcement | None, run: _Run) -> None:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
