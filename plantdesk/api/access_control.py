@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,14 +11,12 @@ from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMiss
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-    from plantdesk.domain.protocols import ServedTokens, TokenLookup
+    from plantdesk.domain.protocols import TokenLookup
     from plantdesk.domain.records import Source
 
 
 #: An exact list of names refuses pages that rebind their own name to this machine (DNS rebinding). Any port will do.
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{0,5})?", re.IGNORECASE)
-#: Seconds between two records of the same token: each is a write of its own.
-_RECORD_INTERVAL = 60.0
 
 
 class Client(NamedTuple):
@@ -51,21 +48,6 @@ class AccessControl:
         if scope["path"] == self._public_path and scope["method"] in {"GET", "HEAD"}:
             return Client(fields, None)
         return Client(fields, self._checker.source(_bearer_token(fields)))
-
-
-class TokenUsage:
-    """Records when a token was last used for a refused request; the store does so for added plants. For one thread."""
-
-    def __init__(self, tokens: ServedTokens) -> None:
-        self._tokens = tokens
-        self._recorded: dict[int, float] = {}
-
-    def record(self, source: Source) -> None:
-        """Record, without waiting for the write, that the token of `source` was used now."""
-        now = time.monotonic()
-        if now - self._recorded.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
-            self._recorded[source.id] = now
-            self._tokens.used(source)
 
 
 def combined_fields(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

@@ -20,6 +20,7 @@ from plantdesk.api.sockets import local_sockets
 from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
 from plantdesk.platform.atomic_replace import replace
+from plantdesk.platform.file_locks import try_lock
 
 if TYPE_CHECKING:
     import socket
@@ -67,7 +68,8 @@ class RuntimeFile:
         temporary = self._path.with_suffix(".new")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         file = os.fdopen(descriptor, "w", encoding="utf-8")
-        _lock(descriptor)
+        with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
+            try_lock(descriptor)
         json.dump(runtime._asdict(), file, indent=2)
         file.write("\n")
         if sys.platform == "win32":  # an open file cannot be renamed there
@@ -92,15 +94,6 @@ class RuntimeFile:
         if self._locked is not None:
             self._locked.close()
             self._locked = None
-
-
-def _lock(descriptor: int) -> None:
-    """Lock the file until it is closed or the process ends."""
-    if sys.platform != "win32":
-        import fcntl
-
-        with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class Announcement:

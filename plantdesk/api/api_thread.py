@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from plantdesk.api.app import make_application
+from plantdesk.api.app import Application
 from plantdesk.api.plants import BatchInserter
 from plantdesk.api.protocol import HttpProtocol
 from plantdesk.api.sockets import BACKLOG, max_connections
@@ -81,7 +81,7 @@ class ApiThread:
     async def _serve(self) -> None:
         with closing(self._store.tokens.checker()) as checker:
             inserter = BatchInserter(self._store, self._loop)
-            app = make_application(
+            app = Application(
                 self._store, checker, inserter, self._activity, identity=self._identity, limits=self._limits
             )
             config = Config(app, ws="none", lifespan="off", log_config=None, log_level="info", proxy_headers=False)
@@ -117,7 +117,7 @@ class ApiThread:
         inserter.give_up(StoreClosedError())
         await self._wait_for_connections(_LAST_TIMEOUT)
         for connection in self._connections():
-            connection.abort()
+            connection.transport.abort()
         await self._wait_for_connections(_LAST_TIMEOUT)
         for task in self._state.tasks:  # there is no client to answer
             task.cancel()

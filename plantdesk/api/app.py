@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route, Router
 from typing_extensions import override
 
-from plantdesk.api.access_control import AccessControl, TokenUsage
+from plantdesk.api.access_control import AccessControl
 from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, proof
 from plantdesk.api.errors import (
     ClientDisconnectedError,
@@ -22,11 +23,11 @@ from plantdesk.api.errors import (
 )
 from plantdesk.api.openapi import description
 from plantdesk.api.plants import KnownHeads, PlantsEndpoint, RequestBodies, send_response
-from plantdesk.domain.errors import StoreError, TokenRefusedError
+from plantdesk.domain.errors import StoreError
 from plantdesk.domain.protocols import TokenEndedError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from plantdesk.api.access_control import Client
     from plantdesk.api.discovery import ServerIdentity
@@ -34,42 +35,65 @@ if TYPE_CHECKING:
     from plantdesk.api.limits import ConnectionLimits
     from plantdesk.api.plants import BatchInserter
     from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import ServedStore, TokenLookup
+    from plantdesk.domain.protocols import ServedStore, ServedTokens, TokenLookup
     from plantdesk.domain.records import Source
 
 
 DOCUMENT_PATH = "/openapi.json"
+#: Seconds between two records of the same token: each is a write of its own.
+_RECORD_INTERVAL = 60.0
 
 
 class Refusals:
-    """Makes responses of errors, and records them: the one place that does."""
+    """Makes responses of errors, and records them and the use of their tokens: the one place that does."""
 
-    def __init__(self, token_usage: TokenUsage, activity: Activity) -> None:
-        self._token_usage = token_usage
+    def __init__(self, tokens: ServedTokens, activity: Activity) -> None:
+        self._tokens = tokens
         self._activity = activity
+        self._used_at: dict[int, float] = {}
 
     def response(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
         """Return the response to a request, of which `source` and `sent` are known or None."""
         if source is not None and not isinstance(error, StoreError):
-            self._token_usage.record(source)
-        if isinstance(error, TokenRefusedError):
-            source = error.source if isinstance(error, TokenEndedError) else source
+            self._record_use(source)
+        if isinstance(error, TokenEndedError):
+            source = error.source
         answer = error_response(error)
         self._activity.record_refused(answer.number, answer.message, source, sent)
         return answer
+
+    def _record_use(self, source: Source) -> None:
+        """Record the use of a token, without waiting for the write; the store does so for added plants."""
+        now = time.monotonic()
+        if now - self._used_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
+            self._used_at[source.id] = now
+            self._tokens.used(source)
 
 
 class Application:
     """Answers every request. Raises nothing."""
 
     def __init__(
-        self, access_control: AccessControl, routes: ASGIApp, refusals: Refusals, known_heads: KnownHeads
+        self,
+        store: ServedStore,
+        checker: TokenLookup,
+        inserter: BatchInserter,
+        activity: Activity,
+        *,
+        identity: ServerIdentity,
+        limits: ConnectionLimits,
     ) -> None:
-        self._access_control = access_control
-        self._routes = routes
-        self._refusals = refusals
-        #: Adds plants without being called.
-        self.known_heads = known_heads
+        """`checker` and `inserter` belong to the thread that will serve the application."""
+        self._access_control = AccessControl(checker, public_path=DOCUMENT_PATH)
+        self._refusals = Refusals(store.tokens, activity)
+        #: Adds plants without the application being called.
+        self.known_heads = KnownHeads(inserter, activity, self._refusals.response)
+        plants = PlantsEndpoint(inserter, RequestBodies(limits), activity, self.known_heads)
+        self._routes = Router(
+            [_ExactRoute("/plants", plants), _ExactRoute(DOCUMENT_PATH, OpenApiEndpoint(identity))],
+            redirect_slashes=False,
+            default=_not_found,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; the endpoints find its `Client` in the scope."""
@@ -83,29 +107,6 @@ class Application:
             source = None if client is None else client.source
             answer = self._refusals.response(error, source, scope.get("sent"))
             await send_response(send, answer.status, answer.headers, answer.body)
-
-
-def make_application(
-    store: ServedStore,
-    checker: TokenLookup,
-    inserter: BatchInserter,
-    activity: Activity,
-    *,
-    identity: ServerIdentity,
-    limits: ConnectionLimits,
-) -> Application:
-    """Return the application; `checker` and `inserter` belong to the thread that will serve it."""
-    refusals = Refusals(TokenUsage(store.tokens), activity)
-    known_heads = KnownHeads(inserter, activity, refusals.response)
-    routes = Router(
-        [
-            _ExactRoute("/plants", PlantsEndpoint(inserter, RequestBodies(limits), activity, known_heads)),
-            _ExactRoute(DOCUMENT_PATH, OpenApiEndpoint(identity)),
-        ],
-        redirect_slashes=False,
-        default=_not_found,
-    )
-    return Application(AccessControl(checker, public_path=DOCUMENT_PATH), routes, refusals, known_heads)
 
 
 class _ExactRoute(Route):
@@ -139,6 +140,5 @@ class OpenApiEndpoint:
         await send_response(send, 200, [*json_headers(self._body), *proof_header], self._body)
 
     def _proof(self, nonce: bytes) -> list[tuple[bytes, bytes]]:
-        if not _NONCE.fullmatch(nonce):
-            return []
-        return [(PROOF_HEADER.lower().encode(), proof(self._identity, nonce))]
+        is_valid = _NONCE.fullmatch(nonce) is not None
+        return [(PROOF_HEADER.lower().encode(), proof(self._identity, nonce))] if is_valid else []

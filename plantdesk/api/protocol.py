@@ -94,8 +94,8 @@ class HttpProtocol(HttpToolsProtocol):
         # Without uvicorn's method: it asks the system for addresses that nobody uses.
         self._raw = transport
         # For uvicorn's code, which closes after the last response.
-        lingering = SimpleNamespace(write=transport.write, close=self._linger, is_closing=self._is_closing)
-        self.transport = cast("asyncio.Transport", lingering)
+        methods = {"write": transport.write, "abort": transport.abort, "is_closing": self._is_closing}
+        self.transport = cast("asyncio.Transport", SimpleNamespace(**methods, close=self._linger))
         self.flow = FlowControl(transport)
         self.scheme = "http"
         self.connections.add(self)
@@ -108,11 +108,7 @@ class HttpProtocol(HttpToolsProtocol):
         others = [each for each in self.connections if isinstance(each, HttpProtocol) and not each.is_served]
         dropped = min(others, key=lambda each: each.last_event, default=self)
         self.connections.discard(dropped)
-        dropped.abort()
-
-    def abort(self) -> None:
-        """Close the connection at once."""
-        self._raw.abort()
+        dropped.transport.abort()
 
     def _is_closing(self) -> bool:
         return self._is_lingering or self._raw.is_closing()
@@ -225,13 +221,11 @@ class HttpProtocol(HttpToolsProtocol):
             self._refuse(error)
 
     def _without_upgrade(self, rest: bytes) -> bytes:
-        """Return a request without its Upgrade header, to be parsed instead; nothing of a CONNECT.
+        """Return a request without its Upgrade header, to be parsed instead.
 
         A server may ignore the offer (RFC 9110, section 7.8). Java's HttpClient makes it with each first request, and
         llhttp takes its body for the other protocol.
         """
-        if self._has_head:
-            return b""
         line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn's
@@ -261,19 +255,19 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def on_headers_complete(self) -> None:
-        version, is_connect = self.parser.get_http_version(), self.parser.get_method() == b"CONNECT"
-        if self.parser.should_upgrade() and not is_connect:
+        version = self.parser.get_http_version()
+        if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
             return  # it is parsed again without the offer
         if version not in {"1.1", "1.0"}:
             raise MalformedHttpError(Text("version {version} is not supported", version=version))
         if version == "1.0":
             self.expect_100_continue = False  # such a client must not be sent 100 (RFC 9110, section 10.1.1)
-        self.url = b"/" if is_connect else _origin_form(self.url, self.headers)
+        self.url = _origin_form(self.url, self.headers)
         self.server_state.default_headers, _ = _default_headers(int(time.time()))
         super().on_headers_complete()
         self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
         self._has_head = True
-        self._keep_alive = self.cycle.keep_alive and not is_connect
+        self._keep_alive = self.cycle.keep_alive
         self.cycle.keep_alive = False  # the unread rest of a request must not be parsed as the next one
 
     @override

@@ -5,10 +5,10 @@ Also here: how many connections the limit on open files allows.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import socket
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from plantdesk import LARGEST_PORT
@@ -80,15 +80,13 @@ def local_sockets(path: Path) -> list[socket.socket]:
 
 
 def _listen(port: int) -> list[socket.socket]:
-    if port:
-        return _listen_on_both(port)
     for _ in range(_NEARBY):  # a port that is free on 127.0.0.1 may be in use on ::1
         try:
-            return _listen_on_both(0)
+            return _listen_on_both(port)
         except OSError as error:
-            if error.errno != errno.EADDRINUSE:
+            if port or error.errno != errno.EADDRINUSE:
                 raise
-    return _listen_on_both(0)
+    return _listen_on_both(port)
 
 
 def _listen_on_both(port: int) -> list[socket.socket]:
@@ -137,19 +135,12 @@ def _server_error(error: OSError, port: int) -> ServerError:
 
 
 def _free_port(taken: int) -> int | None:
-    for port in _candidates(taken):
-        try:
+    """Return one of the next ports, which are easy to remember, else any that the system chooses."""
+    for port in (*range(taken + 1, min(taken + _NEARBY, LARGEST_PORT) + 1), 0):
+        with contextlib.suppress(OSError):
             sockets = _listen_on_both(port)
-        except OSError:
-            continue
-        found: int = sockets[0].getsockname()[1]
-        for listener in sockets:
-            listener.close()
-        return found
+            found: int = sockets[0].getsockname()[1]
+            for listener in sockets:
+                listener.close()
+            return found
     return None
-
-
-def _candidates(taken: int) -> Iterator[int]:
-    """Yield the next ports, which are easy to remember, then 0: any that the system chooses."""
-    yield from range(taken + 1, min(taken + _NEARBY, LARGEST_PORT) + 1)
-    yield 0

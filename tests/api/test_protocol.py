@@ -314,7 +314,7 @@ def test_there_is_no_websocket(api: Api) -> None:
 
 def test_there_is_no_proxy(api: Api) -> None:
     (answer,) = api.exchange(api.head(method="CONNECT", target="localhost:80"), b"anything", half_close=True)
-    assert answer.number is ErrorNumber.PATH_NOT_FOUND
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
 
 
 def test_an_unknown_method_is_refused_as_malformed(api: Api) -> None:
