@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import ServedStore
 
+#: Duplicates of each listening socket. uvloop accepts one connection per listener in a turn of its loop; with one
+#: listener, a client would wait for as many turns as connections came before.
+_LISTENERS = 8
 #: Seconds for the last responses, where the shutdown timeout is over.
 _LAST_TIMEOUT = 0.05
 _POLL_INTERVAL = 0.01
@@ -94,7 +97,7 @@ class ApiThread:
                 activity=self._activity,
                 add_known=app.known_heads.add,
             )
-            servers = [await self._accept(listener, make) for listener in self._sockets]
+            servers = [await self._accept(each.dup(), make) for each in self._sockets for _ in range(_LISTENERS)]
             self._ready.set()
             await self._stopping.wait()
             for server in servers:
