@@ -85,11 +85,6 @@ class RuntimeFile:
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 
-    def remove_folder(self) -> None:
-        """Remove the folder if it is empty."""
-        with contextlib.suppress(OSError):
-            self._path.parent.rmdir()
-
     def _release(self) -> None:
         if self._locked is not None:
             self._locked.close()
@@ -124,7 +119,8 @@ class Announcement:
             if found:
                 found[0].close()
                 path.unlink(missing_ok=True)
-            self._file.remove_folder()
+            with contextlib.suppress(OSError):  # another server has files in it
+                path.parent.rmdir()
 
     def publish(self, url: str, identity: ServerIdentity) -> None:
         """Write the runtime file, by which `find_server` finds the server; again where it was removed."""

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import ServedStore
 
-#: Duplicates of each listening socket. uvloop accepts one connection per listener in a turn of its loop; with one
-#: listener, a client would wait for as many turns as connections came before.
+#: Duplicates of each listening socket, where there are descriptors enough: of each, uvloop accepts one connection in a
+#: turn of its loop, so that with one listener a client waits for as many turns as connections came before.
 _LISTENERS = 8
 #: Seconds for the last responses, where the shutdown timeout is over.
 _LAST_TIMEOUT = 0.05
@@ -45,24 +46,23 @@ class ApiThread:
         limits: ConnectionLimits,
         activity: Activity,
     ) -> None:
+        """Raises TooFewDescriptorsError."""
         self._sockets = sockets
         self._store = store
         self._identity = identity
         self._activity = activity
         self._limits = replace(limits, connections=max_connections(limits.connections))
+        self._listeners = _LISTENERS if self._limits == limits else 1
         self._loop = _new_loop()
         self._stopping = asyncio.Event()
         self._state = ServerState()
-        self._ready = threading.Event()
-        self._failure: BaseException | None = None
+        self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
 
     def start(self) -> None:
         """Start serving; return when connections are accepted. Raises what prevents it."""
         self._thread.start()
-        self._ready.wait()
-        if self._failure is not None:
-            raise self._failure
+        self._ready.result()
 
     def stop(self) -> None:
         """Send the responses that are due, within the shutdown timeout, and end the thread."""
@@ -73,13 +73,14 @@ class ApiThread:
     def _run(self) -> None:
         try:
             self._loop.run_until_complete(self._serve())
-        except BaseException as error:  # noqa: BLE001  top of a thread: `start` raises it
-            self._failure = error
+        except BaseException as error:
+            if self._ready.done():
+                raise
+            self._ready.set_exception(error)  # `start` raises it
         finally:
             self._loop.close()
             for listener in self._sockets:
                 listener.close()
-            self._ready.set()
 
     async def _serve(self) -> None:
         with closing(self._store.tokens.checker()) as checker:
@@ -97,8 +98,8 @@ class ApiThread:
                 activity=self._activity,
                 add_known=app.known_heads.add,
             )
-            servers = [await self._accept(each.dup(), make) for each in self._sockets for _ in range(_LISTENERS)]
-            self._ready.set()
+            servers = [await self._accept(each.dup(), make) for each in self._sockets for _ in range(self._listeners)]
+            self._ready.set_result(None)
             await self._stopping.wait()
             for server in servers:
                 server.close()

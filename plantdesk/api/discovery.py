@@ -205,10 +205,6 @@ def _listening_uids(table: str, port: int) -> set[int]:
         lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
     except OSError:
         return set()
-    found = set()
-    for line in lines:
-        fields = line.split()
-        address, _, local_port = fields[1].partition(":")
-        if fields[3] == _PROC_LISTEN and int(local_port, 16) == port and address in _LOOPBACK_ADDRESSES:
-            found.add(int(fields[7]))
-    return found
+    addresses = {f"{address}:{port:04X}" for address in _LOOPBACK_ADDRESSES}
+    rows = [line.split() for line in lines]
+    return {int(row[7]) for row in rows if row[3] == _PROC_LISTEN and row[1] in addresses}

@@ -96,8 +96,7 @@ class HttpProtocol(HttpToolsProtocol):
         # For uvicorn's code, which closes after the last response.
         methods = {"write": transport.write, "abort": transport.abort, "is_closing": self._is_closing}
         self.transport = cast("asyncio.Transport", SimpleNamespace(**methods, close=self._linger))
-        self.flow = FlowControl(transport)
-        self.scheme = "http"
+        self.flow, self.scheme = FlowControl(transport), "http"
         self.connections.add(self)
         self._set_timeout(self._limits.request_timeout)
         if len(self.connections) > self._limits.connections:
@@ -216,7 +215,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._parse(self._without_upgrade(data[pause.args[0] :]))
         except httptools.HttpParserError as error:
             if not self._ignores_input:
-                self._refuse(_cause(error))
+                self._refuse(error)
         except (MalformedHttpError, MemoryError) as error:
             self._refuse(error)
 
@@ -243,8 +242,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._ignores_input = True
             raise httptools.HttpParserError("a request before the response to another")
         super().on_message_begin()
-        self._is_receiving, self._has_head = True, False
-        self._framing = 0
+        self._is_receiving, self._has_head, self._framing = True, False, 0
         self._restart_timeout()
 
     @override
@@ -310,6 +308,10 @@ class HttpProtocol(HttpToolsProtocol):
         if self._is_answering:  # the application waits for its body
             self.cycle.disconnected = True
             self.cycle.message_event.set()
+        if isinstance(error, httptools.HttpParserError):
+            reason = str(error) or "it cannot be read"
+            cause = error.__context__  # what a callback raised
+            error = cause if isinstance(cause, PlantDeskError) else MalformedHttpError(Text("{reason}", reason=reason))
         refusal = error_response(error)
         self._activity.record_refused(refusal.number, refusal.message)
         self._write(refusal.status, refusal.headers, refusal.body, keep_alive=False)
@@ -321,13 +323,6 @@ class HttpProtocol(HttpToolsProtocol):
         self._raw.write(b"".join((STATUS_LINE[status], start, _lines(headers), end, body)))
         if not keep_alive:
             self.transport.close()
-
-
-def _cause(error: httptools.HttpParserError) -> Exception:
-    """Return the error that a callback raised, otherwise one with the parser's own message."""
-    if isinstance(error.__context__, PlantDeskError | MemoryError):
-        return error.__context__
-    return MalformedHttpError(Text("{reason}", reason=str(error)) if str(error) else Text("it cannot be read"))
 
 
 def _lines(headers: Iterable[Header]) -> bytes:

@@ -1,9 +1,8 @@
 """Starts, monitors and stops the API server, and reports its state to listeners.
 
     server = Server(store, location, runtime_folder=paths.runtime_folder())
-    unsubscribe = server.subscribe(listener)   # listener(state): at once with the current state, then on its thread
-    server.start(8721)                         # returns at once; listeners get Starting, then On or Failed
-    server.stop()                              # returns when due responses are sent and listeners got Off
+    server.start(8721)   # returns at once; those who `subscribe` get Starting, then On or Failed
+    server.stop()        # returns when due responses are sent and listeners got Off
 
 The states are in `plantdesk.domain.server_state`. All methods may be called from any thread. A listener may call
 `stop`, which then returns at once, but not `start`.

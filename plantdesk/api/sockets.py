@@ -27,13 +27,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+#: With fewer descriptors a server is of no use.
+_MIN_DESCRIPTORS = 64
+
+
 def max_connections(limit: int) -> int:
-    """Return how many connections may be open: at most half of the descriptors of the process, for which `limit` is."""
+    """Return how many connections may be open: `limit`, at most half of the descriptors that the process may have.
+
+    Raises TooFewDescriptorsError.
+    """
     if sys.platform != "win32":
         import resource
 
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if descriptors != resource.RLIM_INFINITY:
+            if descriptors < _MIN_DESCRIPTORS:
+                raise TooFewDescriptorsError
             return min(limit, descriptors // 2)
     return limit
 
