@@ -85,9 +85,6 @@ def store_name(store: StoreLocation) -> str:
     return hashlib.sha256(os.fsencode(store.key)).hexdigest()[:16]
 
 
-# --- reading runtime files ---
-
-
 def _read(path: Path) -> Iterator[Runtime]:
     """Yield the content of the file of a running process; nothing where `write` cannot have written it."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError), _opened(path) as descriptor:
@@ -174,8 +171,6 @@ def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
     expected = b"%b: %b" % (PROOF_HEADER.lower().encode(), proof(identity, nonce.encode()))
     return expected in received.lower().splitlines()
 
-
-# --- who listens on a port ---
 
 _PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _PROC_LISTEN = "0A"

@@ -4,8 +4,7 @@ Error bodies for malformed requests, limits of size and time, half-closed connec
 read the response (RFC 9112, section 9.6), targets in absolute form, offers of an upgrade, which are ignored, and one
 request at a time: one that is sent before the response to another is not read, as that says by `Connection: close`.
 
-Written against uvicorn 0.54: overrides callbacks of asyncio and of the parser, uses the attributes `cycle`, `flow` and
-`timeout_keep_alive_task`, and nothing private. All of it runs on the event loop's thread.
+Written against uvicorn 0.54: overrides callbacks, and uses nothing private. It runs on the event loop's thread.
 """
 
 from __future__ import annotations
@@ -81,11 +80,9 @@ class HttpProtocol(HttpToolsProtocol):
         self.last_event = time.monotonic()  # its connect, or its last response
         self._limits = limits
         self.timeout_keep_alive = limits.keep_alive_timeout  # type: ignore[assignment]  # whole seconds there
-        self._activity = activity
-        self._add_known = add_known
+        self._activity, self._add_known = activity, add_known
         self._is_receiving = False  # a request has begun and is not complete
-        self._has_head = False  # that of the request
-        self._keep_alive = False  # of the cycle, when its request is complete
+        self._keep_alive: bool | None = None  # of the cycle, when its request is complete; None before its head is
         self._framing = 0  # bytes of the request that are not its body
         self._ignores_input = self._is_lingering = self._has_client_closed = False
 
@@ -242,7 +239,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._ignores_input = True
             raise httptools.HttpParserError("a request before the response to another")
         super().on_message_begin()
-        self._is_receiving, self._has_head, self._framing = True, False, 0
+        self._is_receiving, self._keep_alive, self._framing = True, None, 0
         self._restart_timeout()
 
     @override
@@ -264,7 +261,6 @@ class HttpProtocol(HttpToolsProtocol):
         self.server_state.default_headers, _ = _default_headers(int(time.time()))
         super().on_headers_complete()
         self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
-        self._has_head = True
         self._keep_alive = self.cycle.keep_alive
         self.cycle.keep_alive = False  # the unread rest of a request must not be parsed as the next one
 
@@ -275,7 +271,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def on_message_complete(self) -> None:
-        if self._has_head:  # else it offers an upgrade
+        if self._keep_alive is not None:  # else it offers an upgrade
             self._is_receiving = False
             self.cycle.keep_alive = self._keep_alive
             self._restart_timeout()
@@ -309,9 +305,9 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if isinstance(error, httptools.HttpParserError):
-            reason = str(error) or "it cannot be read"
             cause = error.__context__  # what a callback raised
-            error = cause if isinstance(cause, PlantDeskError) else MalformedHttpError(Text("{reason}", reason=reason))
+            malformed = MalformedHttpError(Text("{reason}", reason=str(error)))
+            error = cause if isinstance(cause, PlantDeskError | MemoryError) else malformed
         refusal = error_response(error)
         self._activity.record_refused(refusal.number, refusal.message)
         self._write(refusal.status, refusal.headers, refusal.body, keep_alive=False)

@@ -144,8 +144,6 @@ class Server:
             is_same = self._location is not None and other.database == self._location.url
             raise PortOfPlantDeskError(port, error.free_port, other.database, is_same=is_same) from error
 
-    # --- on the server's thread ---
-
     def _run_server(self, port: int, run: _Run) -> None:
         """Start the server, monitor it, and stop it; report a failure as `Failed`."""
         with self._lock:
