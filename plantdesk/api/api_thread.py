@@ -62,6 +62,8 @@ class ApiThread:
     def start(self) -> None:
         """Start serving; return when connections are accepted. Raises what prevents it."""
         self._thread.start()
+        if self._ready.exception() is not None:
+            self._thread.join()
         self._ready.result()
 
     def stop(self) -> None:

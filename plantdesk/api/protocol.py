@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import lru_cache
 from types import SimpleNamespace
@@ -51,14 +50,14 @@ _MIN_CHUNK = 64
 _PAUSE = 0.002
 
 
-@dataclass(slots=True)
 class KnownRequest:
     """A request that is answered without the application, in place of uvicorn's cycle."""
 
-    keep_alive: bool
-    response_complete: bool = False
-    disconnected: bool = False
-    message_event: asyncio.Event = field(default_factory=asyncio.Event)
+    response_complete = disconnected = False
+    message_event = asyncio.Event()  # nobody waits for it
+
+    def __init__(self, *, keep_alive: bool) -> None:
+        self.keep_alive = keep_alive
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -279,7 +278,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def begin_known(self, *, keep_alive: bool) -> None:
         """Begin a request of which `answer_known` is called later."""
-        self.cycle = KnownRequest(keep_alive)  # type: ignore[assignment]
+        self.cycle = KnownRequest(keep_alive=keep_alive)  # type: ignore[assignment]
         self._set_timeout(None)
 
     def answer_known(self, status: int, headers: Iterable[Header], body: bytes) -> None:
