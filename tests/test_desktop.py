@@ -712,8 +712,6 @@ def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None
 def test_the_table_of_threads_is_true(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Threads")[2].partition("\n## ")[0]
     documented = set(re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE))
-    if sys.platform != "win32":
-        documented.remove("api-accept")
     others = set(threading.enumerate()) - {threading.main_thread()}
     released = threading.Event()
 

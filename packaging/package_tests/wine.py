@@ -48,7 +48,7 @@ TESTS = [
     ),
     *("tests/platform/test_settings.py", "tests/platform/test_logs.py", "tests/platform/test_atomic_replace.py"),
     *("tests/ui/test_single_window.py", "tests/ui/test_bridge.py"),
-    *("tests/ui/window/test_update_notice.py", "tests/api/test_windows_acceptor.py"),
+    *("tests/ui/window/test_update_notice.py", "tests/api/test_selector_loop.py"),
     *("tests/api/test_access_control.py", "tests/api/test_plants.py", "tests/api/test_discovery.py"),
     *("tests/store/test_store.py", "tests/store/test_tokens.py", "tests/transfer"),
     "tests/api/test_protocol.py::test_a_reset_connection_does_not_affect_others",

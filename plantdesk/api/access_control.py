@@ -1,13 +1,8 @@
-"""Checks Host, Origin and token before anything else of a request, so that an unauthorized client learns nothing.
-
-Responses to invalid tokens are delayed, the longer the more of them arrive; valid tokens never are.
-"""
+"""Checks Host, Origin and token before anything else of a request, so that an unauthorized client learns nothing."""
 
 from __future__ import annotations
 
-import asyncio
 import re
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,54 +11,12 @@ from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMiss
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-    from plantdesk.domain.protocols import ServedTokens, TokenLookup
+    from plantdesk.domain.protocols import TokenLookup
     from plantdesk.domain.records import Source
-
-
-#: Invalid tokens without a delay, as of a script with an old token, and how many are forgotten per second.
-_FREE_FAILURES = 50
-_FORGOTTEN_PER_SECOND = 5.0
-#: Seconds that each further invalid token adds to the delay, and the longest delay.
-_DELAY_STEP = 0.02
-_MAX_DELAY = 1.0
-#: Responses delayed at a time, so that clients that connect and leave do not fill the memory.
-_MAX_DELAYED = 1000
-
-
-class InvalidTokenThrottle:
-    """Counts invalid tokens on all connections. For the thread of one loop.
-
-    Not per client: on this machine all have the same address, and can open connections at will.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0.0
-        self._counted_at = time.monotonic()
-        self._delayed = 0
-
-    async def delay(self) -> None:
-        """Count one invalid token, and wait for the delay that is due."""
-        seconds = self._count_one()
-        if seconds > 0 and self._delayed < _MAX_DELAYED:
-            self._delayed += 1
-            try:
-                await asyncio.sleep(seconds)
-            finally:
-                self._delayed -= 1
-
-    def _count_one(self) -> float:
-        now = time.monotonic()
-        forgotten = (now - self._counted_at) * _FORGOTTEN_PER_SECOND
-        self._counted_at = now
-        max_count = _FREE_FAILURES + _MAX_DELAY / _DELAY_STEP  # bounded, so that a flood is soon forgotten
-        self._count = min(max(0.0, self._count - forgotten) + 1, max_count)
-        return (self._count - _FREE_FAILURES) * _DELAY_STEP
 
 
 #: An exact list of names refuses pages that rebind their own name to this machine (DNS rebinding). Any port will do.
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{0,5})?", re.IGNORECASE)
-#: Seconds between two records of the same token: each is a write of its own.
-_RECORD_INTERVAL = 60.0
 
 
 class Client(NamedTuple):
@@ -95,21 +48,6 @@ class AccessControl:
         if scope["path"] == self._public_path and scope["method"] in {"GET", "HEAD"}:
             return Client(fields, None)
         return Client(fields, self._checker.source(_bearer_token(fields)))
-
-
-class TokenUsage:
-    """Records when a token was last used for a refused request; the store does so for added plants. For one thread."""
-
-    def __init__(self, tokens: ServedTokens) -> None:
-        self._tokens = tokens
-        self._recorded: dict[int, float] = {}
-
-    def record(self, source: Source) -> None:
-        """Record, without waiting for the write, that the token of `source` was used now."""
-        now = time.monotonic()
-        if now - self._recorded.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
-            self._recorded[source.id] = now
-            self._tokens.used(source)
 
 
 def combined_fields(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

@@ -20,6 +20,7 @@ from plantdesk.api.sockets import local_sockets
 from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
 from plantdesk.platform.atomic_replace import replace
+from plantdesk.platform.file_locks import try_lock
 
 if TYPE_CHECKING:
     import socket
@@ -39,7 +40,6 @@ class RuntimeFile:
     def __init__(self, folder: Path, store: StoreLocation) -> None:
         """Choose a file name in `folder`; create nothing."""
         self._path = folder / f"{store_name(store)}-{os.urandom(4).hex()}.json"
-        self._runtime: Runtime | None = None
         self._locked: TextIOWrapper | None = None
 
     @property
@@ -60,13 +60,16 @@ class RuntimeFile:
                         stale.unlink(missing_ok=True)
 
     def write(self, runtime: Runtime) -> None:
-        """Write the file atomically, mode 0600. Raises OSError."""
-        self._runtime = runtime
+        """Write the file atomically, mode 0600, where it is not there. Raises OSError."""
+        if self._path.exists():
+            return
+        paths.create_folder(self._path.parent)
         self._release()
         temporary = self._path.with_suffix(".new")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         file = os.fdopen(descriptor, "w", encoding="utf-8")
-        _lock(descriptor)
+        with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
+            try_lock(descriptor)
         json.dump(runtime._asdict(), file, indent=2)
         file.write("\n")
         if sys.platform == "win32":  # an open file cannot be renamed there
@@ -76,37 +79,16 @@ class RuntimeFile:
             self._locked = file
         replace(temporary, self._path)
 
-    def restore(self) -> None:
-        """Write the file again where it was removed. Raises OSError."""
-        if self._runtime is not None and not self._path.exists():
-            paths.create_folder(self._path.parent)
-            self.write(self._runtime)
-
     def close(self) -> None:
         """Remove the file, if there is one."""
         self._release()
-        if self._runtime is not None:
-            with contextlib.suppress(OSError):
-                self._path.unlink(missing_ok=True)
-
-    def remove_folder(self) -> None:
-        """Remove the folder if it is empty."""
         with contextlib.suppress(OSError):
-            self._path.parent.rmdir()
+            self._path.unlink(missing_ok=True)
 
     def _release(self) -> None:
         if self._locked is not None:
             self._locked.close()
             self._locked = None
-
-
-def _lock(descriptor: int) -> None:
-    """Lock the file until it is closed or the process ends."""
-    if sys.platform != "win32":
-        import fcntl
-
-        with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class Announcement:
@@ -116,7 +98,7 @@ class Announcement:
         self._store = store
         self._file = RuntimeFile(folder, store)
         self._socket = ""
-        self._is_published = False
+        self._started = now_ms()
         self._has_warned = False
 
     @contextlib.contextmanager
@@ -137,21 +119,16 @@ class Announcement:
             if found:
                 found[0].close()
                 path.unlink(missing_ok=True)
-            self._file.remove_folder()
+            with contextlib.suppress(OSError):  # another server has files in it
+                path.parent.rmdir()
 
     def publish(self, url: str, identity: ServerIdentity) -> None:
         """Write the runtime file, by which `find_server` finds the server; again where it was removed."""
-        with self._log_failure():
-            if self._is_published:
-                self._file.restore()
-            else:
-                self._is_published = True
-                self._file.write(self._runtime(url, identity))
-
-    def _runtime(self, url: str, identity: ServerIdentity) -> Runtime:
-        started = now_ms()
         key = identity.key.decode()
-        return Runtime(url, identity.port, self._socket, os.getpid(), started, self._store.url, __version__, key)
+        with self._log_failure():
+            self._file.write(
+                Runtime(url, identity.port, self._socket, os.getpid(), self._started, self._store.url, __version__, key)
+            )
 
     def withdraw(self) -> None:
         """Remove the runtime file."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,32 +15,23 @@ from typing import TYPE_CHECKING
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from plantdesk.api.app import Application, make_application
-from plantdesk.api.http.flow_control import with_small_reads
-from plantdesk.api.http.protocol import HttpProtocol, ServerParts
-from plantdesk.api.http.requests import Responses
+from plantdesk.api.app import Application
 from plantdesk.api.plants import BatchInserter
-from plantdesk.api.sockets import BACKLOG, WindowsAcceptor, free_descriptors, max_connections
+from plantdesk.api.protocol import HttpProtocol
+from plantdesk.api.sockets import BACKLOG, max_connections
 from plantdesk.domain.errors import StoreClosedError
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from plantdesk.api.discovery import ServerIdentity
-    from plantdesk.api.http.requests import ConnectionLimits
+    from plantdesk.api.limits import ConnectionLimits
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import ServedStore
 
-    class _Closable(Protocol):
-        def close(self) -> None: ...
-
-
-#: Duplicates of each listening socket, where at least so many descriptors are free. uvloop accepts one connection per
-#: listener in a turn of its loop; with one listener, a client would wait for as many turns as connections came before.
+#: Duplicates of each listening socket, where there are descriptors enough: of each, uvloop accepts one connection in a
+#: turn of its loop, so that with one listener a client waits for as many turns as connections came before.
 _LISTENERS = 8
-_MIN_FREE_FOR_LISTENERS = 400
-#: Seconds for requests without a connection, where the shutdown timeout is over.
-_MIN_TASK_TIMEOUT = 0.05
+#: Seconds for the last responses, where the shutdown timeout is over.
+_LAST_TIMEOUT = 0.05
 _POLL_INTERVAL = 0.01
 
 
@@ -54,30 +46,25 @@ class ApiThread:
         limits: ConnectionLimits,
         activity: Activity,
     ) -> None:
-        """Raises TooFewDescriptorsError where the process may open too few connections."""
+        """Raises TooFewDescriptorsError."""
         self._sockets = sockets
         self._store = store
         self._identity = identity
         self._activity = activity
-        free = free_descriptors()
-        self._listeners = _LISTENERS if free >= _MIN_FREE_FOR_LISTENERS else 1
-        self._limits = replace(limits, connections=min(limits.connections, max_connections(free)))
+        self._limits = replace(limits, connections=max_connections(limits.connections))
+        self._listeners = _LISTENERS if self._limits == limits else 1
         self._loop = _new_loop()
         self._stopping = asyncio.Event()
         self._state = ServerState()
-        self._responses = Responses()
-        self._timer: asyncio.TimerHandle | None = None
-        self._has_new = False
-        self._ready = threading.Event()
-        self._failure: BaseException | None = None
+        self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
 
     def start(self) -> None:
         """Start serving; return when connections are accepted. Raises what prevents it."""
         self._thread.start()
-        self._ready.wait()
-        if self._failure is not None:
-            raise self._failure
+        if self._ready.exception() is not None:
+            self._thread.join()
+        self._ready.result()
 
     def stop(self) -> None:
         """Send the responses that are due, within the shutdown timeout, and end the thread."""
@@ -88,95 +75,62 @@ class ApiThread:
     def _run(self) -> None:
         try:
             self._loop.run_until_complete(self._serve())
-        except BaseException as error:  # noqa: BLE001  top of a thread: `start` raises it
-            self._failure = error
+        except BaseException as error:
+            if self._ready.done():
+                raise
+            self._ready.set_exception(error)  # `start` raises it
         finally:
             self._loop.close()
             for listener in self._sockets:
                 listener.close()
-            self._ready.set()
 
     async def _serve(self) -> None:
-        checker = self._store.tokens.checker()
-        try:
+        with closing(self._store.tokens.checker()) as checker:
             inserter = BatchInserter(self._store, self._loop)
-            app = make_application(
+            app = Application(
                 self._store, checker, inserter, self._activity, identity=self._identity, limits=self._limits
             )
-            await self._serve_app(app, inserter)
-        finally:
-            checker.close()
+            config = Config(app, ws="none", lifespan="off", log_config=None, log_level="info", proxy_headers=False)
+            make = partial(
+                HttpProtocol,
+                config,
+                self._state,
+                self._loop,
+                limits=self._limits,
+                activity=self._activity,
+                add_known=app.known_heads.add,
+            )
+            servers = [await self._accept(each.dup(), make) for each in self._sockets for _ in range(self._listeners)]
+            self._ready.set_result(None)
+            await self._stopping.wait()
+            for server in servers:
+                server.close()
+            await self._close_connections(inserter)
 
-    async def _serve_app(self, app: Application, inserter: BatchInserter) -> None:
-        config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
-        config.load()
-        parts = ServerParts(self._limits, self._responses, self._activity, app.known_heads.add)
-        make = with_small_reads(partial(self._make_connection, config, parts))
-        servers = [server for listener in self._sockets for server in await self._accept(listener, make)]
-        self._ready.set()
-        await self._stopping.wait()
-        for server in servers:
-            server.close()
-        await self._close_connections(inserter)
-
-    async def _accept(
-        self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]
-    ) -> Sequence[_Closable]:
-        servers: list[_Closable] = []
-        if sys.platform == "win32":
-            servers.append(WindowsAcceptor(listener, protocol))
-        elif listener.family == socket.AF_UNIX:
-            servers.append(await self._loop.create_unix_server(protocol, sock=listener, backlog=BACKLOG))
-        else:
-            duplicates = [listener.dup() for _ in range(self._listeners)]
-            servers += [await self._loop.create_server(protocol, sock=each, backlog=BACKLOG) for each in duplicates]
-        return servers
-
-    def _make_connection(self, config: Config, parts: ServerParts) -> HttpProtocol:
-        self._has_new = True
-        if self._timer is None:
-            self._start_timer()
-        return HttpProtocol(config, self._state, self._loop, parts)
-
-    def _start_timer(self) -> None:
-        """Renew the Date header, and check the deadlines later."""
-        self._responses.renew_date()
-        self._timer = self._loop.call_later(self._limits.deadline_interval, self._check_deadlines)
-
-    def _check_deadlines(self) -> None:
-        """Let each connection check its deadlines; repeats itself while there are any."""
-        self._timer = None
-        now = self._loop.time()
-        connections = self._connections()
-        for connection in connections:
-            connection.check_deadlines(now)
-        if connections or self._has_new:  # a new one may not be among the connections yet
-            self._has_new = False
-            self._start_timer()
+    async def _accept(self, listener: socket.socket, make: Callable[[], HttpProtocol]) -> asyncio.Server:
+        if listener.family in {socket.AF_INET, socket.AF_INET6}:
+            return await self._loop.create_server(make, sock=listener, backlog=BACKLOG)
+        return await self._loop.create_unix_server(make, sock=listener, backlog=BACKLOG)
 
     async def _close_connections(self, inserter: BatchInserter) -> None:
         """Close idle connections at once, others after their response, and all after the shutdown timeout.
 
         What the store has not answered by then gets a 503: the same request again is safe.
         """
-        deadline = self._loop.time() + self._limits.shutdown_timeout
         for connection in self._connections():
             connection.shutdown()
-        await self._wait_for_connections(deadline)
+        await self._wait_for_connections(self._limits.shutdown_timeout)
         inserter.give_up(StoreClosedError())
-        await self._wait_for_connections(self._loop.time() + _MIN_TASK_TIMEOUT)
+        await self._wait_for_connections(_LAST_TIMEOUT)
         for connection in self._connections():
             connection.transport.abort()
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._state.tasks:
-            left = max(_MIN_TASK_TIMEOUT, deadline - self._loop.time())
-            _, late = await asyncio.wait(list(self._state.tasks), timeout=left)
-            for task in late:  # there is no client to answer
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+        await self._wait_for_connections(_LAST_TIMEOUT)
+        for task in self._state.tasks:  # there is no client to answer
+            task.cancel()
+        await asyncio.gather(*self._state.tasks, return_exceptions=True)
 
-    async def _wait_for_connections(self, deadline: float) -> None:
+    async def _wait_for_connections(self, seconds: float) -> None:
+        deadline = self._loop.time() + seconds
         while self._connections() and self._loop.time() < deadline:  # noqa: ASYNC110  uvicorn has no event for it
             await asyncio.sleep(_POLL_INTERVAL)
 
@@ -187,6 +141,6 @@ class ApiThread:
 def _new_loop() -> asyncio.AbstractEventLoop:
     try:
         import uvloop
-    except ImportError:  # not available for Windows
-        return asyncio.new_event_loop()
+    except ImportError:  # Windows, whose usual loop stops accepting connections after one that was aborted
+        return asyncio.SelectorEventLoop()
     return uvloop.new_event_loop()

@@ -2,107 +2,111 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from functools import partial
+import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route, Router
 from typing_extensions import override
 
-from plantdesk.api.access_control import AccessControl, InvalidTokenThrottle, TokenUsage
+from plantdesk.api.access_control import AccessControl
 from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, proof
-from plantdesk.api.errors import ClientDisconnectedError, MethodNotAllowedError, PathNotFoundError, error_response
+from plantdesk.api.errors import (
+    ClientDisconnectedError,
+    MethodNotAllowedError,
+    PathNotFoundError,
+    error_response,
+    json_headers,
+)
 from plantdesk.api.openapi import description
-from plantdesk.api.plants import KnownHeads, PlantsEndpoint, RequestBodies
-from plantdesk.domain.errors import StoreError, TokenRefusedError
+from plantdesk.api.plants import KnownHeads, PlantsEndpoint, RequestBodies, send_response
+from plantdesk.domain.errors import StoreError
 from plantdesk.domain.protocols import TokenEndedError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from plantdesk.api.access_control import Client
     from plantdesk.api.discovery import ServerIdentity
-    from plantdesk.api.http.requests import ConnectionLimits
+    from plantdesk.api.errors import ErrorResponse
+    from plantdesk.api.limits import ConnectionLimits
     from plantdesk.api.plants import BatchInserter
     from plantdesk.domain.activity import Activity
-    from plantdesk.domain.protocols import ServedStore, TokenLookup
+    from plantdesk.domain.protocols import ServedStore, ServedTokens, TokenLookup
+    from plantdesk.domain.records import Source
 
 
 DOCUMENT_PATH = "/openapi.json"
+#: Seconds between two records of the same token: each is a write of its own.
+_RECORD_INTERVAL = 60.0
 
 
 class Refusals:
-    """Answers requests with errors, and records them: the one place that does."""
+    """Makes responses of errors, and records them and the use of their tokens: the one place that does."""
 
-    def __init__(self, token_usage: TokenUsage, activity: Activity) -> None:
-        self._token_usage = token_usage
+    def __init__(self, tokens: ServedTokens, activity: Activity) -> None:
+        self._tokens = tokens
         self._activity = activity
-        self._throttle = InvalidTokenThrottle()
+        self._used_at: dict[int, float] = {}
 
-    def application(self, error: Exception) -> ASGIApp:
-        """Return an application that answers with an error."""
-        return partial(self.answer, error)
-
-    async def answer(self, error: Exception, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer one request with an error."""
-        client: Client | None = scope.get("client_access")
-        source = None if client is None else client.source
+    def response(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
+        """Return the response to a request, of which `source` and `sent` are known or None."""
         if source is not None and not isinstance(error, StoreError):
-            self._token_usage.record(source)
-        if isinstance(error, TokenRefusedError):
-            source = error.source if isinstance(error, TokenEndedError) else source
-            await self._throttle.delay()
+            self._record_use(source)
+        if isinstance(error, TokenEndedError):
+            source = error.source
         answer = error_response(error)
-        self._activity.record_refused(answer.number, answer.message, source, scope.get("sent"))
-        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-        await send({"type": "http.response.body", "body": answer.body})
+        self._activity.record_refused(answer.number, answer.message, source, sent)
+        return answer
+
+    def _record_use(self, source: Source) -> None:
+        """Record the use of a token, without waiting for the write; the store does so for added plants."""
+        now = time.monotonic()
+        if now - self._used_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
+            self._used_at[source.id] = now
+            self._tokens.used(source)
 
 
 class Application:
-    """Answers every request. Raises only what asyncio uses for cancellation."""
+    """Answers every request. Raises nothing."""
 
     def __init__(
-        self, access_control: AccessControl, routes: ASGIApp, refusals: Refusals, known_heads: KnownHeads
+        self,
+        store: ServedStore,
+        checker: TokenLookup,
+        inserter: BatchInserter,
+        activity: Activity,
+        *,
+        identity: ServerIdentity,
+        limits: ConnectionLimits,
     ) -> None:
-        self._access_control = access_control
-        self._routes = routes
-        self._refusals = refusals
-        #: Adds plants without being called.
-        self.known_heads = known_heads
+        """`checker` and `inserter` belong to the thread that will serve the application."""
+        self._access_control = AccessControl(checker, public_path=DOCUMENT_PATH)
+        self._refusals = Refusals(store.tokens, activity)
+        #: Adds plants without the application being called.
+        self.known_heads = KnownHeads(inserter, activity, self._refusals.response)
+        plants = PlantsEndpoint(inserter, RequestBodies(limits), activity, self.known_heads)
+        self._routes = Router(
+            [_ExactRoute("/plants", plants), _ExactRoute(DOCUMENT_PATH, OpenApiEndpoint(identity))],
+            redirect_slashes=False,
+            default=_not_found,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; the endpoints find its `Client` in the scope."""
         try:
             scope["client_access"] = self._access_control.authorize(scope)
             await self._routes(scope, receive, send)
-        except ClientDisconnectedError:
+        except (ClientDisconnectedError, asyncio.CancelledError):  # the server stops, and the client is gone
             pass
         except Exception as error:  # noqa: BLE001  top of a request: every failure gets an error response
-            await self._refusals.answer(error, scope, receive, send)
-
-
-def make_application(
-    store: ServedStore,
-    checker: TokenLookup,
-    inserter: BatchInserter,
-    activity: Activity,
-    *,
-    identity: ServerIdentity,
-    limits: ConnectionLimits,
-) -> Application:
-    """Return the application; `checker` and `inserter` belong to the thread that will serve it."""
-    refusals = Refusals(TokenUsage(store.tokens), activity)
-    known_heads = KnownHeads(inserter, activity, refusals.application)
-    routes = Router(
-        [
-            _ExactRoute("/plants", PlantsEndpoint(inserter, RequestBodies(limits), activity, known_heads)),
-            _ExactRoute(DOCUMENT_PATH, OpenApiEndpoint(identity)),
-        ],
-        redirect_slashes=False,
-        default=_not_found,
-    )
-    return Application(AccessControl(checker, public_path=DOCUMENT_PATH), routes, refusals, known_heads)
+            client: Client | None = scope.get("client_access")
+            source = None if client is None else client.source
+            answer = self._refusals.response(error, source, scope.get("sent"))
+            await send_response(send, answer.status, answer.headers, answer.body)
 
 
 class _ExactRoute(Route):
@@ -126,21 +130,15 @@ class OpenApiEndpoint:
     def __init__(self, identity: ServerIdentity) -> None:
         self._identity = identity
         self._body = json.dumps(description(identity.port), indent=2, ensure_ascii=False).encode()
-        self._headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(self._body)),
-        ]
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Send the document."""
         if scope["method"] not in {"GET", "HEAD"}:
             raise MethodNotAllowedError("GET, HEAD")
         client: Client = scope["client_access"]
-        headers = [*self._headers, *self._proof(client.fields.get(NONCE_HEADER.lower().encode(), b""))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": self._body})
+        proof_header = self._proof(client.fields.get(NONCE_HEADER.lower().encode(), b""))
+        await send_response(send, 200, [*json_headers(self._body), *proof_header], self._body)
 
     def _proof(self, nonce: bytes) -> list[tuple[bytes, bytes]]:
-        if not _NONCE.fullmatch(nonce):
-            return []
-        return [(PROOF_HEADER.lower().encode(), proof(self._identity, nonce))]
+        is_valid = _NONCE.fullmatch(nonce) is not None
+        return [(PROOF_HEADER.lower().encode(), proof(self._identity, nonce))] if is_valid else []

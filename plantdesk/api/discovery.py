@@ -85,9 +85,6 @@ def store_name(store: StoreLocation) -> str:
     return hashlib.sha256(os.fsencode(store.key)).hexdigest()[:16]
 
 
-# --- reading runtime files ---
-
-
 def _read(path: Path) -> Iterator[Runtime]:
     """Yield the content of the file of a running process; nothing where `write` cannot have written it."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError), _opened(path) as descriptor:
@@ -142,7 +139,6 @@ def _is_locked(descriptor: int) -> bool:
 NONCE_HEADER, PROOF_HEADER = "PlantDesk-Nonce", "PlantDesk-Proof"
 #: Bytes read of a response, which another program may send; PlantDesk's headers take about a hundred.
 _MAX_HEADERS = 65_536
-_END = b"\r\n\r\n"
 
 
 class ServerIdentity(NamedTuple):
@@ -163,47 +159,18 @@ def proof(identity: ServerIdentity, nonce: bytes) -> bytes:
 
 
 def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
-    """Return whether the server on 127.0.0.1 proves within `timeout` seconds that it has the key."""
-    nonce = os.urandom(32).hex()
-    headers = b""
-    with contextlib.suppress(OSError):
-        headers = _response_headers(identity.port, f"{NONCE_HEADER}: {nonce}", time.monotonic() + timeout)
-    return hmac.compare_digest(_field(headers, PROOF_HEADER), proof(identity, nonce.encode()))
-
-
-def _response_headers(port: int, field: str, deadline: float) -> bytes:
-    """Return the headers of the response to HEAD /openapi.json, or the part that was received. Raises OSError."""
-    request = f"HEAD /openapi.json HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{field}\r\n\r\n"
-    received = b""
-    with socket.socket() as connection:  # create_connection would import the encoding of names
-        connection.settimeout(_remaining(deadline))
-        connection.connect(("127.0.0.1", port))
+    """Return whether the server on 127.0.0.1 proves, about within `timeout` seconds, that it has the key."""
+    nonce, deadline, received = os.urandom(32).hex(), time.monotonic() + timeout, b""
+    request = f"HEAD /openapi.json HTTP/1.0\r\nHost: localhost\r\n{NONCE_HEADER}: {nonce}\r\n\r\n"
+    with contextlib.suppress(OSError), socket.socket() as connection:  # create_connection would import codecs of names
+        connection.settimeout(timeout)
+        connection.connect(("127.0.0.1", identity.port))
         connection.sendall(request.encode())
-        while _END not in received and len(received) < _MAX_HEADERS:
-            connection.settimeout(_remaining(deadline))
-            if not (piece := connection.recv(4096)):
-                break
+        while len(received) < _MAX_HEADERS and time.monotonic() < deadline and (piece := connection.recv(4096)):
             received += piece
-    return received
+    expected = b"%b: %b" % (PROOF_HEADER.lower().encode(), proof(identity, nonce.encode()))
+    return expected in received.lower().splitlines()
 
-
-def _remaining(deadline: float) -> float:
-    seconds = deadline - time.monotonic()
-    if seconds <= 0:
-        raise TimeoutError
-    return seconds
-
-
-def _field(headers: bytes, name: str) -> bytes:
-    requested = name.lower().encode()
-    for line in headers.partition(_END)[0].split(b"\r\n")[1:]:
-        found, _, value = line.partition(b":")
-        if found.lower() == requested:
-            return value.strip()
-    return b""
-
-
-# --- who listens on a port ---
 
 _PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _PROC_LISTEN = "0A"
@@ -233,10 +200,6 @@ def _listening_uids(table: str, port: int) -> set[int]:
         lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
     except OSError:
         return set()
-    found = set()
-    for line in lines:
-        fields = line.split()
-        address, _, local_port = fields[1].partition(":")
-        if fields[3] == _PROC_LISTEN and int(local_port, 16) == port and address in _LOOPBACK_ADDRESSES:
-            found.add(int(fields[7]))
-    return found
+    addresses = {f"{address}:{port:04X}" for address in _LOOPBACK_ADDRESSES}
+    rows = [line.split() for line in lines]
+    return {int(row[7]) for row in rows if row[3] == _PROC_LISTEN and row[1] in addresses}

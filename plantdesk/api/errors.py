@@ -95,14 +95,6 @@ class ClientDisconnectedError(Exception):
     """The client disconnected before its request was complete; there is nobody to answer."""
 
 
-def parser_error(error: Exception) -> PlantDeskError:
-    """Return the error that a callback of the parser raised, otherwise one with the parser's own message."""
-    if isinstance(error.__context__, PlantDeskError):
-        return error.__context__
-    reason = str(error)
-    return MalformedHttpError(Text("{reason}", reason=reason) if reason else Text("it cannot be read"))
-
-
 _log = logging.getLogger(__name__)
 
 #: RFC 6750, section 3: parameters must follow the scheme, and an error code only when a token was sent.
@@ -142,8 +134,12 @@ def error_response(error: Exception) -> ErrorResponse:
 def _response(number: ErrorNumber, text: Text, extra: list[tuple[bytes, bytes]]) -> ErrorResponse:
     message = _TOKEN.sub("plantdesk_…", str(text)).encode(errors="replace").decode()
     body = Error(error=int(number), message=message).model_dump_json().encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *extra]
-    return ErrorResponse(number, message, headers, body)
+    return ErrorResponse(number, message, [*json_headers(body), *extra], body)
+
+
+def json_headers(body: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a response in JSON."""
+    return [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
 
 
 def _extra_headers(error: PlantDeskError) -> list[tuple[bytes, bytes]]:

@@ -29,7 +29,7 @@ Programs whose numbers are floats, such as JavaScript and jq before 1.7, round a
 #: The statuses of POST /plants besides 200, with the descriptions of the contract.
 _FAILURES = {
     400: "unexpected error",
-    401: "no valid bearer token; after many wrong ones the answer takes up to a second",
+    401: "no valid bearer token",
     408: "the request did not arrive in time",
     500: "a defect of PlantDesk",
     503: "the store cannot take the plant now; nothing was written",

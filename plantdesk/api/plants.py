@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.api.access_control import Client
 from plantdesk.api.errors import (
     BodyTooLargeError,
     ClientDisconnectedError,
@@ -21,17 +20,20 @@ from plantdesk.api.errors import (
     RequestTimeoutError,
     TokenMissingError,
     WrongContentTypeError,
+    json_headers,
 )
-from plantdesk.api.http.requests import SMALL_BODY
+from plantdesk.api.limits import SMALL_BODY
 from plantdesk.domain.errors import PlantDeskError, Text, TokenRefusedError, joined
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.domain.validation import new_plant
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
-    from plantdesk.api.http.protocol import HttpProtocol
-    from plantdesk.api.http.requests import ConnectionLimits, WholeRequest
+    from plantdesk.api.access_control import Client
+    from plantdesk.api.errors import ErrorResponse
+    from plantdesk.api.limits import ConnectionLimits
+    from plantdesk.api.protocol import HttpProtocol
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import ServedStore
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
     Outcome = PlantRow | PlantDeskError
     OnOutcome = Callable[[Outcome], object]
+    Refusal = Callable[[Exception, Source, Mapping[str, object]], ErrorResponse]
 
 
 #: Heads that are known at once; each has less than 1 KiB.
@@ -47,69 +50,47 @@ _HEAD_END = b"\r\n\r\n"
 
 
 class RequestBodies:
-    """Opens the bodies of one server's requests. For the thread of one loop."""
+    """Receives the bodies of one server's requests. For the thread of one loop."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
         self._large_bodies = asyncio.Semaphore(limits.large_bodies)
 
-    def open(self, fields: dict[bytes, bytes], receive: Receive) -> RequestBody:
-        """Return the unread body of a request. Raises BodyTooLargeError by its Content-Length."""
+    @contextlib.asynccontextmanager
+    async def received(self, fields: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
+        """Receive a complete body, if it is large in its turn, which ends with the block.
+
+        Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError.
+        """
         # The parser lets only digits through; int() would refuse thousands of leading zeros.
         content_length = int(fields.get(b"content-length", b"").lstrip(b"0") or b"0")
-        if content_length > self._limits.body:
-            raise BodyTooLargeError(self._limits.body)
-        return RequestBody(receive, content_length, self._limits, self._large_bodies)
+        self._check_size(content_length)
+        body = bytearray()
+        if content_length <= SMALL_BODY and await self._receive(receive, body, SMALL_BODY):
+            yield body
+            return
+        async with self._large_bodies:
+            try:
+                async with asyncio.timeout(self._limits.large_body_timeout):
+                    await self._receive(receive, body, self._limits.body)
+            except TimeoutError:
+                raise RequestTimeoutError(self._limits.large_body_timeout) from None
+            self._check_size(len(body))
+            yield body
 
-
-class RequestBody:
-    """The body of one request, as a context manager: it ends when the plant no longer takes memory."""
-
-    def __init__(
-        self, receive: Receive, content_length: int, limits: ConnectionLimits, large_bodies: asyncio.Semaphore
-    ) -> None:
-        self._receive = receive
-        self._is_large = content_length > SMALL_BODY
-        self._limits = limits
-        self._large_bodies = large_bodies
-        self._has_turn = False
-        self._body = bytearray()
-        self._more = True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let the next large body be read."""
-        if self._has_turn:
-            self._large_bodies.release()
-
-    async def read(self) -> bytearray:
-        """Return the complete body. Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError."""
-        if not self._is_large:
-            await self._receive_parts(SMALL_BODY)
-        if self._more:
-            await self._large_bodies.acquire()
-            self._has_turn = True
-            await self._receive_rest()
-        return self._body
-
-    async def _receive_rest(self) -> None:
-        try:
-            async with asyncio.timeout(self._limits.large_body_timeout):
-                await self._receive_parts(self._limits.body)
-        except TimeoutError:
-            raise RequestTimeoutError(self._limits.large_body_timeout) from None
-
-    async def _receive_parts(self, limit: int) -> None:
-        """Receive until the body is complete, or larger than `limit`."""
-        while self._more and len(self._body) <= limit:
-            message = await self._receive()
+    async def _receive(self, receive: Receive, body: bytearray, limit: int) -> bool:
+        """Receive until the body is complete, or larger than `limit`; return whether it is complete."""
+        more = True
+        while more and len(body) <= limit:
+            message = await receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnectedError
-            self._body += message["body"]
-            self._more = message["more_body"]
-        if len(self._body) > self._limits.body:
+            body += message["body"]
+            more = message["more_body"]
+        return not more
+
+    def _check_size(self, size: int) -> None:
+        if size > self._limits.body:
             raise BodyTooLargeError(self._limits.body)
 
 
@@ -188,21 +169,20 @@ class KnownHeads:
     token is still valid the store finds in the transaction that adds the plant. For the thread of one loop.
     """
 
-    def __init__(self, inserter: BatchInserter, activity: Activity, refuse: Callable[[Exception], ASGIApp]) -> None:
-        """`refuse` returns the application that answers with an error."""
+    def __init__(self, inserter: BatchInserter, activity: Activity, refusal: Refusal) -> None:
         self._inserter = inserter
         self._activity = activity
-        self._refuse = refuse
+        self._refusal = refusal
         self._heads: dict[bytes, _Head] = {}
 
-    def remember(self, request: WholeRequest, client: Client) -> None:
+    def remember(self, request: bytes, client: Client, *, keep_alive: bool) -> None:
         """Know the head of a request that has added a plant, if its length frames the body and nothing else is due."""
-        head, _, body = request.data.partition(_HEAD_END)
+        head, _, body = request.partition(_HEAD_END)
         is_framed = client.fields.get(b"content-length") == b"%d" % len(body) and b"expect" not in client.fields
         if client.source is not None and is_framed:
             if len(self._heads) >= _MAX_HEADS:
                 self._heads.clear()
-            self._heads[head] = _Head(len(body), client.source, request.keep_alive)
+            self._heads[head] = _Head(len(body), client.source, keep_alive)
 
     def add(self, data: bytes, connection: HttpProtocol) -> bool:
         """Add the plant of a request, which is answered when it is durable; False where it is not so simple."""
@@ -215,21 +195,21 @@ class KnownHeads:
             plant = new_plant(sent)
         except PlantDeskError:  # the application finds it again, after it has checked the token
             return False
-        source = known.source
-        request = connection.begin_known(keep_alive=known.keep_alive)
-        scope: Any = {"method": "POST", "client_access": Client({}, source), "sent": sent}
+        connection.begin_known(keep_alive=known.keep_alive)
 
         def on_outcome(outcome: Outcome) -> None:
             try:
                 row = _row(outcome)
-                self._activity.record_added(source, row, is_new=row.source == source)
-                connection.answer_known(request, _plant_json(row))
+                self._activity.record_added(known.source, row, is_new=row.source == known.source)
+                answer = _plant_json(row)
+                connection.answer_known(200, json_headers(answer), answer)
             except Exception as error:  # noqa: BLE001  every failure gets a response, and no other request's is lost
                 if isinstance(error, TokenRefusedError):
                     self._heads.pop(head, None)
-                connection.refuse_known(request, scope, self._refuse(error))
+                refusal = self._refusal(error, known.source, sent)
+                connection.answer_known(refusal.status, refusal.headers, refusal.body)
 
-        self._inserter.submit(plant, source, on_outcome)
+        self._inserter.submit(plant, known.source, on_outcome)
         return True
 
 
@@ -252,16 +232,17 @@ class PlantsEndpoint:
         if client.source is None:
             raise TokenMissingError
         _check_content_type(client.fields)
-        with self._bodies.open(client.fields, receive) as body:
-            read = await body.read()
+        async with self._bodies.received(client.fields, receive) as body:
             # A megabyte of nested lists takes 0.2 s, which other requests must not wait for.
-            sent = await asyncio.to_thread(parse_object, read) if len(read) > SMALL_BODY else parse_object(read)
+            sent = await asyncio.to_thread(parse_object, body) if len(body) > SMALL_BODY else parse_object(body)
             scope["sent"] = sent
             row = await self._inserter.add(new_plant(sent), client.source)
             self._activity.record_added(client.source, row, is_new=row.source == client.source)
             if "whole_request" in scope:
-                self._known_heads.remember(scope["whole_request"], client)
-            await _send_plant(send, row)
+                request, keep_alive = scope["whole_request"]
+                self._known_heads.remember(request, client, keep_alive=keep_alive)
+            answer = _plant_json(row)
+            await send_response(send, 200, json_headers(answer), answer)
 
 
 def _check_content_type(fields: dict[bytes, bytes]) -> None:
@@ -277,10 +258,9 @@ def _check_content_type(fields: dict[bytes, bytes]) -> None:
         raise WrongContentTypeError(Text("Send the body as it is: no Transfer-Encoding but chunked is understood."))
 
 
-async def _send_plant(send: Send, row: PlantRow) -> None:
-    body = _plant_json(row)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+async def send_response(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    """Send a whole response."""
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

@@ -1,9 +1,8 @@
 """Starts, monitors and stops the API server, and reports its state to listeners.
 
     server = Server(store, location, runtime_folder=paths.runtime_folder())
-    unsubscribe = server.subscribe(listener)   # listener(state): at once with the current state, then on its thread
-    server.start(8721)                         # returns at once; listeners get Starting, then On or Failed
-    server.stop()                              # returns when due responses are sent and listeners got Off
+    server.start(8721)   # returns at once; those who `subscribe` get Starting, then On or Failed
+    server.stop()        # returns when due responses are sent and listeners got Off
 
 The states are in `plantdesk.domain.server_state`. All methods may be called from any thread. A listener may call
 `stop`, which then returns at once, but not `start`.
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 from plantdesk import DEFAULT_PORT
 from plantdesk.api.announcement import Announcement
 from plantdesk.api.discovery import ServerIdentity, find_server_on_port, is_running, new_key
-from plantdesk.api.http.requests import ConnectionLimits
+from plantdesk.api.limits import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     import socket
     from pathlib import Path
 
-    from plantdesk.api.api_thread import ApiThread
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import ServedStore
 
@@ -63,8 +61,11 @@ class Server:
         runtime_folder: Path | None = None,
         limits: ConnectionLimits | None = None,
         activity: Activity | None = None,
+        check_interval: float = 5.0,
     ) -> None:
-        """While the server is on, `runtime_folder` says that it is the one of the store at `location`.
+        """Each `check_interval` seconds the server checks that it answers itself within that time.
+
+        While the server is on, `runtime_folder` says that it is the one of the store at `location`.
 
         `activity` records its requests.
         """
@@ -72,6 +73,7 @@ class Server:
         self._location = location
         self._runtime_folder = runtime_folder
         self._limits = limits or ConnectionLimits()
+        self._check_interval = check_interval
         #: The last requests, also those before the server was stopped.
         self.activity = activity or Activity()
         self._lock = threading.RLock()  # keeps notifications in order
@@ -142,8 +144,6 @@ class Server:
             is_same = self._location is not None and other.database == self._location.url
             raise PortOfPlantDeskError(port, error.free_port, other.database, is_same=is_same) from error
 
-    # --- on the server's thread ---
-
     def _run_server(self, port: int, run: _Run) -> None:
         """Start the server, monitor it, and stop it; report a failure as `Failed`."""
         with self._lock:
@@ -165,23 +165,20 @@ class Server:
             if self._runtime_folder is not None and self._location is not None:
                 announcement = Announcement(self._runtime_folder, self._location)
                 sockets += stack.enter_context(announcement.local_socket())
-            thread = self._make_thread(sockets, identity)
+            from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
+
+            thread = ApiThread(sockets, self._store, identity, self._limits, self.activity)
             thread.start()
             stack.callback(thread.stop)
             if announcement is not None:
                 stack.callback(announcement.withdraw)
             self._monitor(identity, announcement, run)
 
-    def _make_thread(self, sockets: list[socket.socket], identity: ServerIdentity) -> ApiThread:
-        from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
-
-        return ApiThread(sockets, self._store, identity, self._limits, self.activity)
-
     def _monitor(self, identity: ServerIdentity, announcement: Announcement | None, run: _Run) -> None:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
         failure: ServerError = NotReachableError()
         while not run.stopping.is_set():
-            if is_running(identity, timeout=self._limits.check_timeout):
+            if is_running(identity, timeout=self._check_interval):
                 failure = NotAnsweringError()
                 self._set_state(on)
             else:
@@ -189,7 +186,7 @@ class Server:
             if announcement is not None:
                 announcement.publish(on.url, identity)
             run.settled.set()
-            run.stopping.wait(self._limits.check_interval)
+            run.stopping.wait(self._check_interval)
 
     def _set_state(self, state: ServerState) -> None:
         """Notify listeners of `state`, unless it is the current one."""

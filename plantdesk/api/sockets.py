@@ -1,19 +1,14 @@
 """The sockets that the server listens on: loopback addresses and a Unix domain socket, never anything else.
 
-On Windows a thread accepts connections. Also here: how many connections the limit on open files allows.
+Also here: how many connections the limit on open files allows.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import logging
-import select
 import socket
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import LARGEST_PORT
@@ -29,45 +24,33 @@ from plantdesk.domain.server_state import (
 )
 
 if TYPE_CHECKING:
-    import asyncio
+    from pathlib import Path
 
 
-#: Descriptors of stdin, stdout and stderr, where the open ones cannot be counted.
-_STANDARD = 3
-#: Descriptors that database, window and event loop need, and the fewest with which they work.
-_RESERVED = 200
-_MIN_RESERVED = 16
-#: With fewer connections a server is of no use.
-_MIN_CONNECTIONS = 8
+#: With fewer descriptors a server is of no use.
+_MIN_DESCRIPTORS = 64
 
 
-def free_descriptors() -> int:
-    """Return how many descriptors may still be opened; `sys.maxsize` where there is no limit."""
+def max_connections(limit: int) -> int:
+    """Return how many connections may be open: `limit`, at most half of the descriptors that the process may have.
+
+    Raises TooFewDescriptorsError.
+    """
     if sys.platform != "win32":
         import resource
 
-        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if limit != resource.RLIM_INFINITY:
-            return limit - _open_descriptors()
-    return sys.maxsize
-
-
-def max_connections(free: int) -> int:
-    """Return how many connections leave enough of `free` descriptors. Raises TooFewDescriptorsError."""
-    found = max(free - _RESERVED, (free - _MIN_RESERVED) * 2 // 3)
-    if found < _MIN_CONNECTIONS:
-        raise TooFewDescriptorsError
-    return found
-
-
-def _open_descriptors() -> int:
-    with contextlib.suppress(OSError):  # no /dev, or no descriptor left to list it with
-        return len(list(Path("/dev/fd").iterdir()))
-    return _STANDARD
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if descriptors != resource.RLIM_INFINITY:
+            if descriptors < _MIN_DESCRIPTORS:
+                raise TooFewDescriptorsError
+            return min(limit, descriptors // 2)
+    return limit
 
 
 #: Connections that wait to be accepted; the client of one more retries after a second.
 BACKLOG = 1024
+#: Bytes of each connection: the most that is read at once.
+_RECEIVE_BUFFER = 65_536
 #: The errors of bind() on a machine without IPv6.
 _NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _WSAEACCES = 10013
@@ -106,15 +89,13 @@ def local_sockets(path: Path) -> list[socket.socket]:
 
 
 def _listen(port: int) -> list[socket.socket]:
-    if port:
-        return _listen_on_both(port)
     for _ in range(_NEARBY):  # a port that is free on 127.0.0.1 may be in use on ::1
         try:
-            return _listen_on_both(0)
+            return _listen_on_both(port)
         except OSError as error:
-            if error.errno != errno.EADDRINUSE:
+            if port or error.errno != errno.EADDRINUSE:
                 raise
-    return _listen_on_both(0)
+    return _listen_on_both(port)
 
 
 def _listen_on_both(port: int) -> list[socket.socket]:
@@ -139,6 +120,7 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
         listener.bind((host, port))
         listener.listen(BACKLOG)
         listener.setblocking(False)
@@ -162,68 +144,12 @@ def _server_error(error: OSError, port: int) -> ServerError:
 
 
 def _free_port(taken: int) -> int | None:
-    for port in _candidates(taken):
-        try:
+    """Return one of the next ports, which are easy to remember, else any that the system chooses."""
+    for port in (*range(taken + 1, min(taken + _NEARBY, LARGEST_PORT) + 1), 0):
+        with contextlib.suppress(OSError):
             sockets = _listen_on_both(port)
-        except OSError:
-            continue
-        found: int = sockets[0].getsockname()[1]
-        for listener in sockets:
-            listener.close()
-        return found
+            found: int = sockets[0].getsockname()[1]
+            for listener in sockets:
+                listener.close()
+            return found
     return None
-
-
-def _candidates(taken: int) -> Iterator[int]:
-    """Yield the next ports, which are easy to remember, then 0: any that the system chooses."""
-    yield from range(taken + 1, min(taken + _NEARBY, LARGEST_PORT) + 1)
-    yield 0
-
-
-_log = logging.getLogger(__name__)
-
-#: Seconds until the next try where accept() fails, as without a free handle.
-_RETRY_DELAY = 0.1
-
-
-class WindowsAcceptor:
-    """Accepts connections of one listening socket until `close`. Construct it on the loop's thread."""
-
-    def __init__(self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]) -> None:
-        self._listener = listener
-        self._protocol = protocol
-        import asyncio  # `info` does not need it
-
-        self._loop = asyncio.get_running_loop()
-        self._tasks: set[asyncio.Task[object]] = set()
-        self._stop_receiver, self._stop_sender = socket.socketpair()
-        self._thread = threading.Thread(target=self._accept, name="api-accept", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """Stop accepting; the listening socket can be closed afterwards."""
-        self._stop_sender.close()
-        self._thread.join()
-        self._stop_receiver.close()
-
-    def _accept(self) -> None:
-        while self._stop_receiver not in select.select([self._listener, self._stop_receiver], [], [])[0]:
-            try:
-                connection, _ = self._listener.accept()
-            except (BlockingIOError, ConnectionError):  # the client is gone
-                continue
-            except OSError as error:
-                _log.debug("A connection could not be accepted: %s", error)
-                select.select([self._stop_receiver], [], [], _RETRY_DELAY)
-            else:
-                connection.setblocking(False)
-                self._loop.call_soon_threadsafe(self._connect, connection)
-
-    def _connect(self, connection: socket.socket) -> None:
-        task = self._loop.create_task(self._serve(connection))
-        self._tasks.add(task)  # the loop keeps only a weak reference
-        task.add_done_callback(self._tasks.discard)
-
-    async def _serve(self, connection: socket.socket) -> None:
-        with contextlib.suppress(OSError):  # the client is gone
-            await self._loop.connect_accepted_socket(self._protocol, connection)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,8 +13,6 @@ from tests.api.client import Api
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from plantdesk.api.http.requests import ConnectionLimits
 
     Serve = Callable[..., Api]
 
@@ -28,17 +26,15 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Start a server with its own store."""
+    """Start a server with its own store; with the options of `Server`."""
     with ExitStack() as stack:
         yield lambda **options: _served(tmp_path / "plants.db", stack, **options)
 
 
-def _served(
-    path: Path, stack: ExitStack, *, limits: ConnectionLimits | None = None, runtime_folder: Path | None = None
-) -> Api:
+def _served(path: Path, stack: ExitStack, **options: Any) -> Api:  # noqa: ANN401
     store = Store(path)
     stack.callback(store.close)
-    server = Server(store, location_of(store.path), limits=limits, runtime_folder=runtime_folder)
+    server = Server(store, location_of(store.path), **options)
     stack.callback(server.stop)
     server.start(0)
     return Api(store, server)

@@ -219,7 +219,7 @@ def test_the_plants_that_each_token_added_are_counted(api: Api) -> None:
 
 
 def test_host_is_checked_first(api: Api) -> None:
-    request = b"BREW /nowhere HTTP/1.1\r\nHost: evil.example\r\nOrigin: null\r\nContent-Length: 2000000\r\n\r\n"
+    request = b"PATCH /nowhere HTTP/1.1\r\nHost: evil.example\r\nOrigin: null\r\nContent-Length: 2000000\r\n\r\n"
     (answer,) = api.exchange(request)
     assert answer.number is ErrorNumber.HOST_REFUSED
 

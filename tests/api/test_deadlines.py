@@ -1,26 +1,25 @@
 from __future__ import annotations
 
 import contextlib
+import socket
+import sys
 import threading
-from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api.http.requests import ConnectionLimits, Responses
+from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import answers, one_answer
 from tests.store.test_backups import until
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
-    import socket
-
     from tests.api.client import Api
     from tests.api.conftest import Serve
 
-HASTY = ConnectionLimits(
-    request_timeout=0.3, keep_alive_timeout=0.3, linger_timeout=0.3, shutdown_timeout=0.3, deadline_interval=0.02
-)
+HASTY = ConnectionLimits(request_timeout=0.3, keep_alive_timeout=0.3, linger_timeout=0.3, shutdown_timeout=0.3)
 
 
 def send_for_ever(connection: socket.socket, data: bytes) -> None:
@@ -67,10 +66,12 @@ def test_each_request_has_its_own_deadline(hasty: Api) -> None:
             assert one_answer(connection).status == 200
 
 
-def test_complete_requests_are_answered_before_the_timeout_of_a_slow_one(hasty: Api) -> None:
-    whole = hasty.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive")
-    found = hasty.exchange(whole + hasty.whole({"id": 2, "name": "Moss"})[:-1])
-    assert [answer.status for answer in found] == [200, 408]
+def test_a_slow_request_gets_a_timeout_after_earlier_responses(hasty: Api) -> None:
+    with hasty.opened() as connection:
+        connection.sendall(hasty.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive"))
+        assert one_answer(connection).status == 200
+        connection.sendall(hasty.whole({"id": 2, "name": "Moss"})[:-1])
+        assert [answer.status for answer in answers(connection)] == [408]
 
 
 def test_an_idle_connection_is_closed_without_a_response(hasty: Api) -> None:
@@ -88,10 +89,17 @@ def test_a_client_that_does_not_close_is_disconnected(hasty: Api) -> None:
             send_for_ever(connection, b"x" * 65536)
 
 
-def test_a_client_that_does_not_read_is_disconnected(hasty: Api) -> None:
-    asking = hasty.head(method="GET", target="/openapi.json") * 100
-    with hasty.opened() as connection, pytest.raises(ConnectionError):
-        send_for_ever(connection, asking)
+@pytest.mark.parametrize("last", ["close", "keep-alive"])
+def test_a_client_that_does_not_read_is_disconnected(hasty: Api, last: str) -> None:
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(SECONDS)
+        connection.connect(("127.0.0.1", hasty.port))
+        for plant_id in range(10):
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(hasty.whole({"id": plant_id, "name": "x" * 1_000_000}, f"Connection: {last}"))
+        with pytest.raises(ConnectionError):
+            send_for_ever(connection, b" ")
 
 
 def test_stopping_waits_for_no_client(serve: Serve) -> None:
@@ -107,21 +115,21 @@ def test_stopping_waits_for_no_client(serve: Serve) -> None:
     assert api.stored() == {2: ("Fern", None)}
 
 
-def test_an_idle_server_sleeps_until_the_next_connection(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    renewals: list[None] = []
-    renew = Responses.renew_date
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_an_idle_server_sleeps_until_the_next_connection(serve: Serve) -> None:
+    before = threading.enumerate()
+    api = serve(limits=HASTY, check_interval=3600.0)
+    (thread,) = [each for each in threading.enumerate() if each.name == "api" and each not in before]
 
-    def counted(responses: Responses) -> None:
-        renewals.append(None)
-        renew(responses)
+    def wakes() -> str:
+        status = Path(f"/proc/self/task/{thread.native_id}/status").read_text(encoding="ascii")
+        return status[status.index("voluntary_ctxt_switches") :]
 
     def is_asleep() -> bool:
-        before = len(renewals)
-        threading.Event().wait(0.2)  # ten intervals
-        return len(renewals) == before
+        woken = wakes()
+        threading.Event().wait(0.2)
+        return wakes() == woken
 
-    monkeypatch.setattr(Responses, "renew_date", counted)
-    api = serve(limits=replace(HASTY, check_interval=3600.0))
     incomplete = api.whole({"id": 1, "name": "Fern"})[:-1]
     for _ in range(2):
         with api.opened() as connection:

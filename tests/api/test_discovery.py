@@ -23,7 +23,6 @@ from plantdesk.api.discovery import (
     is_running,
     new_key,
 )
-from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import Failed, On, PortOfOtherUserError
 from plantdesk.store import location_of
@@ -53,9 +52,7 @@ def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
 
         def start(database: Path) -> tuple[Server, int]:
             store = stack.enter_context(closing(Store(database)))
-            server = Server(
-                store, location_of(store.path), runtime_folder=folder, limits=ConnectionLimits(check_interval=0.05)
-            )
+            server = Server(store, location_of(store.path), runtime_folder=folder, check_interval=0.5)
             stack.callback(server.stop)
             server.start(0)
             state = server.settled(SECONDS)

@@ -8,7 +8,7 @@ import pytest
 
 from plantdesk.api import plants
 from plantdesk.api.errors import error_response
-from plantdesk.api.http.requests import ConnectionLimits
+from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain import errors
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.store.sqlite import connections

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.api.http.requests import ConnectionLimits
+from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from tests.api.client import Answer, answers
 from tests.support.cases import cases
@@ -70,7 +70,7 @@ def changed(request: bytes, changes: list[tuple[str, float, int, bytes]]) -> byt
 def test_any_bytes_get_valid_responses_and_only_acknowledged_plants_are_stored(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
-    api = serve(limits=ConnectionLimits(linger_timeout=0.2, deadline_interval=0.02))
+    api = serve(limits=ConnectionLimits(linger_timeout=0.2))
     known: dict[int, tuple[str, str | None]] = {}
 
     @cases(250)

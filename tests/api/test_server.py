@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.api import plants
-from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import (
     Failed,
@@ -64,7 +63,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def server(store: Store) -> Iterator[Server]:
-    made = Server(store, limits=ConnectionLimits(check_interval=0.05, check_timeout=0.5))
+    made = Server(store, check_interval=0.5)
     yield made
     made.stop()
 
@@ -288,7 +287,7 @@ def test_an_unreadable_store_is_reported(tmp_path: Path) -> None:
 
 
 def test_an_unresponsive_server_is_reported_until_it_answers(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    api = serve(limits=ConnectionLimits(check_interval=0.05, check_timeout=0.2))
+    api = serve(check_interval=0.2)
     recorder = StateRecorder()
     api.server.subscribe(recorder)
     on = recorder.next()

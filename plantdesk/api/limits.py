@@ -1,0 +1,34 @@
+"""The limits of connections. Imports nothing heavy: the window imports it before the server starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Bytes up to which a body does not wait for its turn; hardly any plant has more.
+SMALL_BODY = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """Sizes in bytes, times in seconds."""
+
+    #: Largest body that is accepted.
+    body: int = 1_048_576
+    #: Of a request without its body: request line, headers, framing of chunks, trailers; to within one piece of input.
+    framing: int = 65_536
+    #: Header fields of a request.
+    fields: int = 200
+    #: Open connections; one more closes the one that has been idle for longest.
+    connections: int = 256
+    #: Bodies over 64 KiB in memory at a time; others wait.
+    large_bodies: int = 1
+    #: For a body over 64 KiB to arrive, since others wait for it.
+    large_body_timeout: float = 3.0
+    #: From the first byte of a request (or from the connect) to its last, and for a client to read a response.
+    request_timeout: float = 15.0
+    #: Between two requests of a connection.
+    keep_alive_timeout: float = 60.0
+    #: For a client to read the last response and close.
+    linger_timeout: float = 2.0
+    #: For responses that are due when the server stops.
+    shutdown_timeout: float = 1.5
