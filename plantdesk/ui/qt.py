@@ -39,6 +39,7 @@ __all__ = [
     "documents_folder",
     "fill",
     "fitted",
+    "has_focus",
     "is_seen",
     "mirrored",
     "qt_diagnostics",
@@ -81,6 +82,14 @@ def bring_to_front(window: QWidget, token: str = "") -> None:
     window.show()
     window.raise_()
     window.activateWindow()
+
+
+def has_focus(widget: QWidget) -> bool:
+    """Return whether the focus is on a widget or in it."""
+    from PySide6.QtWidgets import QApplication
+
+    focused = QApplication.focusWidget()
+    return focused is not None and (focused is widget or widget.isAncestorOf(focused))
 
 
 def is_seen(widget: QWidget) -> bool:

@@ -130,17 +130,17 @@ class Workspace(Page):
         plants.requested.connect(self.requested)
         plants.quick_done.connect(self.quick_done)
         plants.plants_shown.connect(self.plants_shown)
-        plants.commands.save_notes = card.save_notes
+        plants.commands.save_notes = card.notes.save
         card.delete_requested.connect(plants.commands.delete)
-        card.tag_requested.connect(plants.commands.change_tag)
-        card.copy_requested.connect(plants.copy_selected)
-        card.saving_changed.connect(plants.status.show_saving)
-        card.note_waiting.connect(plants.status.show_waiting_note)
+        card.requests.tag.connect(plants.commands.change_tag)
+        card.requests.copy.connect(plants.copy_selected)
+        card.notes.saving_changed.connect(plants.status.show_saving)
+        card.notes.waiting_changed.connect(plants.status.show_waiting_note)
         return card
 
     def _make_labels(self, plants: Plants, card: Card) -> Labels:
         labels = Labels(self._context, plants)
-        card.labels_requested.connect(labels.print_selected)
+        card.requests.labels.connect(labels.print_selected)
         plants.selection_changed.connect(labels.on_selection)
         return labels
 
@@ -157,8 +157,8 @@ class Workspace(Page):
         card = self._make_card(plants)
         self._plants = plants
         transfer = Transfer(context, plants)
-        for exporting in (card, sidebar):
-            exporting.export_requested.connect(transfer.export)
+        for exporting in (card.requests.export, sidebar.export_requested):
+            exporting.connect(transfer.export)
         transfer.imported_requested.connect(plants.filter_by)
         plants.import_requested.connect(transfer.import_text)
         plants.files_requested.connect(transfer.choose_files)
@@ -199,7 +199,7 @@ class Workspace(Page):
     def _make_clean_up(self, card: Card) -> CleanUp:
         clean_up = CleanUp(self._context, self._plants)
         clean_up.plants_requested.connect(self._plants.show_plants)
-        card.replace_requested.connect(clean_up.open_dialog)
+        card.requests.replace.connect(clean_up.open_dialog)
         return clean_up
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:

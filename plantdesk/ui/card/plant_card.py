@@ -23,6 +23,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, allow, set_tool_tip
 if TYPE_CHECKING:
     from plantdesk.domain.history import Change, PlantChange
     from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.ui.card.sections import CardRequests
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -168,18 +169,12 @@ _LONGEST = 400
 
 
 class PlantCard(CardFrame):
-    """Shows the plant that it is given. `undo_requested(line)`: the button of a line of its history.
-
-    `labels_requested`, `delete_requested`: the other buttons.
-    """
+    """Shows the plant that it is given. `undo_requested(line)`: the button of a line of its history."""
 
     undo_requested = Signal(object)
-    labels_requested = Signal()
-    delete_requested = Signal()
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self._theme = theme
+    def __init__(self, theme: Theme, requests: CardRequests) -> None:
+        super().__init__(theme, requests)
         self._lines: list[HistoryLine] = []
         self._line_buttons: list[QPushButton] = []
         self._undo_buttons: list[QPushButton] = []
@@ -200,9 +195,9 @@ class PlantCard(CardFrame):
         self._history_lines: list[QWidget] = []
         self._history = fill(QVBoxLayout(), spacing=S + 2)
         self._label_button = YieldingButton(theme, self.tr("Print label…"), "printer", short=self.tr("Label…"))
-        self._label_button.clicked.connect(self.labels_requested)
+        self._label_button.clicked.connect(requests.labels)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
-        self._delete_button.clicked.connect(self.delete_requested)
+        self._delete_button.clicked.connect(requests.delete)
         self._lay_out()
         for part in (self._label_button, self._delete_button):
             part.setEnabled(False)  # until there is a plant

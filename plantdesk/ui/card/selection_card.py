@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QLocale, Signal
+from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QGridLayout
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.ui.card.sections import CardRequests
     from plantdesk.ui.theme.theme import Theme
 
 #: Lines of tags and of sources.
@@ -48,19 +49,10 @@ def summary_of(rows: Collection[PlantRow]) -> Summary:
 
 
 class SelectionCard(CardFrame):
-    """Shows the summary that it is given, and the commands for all of the plants: each has a signal."""
+    """Shows the summary that it is given, and the commands for all of the plants."""
 
-    tag_requested = Signal()
-    replace_requested = Signal()
-    labels_requested = Signal()
-    copy_requested = Signal()
-    export_requested = Signal()
-    none_requested = Signal()
-    delete_requested = Signal()
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self._theme = theme
+    def __init__(self, theme: Theme, requests: CardRequests) -> None:
+        super().__init__(theme, requests)
         self._title_label = PlainLabel(role="title", wrapped=True)
         self._ids_label = PlainLabel(tone="muted", wrapped=True)
         self._ids_label.setFont(tabular(self._ids_label.font()))
@@ -72,19 +64,19 @@ class SelectionCard(CardFrame):
         self._added_label = PlainLabel(wrapped=True)
         self._sources_label = PlainLabel(tone="muted", wrapped=True)
         commands = (
-            (self.tr("Change tag…"), "tag", QKeySequence("Ctrl+T"), self.tag_requested),
-            (self.tr("Find and replace…"), "replace", QKeySequence("Ctrl+R"), self.replace_requested),
-            (self.tr("Print labels…"), "printer", QKeySequence("Ctrl+P"), self.labels_requested),
-            (self.tr("Copy"), "copy", QKeySequence(Key.Copy), self.copy_requested),
-            (self.tr("Export…"), "file-down", QKeySequence("Ctrl+E"), self.export_requested),
+            (self.tr("Change tag…"), "tag", QKeySequence("Ctrl+T"), requests.tag),
+            (self.tr("Find and replace…"), "replace", QKeySequence("Ctrl+R"), requests.replace),
+            (self.tr("Print labels…"), "printer", QKeySequence("Ctrl+P"), requests.labels),
+            (self.tr("Copy"), "copy", QKeySequence(Key.Copy), requests.copy),
+            (self.tr("Export…"), "file-down", QKeySequence("Ctrl+E"), requests.export),
         )
         self.commands = [CommandButton(theme, text, icon, key) for text, icon, key, _ in commands]
         for button, (*_, command) in zip(self.commands, commands, strict=True):
             button.clicked.connect(command)
         self._none_button = text_button(self.tr("Select none"))
-        self._none_button.clicked.connect(self.none_requested)
+        self._none_button.clicked.connect(requests.select_none)
         self._delete_button = YieldingButton(theme, self.tr("Delete"), "trash-2", short=self.tr("Delete"))
-        self._delete_button.clicked.connect(self.delete_requested)
+        self._delete_button.clicked.connect(requests.delete)
         self._lay_out()
 
     def show_count(self, count: int) -> None:
