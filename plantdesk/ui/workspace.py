@@ -224,7 +224,7 @@ class Workspace(Page):
         sidebar.tagging_requested.connect(plants.commands.set_tag)
         sidebar.renamed.connect(plants.replace_tag)
         sidebar.counted.connect(plants.show_counts)
-        sidebar.left.connect(plants.focus_table)
+        self.sidebar.left.connect(plants.focus_table)
         plants.search_changed.connect(sidebar.show_search)
         plants.selection_changed.connect(sidebar.show_selection)
         plants.save_search_requested.connect(sidebar.save_search)

@@ -27,10 +27,10 @@ from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 from plantdesk.ui.widgets.plain_text import announce, show_at_pointer, tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from PySide6.QtCore import QAbstractItemModel, QItemSelection, QItemSelectionModel
-    from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QHideEvent, QMouseEvent
+    from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QMouseEvent
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.qt import Index
@@ -185,8 +185,8 @@ class SidebarView(QTreeView):
 
     `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
     `removal_requested(entry)`: Delete. `menu_requested(entry, position)`: right click, Menu key or Shift+F10.
-    `plants_dropped(entry)`: the selected plants were dropped on a tag. `moved(tag, new)`: a tag was dropped where it
-    gets another name. `left`: it was hidden while it had the focus. `renaming_ended`: the editor of a name was closed.
+    `plants_dropped(tag)`: the selected plants were dropped on a tag, or on None. `moved(tag, new)`: a tag was dropped
+    where it gets another name. `renaming_ended`: the editor of a name was closed. `folded_changed`: `folded` is new.
     """
 
     chosen = Signal(object, bool)
@@ -195,7 +195,7 @@ class SidebarView(QTreeView):
     menu_requested = Signal(object, QPoint)
     plants_dropped = Signal(object)
     moved = Signal(str, str)
-    left = Signal()
+    folded_changed = Signal()
     renaming_ended = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -204,6 +204,8 @@ class SidebarView(QTreeView):
         #: From the top: PySide would delete those below an item of which Python has no reference.
         self._items: dict[tuple[object, str], QStandardItem] = {}
         self._is_entry_pressed = False
+        #: The tags below which nothing is shown.
+        self.folded: set[str] = set()
         #: Whether plants can be given other tags.
         self.can_change_tags = True
         self._delegate = EntryDelegate(theme, self)
@@ -220,9 +222,11 @@ class SidebarView(QTreeView):
         self.setMouseTracking(True)
         self.setDragDropMode(QTreeView.DragDropMode.DragDrop)
         self.setAutoScrollMargin(_EDGE)
-        self._unfolding = QTimer(self, singleShot=True, interval=_UNFOLD_MS)
+        self._unfolding = QTimer(self, singleShot=True, interval=_UNFOLD_MS)  # Qt's own asks for the cursor's place
         self._unfolding.timeout.connect(self._on_unfold_due)
         self.clicked.connect(self._on_clicked)
+        self.expanded.connect(self._on_folded)
+        self.collapsed.connect(self._on_folded)
         theme.changed.connect(self._fit)
         theme.tags.changed.connect(self.viewport().update)
         self._fit()
@@ -238,14 +242,14 @@ class SidebarView(QTreeView):
         first = takewhile(lambda entry: not entry.is_heading, entries)
         return max(map(self._delegate.needed_width, first), default=0) + self.verticalScrollBar().sizeHint().width()
 
-    def show_entries(self, entries: Sequence[SidebarEntry], folded: Collection[str]) -> None:
-        """Show other entries, without what is below `folded` tags; those that were there keep their indexes."""
+    def show_entries(self, entries: Sequence[SidebarEntry]) -> None:
+        """Show other entries, without what is below folded tags; those that were there keep their indexes."""
         items: dict[tuple[object, str], QStandardItem] = {}
         _show_below(self._model, entries, items)
         self._items = items
         for item in items.values():
             if item.hasChildren():
-                self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in folded)
+                self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in self.folded)
 
     def fold_all(self, tag: str) -> None:
         """Hide what is below a tag, and what is below that when it is shown again."""
@@ -364,12 +368,6 @@ class SidebarView(QTreeView):
             self._on_clicked(index)
 
     @override
-    def hideEvent(self, event: QHideEvent) -> None:
-        if self.hasFocus():
-            self.left.emit()
-        super().hideEvent(event)
-
-    @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
@@ -411,7 +409,7 @@ class SidebarView(QTreeView):
         if new is not None:
             self.moved.emit(dragged_tag(event.mimeData()), new)
         elif index.isValid():
-            self.plants_dropped.emit(self.entry(index))
+            self.plants_dropped.emit(self.entry(index).tag)
 
     def _target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
         """Return the entry under the pointer, an invalid index where nothing can be dropped, and what a tag becomes.
@@ -440,6 +438,14 @@ class SidebarView(QTreeView):
     def _on_unfold_due(self) -> None:
         target = self._delegate.target
         self.expand(self._model.index(target.row(), 0, target.parent()))
+
+    @Slot(QModelIndex)
+    def _on_folded(self, index: QModelIndex) -> None:
+        tag = {self.entry(index).tag or ""}
+        folded = self.folded - tag if self.isExpanded(index) else self.folded | tag
+        if folded != self.folded:
+            self.folded = folded
+            self.folded_changed.emit()
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:

@@ -47,7 +47,7 @@ def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_
         SidebarEntry("Today", 8_204_551, TODAY),
         SidebarEntry("No tag", 8_204_551, UNTAGGED),
     )
-    view.show_entries([everything, today, untagged, *tags], [])
+    view.show_entries([everything, today, untagged, *tags])
     view.resize(view.needed_width(), 400)
     with qtbot.waitExposed(view):
         view.show()
