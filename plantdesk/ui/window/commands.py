@@ -230,17 +230,15 @@ class EditCommands(Feature):
 
     def _forget(self, step: Step) -> None:
         """Offer no Undo of what is taken back already."""
-        toast = self.context.page.toast
         if self.context.undo_stack.has_done(step):
             self.context.undo_stack.forget(step)
-            if self.tr("Undo") in toast.labels:
-                toast.clear()
 
     @Slot()
     def _on_stack_changed(self) -> None:
-        """Name what the commands do, and enable them for their keys."""
-        stack = self.context.undo_stack
-        self.context.page.toast.hide_key()
+        """Name what the commands do, and enable them for their keys; an older message offers no Undo beside them."""
+        stack, toast = self.context.undo_stack, self.context.page.toast
+        if {self.tr("Undo"), self.tr("Redo")}.intersection(toast.labels):
+            toast.clear()
         self._undo.setText(_titled(self.tr("&Undo"), self.tr("&Undo {title}"), stack.next_undo))
         self._redo.setText(_titled(self.tr("&Redo"), self.tr("&Redo {title}"), stack.next_redo))
         for action in (self._undo, self._redo):

@@ -164,10 +164,9 @@ class StoreNotice(Feature):
     def _show_health(self, error: StoreError | None) -> None:
         """Show what keeps the open store from saving plants; None: it saves them again."""
         self._error = error
-        toast, before = self.context.page.toast, self._lost
-        self._lost = error_text(error) if isinstance(error, StoreUnreachableError) else ""
-        if before and toast.text == before != self._lost:
-            toast.clear()
+        before, self._lost = self._lost, error_text(error) if isinstance(error, StoreUnreachableError) else ""
+        if before != self._lost:
+            self.context.page.toast.withdraw(before)
         if error is None:
             self._show_rights()
             return
@@ -253,32 +252,27 @@ _HOUR = 60 * 60 * 1000
 class UpdateNotice(Feature):
     """Checks for a new version, if the settings say so, once a day at most."""
 
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, context: WindowContext, address: str = updates.LATEST) -> None:
+        """Ask `address`, from the first store on."""
         super().__init__(context)
-        self._preferences = context.preferences
-        self._address: str | None = None
-        self._preferences.changed.connect(self._check_if_due)
+        self._address = address
         self._clock = QTimer(self, interval=_HOUR)
         self._clock.timeout.connect(self._check_if_due)
+        context.preferences.changed.connect(self._check_if_due)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self.begin()
-
-    def begin(self, address: str | None = None) -> None:
-        """Check when it is time, from now on, at `address` (default: the project's)."""
-        if self._address is None:
-            self._address = address or updates.LATEST
-            self._clock.start()
-            self._check_if_due()
+        self._clock.start()
+        self._check_if_due()
 
     @Slot()
     def _check_if_due(self) -> None:
-        settings, now, address = self._preferences.settings, time.time(), self._address
-        if address is None or not settings.ask_for_updates or not updates.is_due(settings.updates_asked_at, now):
-            return
-        self._preferences.change(updates_asked_at=int(now))
-        self.context.bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
+        preferences, now = self.context.preferences, time.time()
+        is_due = updates.is_due(preferences.settings.updates_asked_at, now)
+        if self._clock.isActive() and preferences.settings.ask_for_updates and is_due:
+            preferences.change(updates_asked_at=int(now))
+            ask = partial(updates.newer_release, self._address)
+            self.context.bridge.long_tasks.ask(self, lambda _task: ask(), self._on_answer)
 
     def _on_answer(self, release: Release | None) -> None:
         if release is None:
