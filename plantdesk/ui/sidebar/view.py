@@ -9,7 +9,16 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QStandardItem,
+    QStandardItemModel,
+)
 from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 from typing_extensions import override
 
@@ -30,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from PySide6.QtCore import QAbstractItemModel, QItemSelection, QItemSelectionModel
-    from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QMouseEvent
+    from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.qt import Index
@@ -43,6 +52,8 @@ ENTRY_ROLE = Qt.ItemDataRole.UserRole
 _ITEM, _HEADING = 30, 28
 _LEVEL, _MARK, _TEXT, _END = 16, 4, 20, 11
 _DOT, _CHEVRON = 10, 12
+#: Of the name of the deepest tag.
+_LEAST_NAME = 64
 #: Of entries that cannot be chosen now: the counts are still read.
 _DISABLED_OPACITY = 0.6
 
@@ -61,12 +72,14 @@ class EntryDelegate(QStyledItemDelegate):
         scaled = self._theme.metrics.scaled
         return QSize(1, scaled(_HEADING + S if index.data(ENTRY_ROLE).is_heading else _ITEM))
 
-    def needed_width(self, entry: SidebarEntry) -> int:
-        """Return the width at which name and count are shown whole, also while the entry is active."""
-        scaled, texts = self._theme.metrics.scaled, (one_line(entry.text), entry.count_text)
-        fonts = self._fonts(self._theme.font(), is_active=True)
-        widths = (QFontMetrics(font).horizontalAdvance(text) for font, text in zip(fonts, texts, strict=True))
-        return S + scaled(_LEVEL + _TEXT) + sum(widths) + S + scaled(_END)
+    def needed_width(self, entries: Sequence[SidebarEntry], depth: int) -> int:
+        """Return the width for whole names and counts, also of active entries, and for some of a name at a depth."""
+        scaled = self._theme.metrics.scaled
+        names, counts = map(QFontMetrics, self._fonts(self._theme.font(), is_active=True))
+        count = max((counts.horizontalAdvance(each.count_text) for each in entries), default=0)
+        name = max((names.horizontalAdvance(one_line(each.text)) for each in entries), default=0)
+        name = max(name, scaled(depth * _LEVEL + _LEAST_NAME))
+        return S + scaled(_LEVEL + _TEXT) + name + S + count + scaled(_END)
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -237,10 +250,11 @@ class SidebarView(QTreeView):
         return self.state() is QTreeView.State.EditingState
 
     def needed_width(self) -> int:
-        """Return the width at which the counts of all plants, of today and without a tag are shown with their names."""
-        entries = (self.entry(item.index()) for item in self._items.values())
-        first = takewhile(lambda entry: not entry.is_heading, entries)
-        return max(map(self._delegate.needed_width, first), default=0) + self.verticalScrollBar().sizeHint().width()
+        """Return the width for names and counts of all plants, of today and without a tag, and for the deepest tag."""
+        entries = [item.data(ENTRY_ROLE) for item in self._items.values()]
+        first = list(takewhile(lambda entry: not entry.is_heading, entries))
+        depth = max((len(levels(entry.tag)) - 1 for entry in entries if entry.tag is not None), default=0)
+        return self._delegate.needed_width(first, depth) + self.verticalScrollBar().sizeHint().width()
 
     def show_entries(self, entries: Sequence[SidebarEntry]) -> None:
         """Show other entries, without what is below folded tags; those that were there keep their indexes."""
@@ -303,7 +317,14 @@ class SidebarView(QTreeView):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Handle the keys of the tree before a menu does."""
+        """Handle the keys of the tree before a menu does, and clicks beside the entries as those on them."""
+        if isinstance(event, QMouseEvent):
+            place = self.viewport().mapFromParent(event.position())
+            place.setX(min(max(place.x(), 0), self.viewport().width() - 1))
+            buttons = event.button(), event.buttons(), event.modifiers()
+            return QApplication.sendEvent(
+                self.viewport(), QMouseEvent(event.type(), place, event.globalPosition(), *buttons)
+            )
         keys = {Qt.Key.Key_F2, Qt.Key.Key_Delete, *_CHOOSING}
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in keys:
             event.accept()
