@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
+from plantdesk.ui.card.cards import PlantCard, SelectionCard, Summary, summary_of
 from plantdesk.ui.card.note import NoteDrafts
-from plantdesk.ui.card.plant_card import PlantCard
 from plantdesk.ui.card.sections import CardRequests
-from plantdesk.ui.card.selection_card import SelectionCard, Summary, summary_of
 from plantdesk.ui.feature import Feature, PlantChanges
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.ui.background import Task
-    from plantdesk.ui.card.plant_card import HistoryLine
+    from plantdesk.ui.card.cards import HistoryLine
     from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
 
 #: With more selected plants only their number is shown.

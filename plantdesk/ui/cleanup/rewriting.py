@@ -13,7 +13,7 @@ from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.errors import Text
 from plantdesk.domain.rewriting import FIELDS, Rule
 from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable
-from plantdesk.ui.cleanup.page import CleanUpPage
+from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.cleanup.preview import Preview, read_preview
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown

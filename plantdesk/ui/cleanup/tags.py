@@ -13,7 +13,7 @@ from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
 from plantdesk.domain.tags import renamed, tops
-from plantdesk.ui.cleanup.page import CleanUpPage
+from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import L, M, S

@@ -124,7 +124,7 @@ class HelpCommands(Feature):
 
     @Slot()
     def _find_command(self) -> None:
-        from plantdesk.ui.window.command_search import CommandSearch
+        from plantdesk.ui.window.help_dialogs import CommandSearch
 
         CommandSearch(self.context.theme, self.context.menus.commands(), self.context.page).open()
 
