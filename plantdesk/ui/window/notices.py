@@ -252,10 +252,10 @@ _HOUR = 60 * 60 * 1000
 class UpdateNotice(Feature):
     """Checks for a new version, if the settings say so, once a day at most."""
 
-    def __init__(self, context: WindowContext, address: str = updates.LATEST) -> None:
-        """Ask `address`, from the first store on."""
+    def __init__(self, context: WindowContext, address: str | None = None) -> None:
+        """Ask `address` (default: the project's), from the first store on."""
         super().__init__(context)
-        self._address = address
+        self._address = address or updates.LATEST
         self._clock = QTimer(self, interval=_HOUR)
         self._clock.timeout.connect(self._check_if_due)
         context.preferences.changed.connect(self._check_if_due)
