@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer, Signal, Slot
@@ -22,6 +21,7 @@ from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.shared_store.feature import SharedStore
+from plantdesk.ui.shared_store.updating import StoreUpdate
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
@@ -32,7 +32,10 @@ from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
+from plantdesk.ui.window.notices import DefectNotice, NewsNotice, StoreNotice, UpdateNotice
+from plantdesk.ui.window.notifications import Notifications
 from plantdesk.ui.window.stores import Stores
+from plantdesk.ui.window.tray import Tray
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,8 +51,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.window.notices import DefectNotice, StoreNotice
-    from plantdesk.ui.window.tray import Tray
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side but the right.
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
@@ -175,6 +176,8 @@ class Workspace(Page):
         for each in (shared, edit):
             each.history_requested.connect(history.open_dialog)
         self._help = HelpCommands(context)
+        self._defect_notice = DefectNotice(context)
+        self._tray = self._make_tray(sidebar, api)
         return [
             plants,
             sidebar,
@@ -194,6 +197,9 @@ class Workspace(Page):
             WindowCommands(context, self._window),
             AppearanceCommands(context),
             self._help,
+            *self._make_notices(),
+            Notifications(context, self._tray),
+            self._tray,
         ]
 
     def _make_clean_up(self, card: Card) -> CleanUp:
@@ -232,27 +238,24 @@ class Workspace(Page):
         plants.plants_dragged.connect(sidebar.show_for_drag)
         return sidebar
 
-    def _make_late_features(self) -> list[Feature]:
-        """Make the features that use others."""
-        from plantdesk.ui.shared_store.updating import StoreUpdate
-        from plantdesk.ui.window.notices import NewsNotice, UpdateNotice
-        from plantdesk.ui.window.notifications import Notifications
-
-        update = StoreUpdate(self._context)
-        self._store_notice.update_requested.connect(update.ask)
-        news = NewsNotice(self._context)
+    def _make_notices(self) -> list[Feature]:
+        self._store_notice = notice = StoreNotice(self._context)
+        notice.try_again_requested.connect(self.try_again_requested)
+        notice.restore_requested.connect(self._backups.open_dialog)
+        notice.file_chosen.connect(self.file_chosen)
+        notice.new_store_requested.connect(self.new_store_requested)
+        notice.address_requested.connect(self._shared.open_dialog)
+        notice.own_store_requested.connect(self._shared.use_own_store)
+        update, news = StoreUpdate(self._context), NewsNotice(self._context)
+        notice.update_requested.connect(update.ask)
         news.news_requested.connect(self._help.show_news)
-        notifications = Notifications(self._context, self._tray)
-        return [self._store_notice, update, UpdateNotice(self._context), news, notifications, self._tray]
+        return [notice, update, UpdateNotice(self._context), news]
 
-    @cached_property
-    def _tray(self) -> Tray:
-        from plantdesk.ui.window.tray import Tray
-
+    def _make_tray(self, sidebar: Sidebar, api: ApiAccess) -> Tray:
         tray = Tray(self._context, self._window, self._server)
         tray.requested.connect(self.requested)
-        self._sidebar.counted.connect(tray.show_counts)
-        self._api.tokens_listed.connect(tray.show_tokens)
+        sidebar.counted.connect(tray.show_counts)
+        api.tokens_listed.connect(tray.show_tokens)
         self._window.closing.connect(tray.end)
         return tray
 
@@ -271,25 +274,6 @@ class Workspace(Page):
     def _show_manual(self, page: str, heading: str) -> None:
         self._help.show_page(page, heading)
 
-    @cached_property
-    def _store_notice(self) -> StoreNotice:
-        from plantdesk.ui.window.notices import StoreNotice
-
-        notice = StoreNotice(self._context)
-        notice.try_again_requested.connect(self.try_again_requested)
-        notice.restore_requested.connect(self._backups.open_dialog)
-        notice.file_chosen.connect(self.file_chosen)
-        notice.new_store_requested.connect(self.new_store_requested)
-        notice.address_requested.connect(self._shared.open_dialog)
-        notice.own_store_requested.connect(self._shared.use_own_store)
-        return notice
-
-    @cached_property
-    def _defect_notice(self) -> DefectNotice:
-        from plantdesk.ui.window.notices import DefectNotice
-
-        return DefectNotice(self._context)
-
     def settle_layout(self) -> None:
         """Give all parts their places before they are painted: else others would be seen for a frame."""
         for _ in range(_LAYOUT_PASSES):
@@ -298,7 +282,6 @@ class Workspace(Page):
     def complete(self) -> None:
         """Build the rest of the content, before it is shown by `appear`."""
         self._context.preferences.follow(self)
-        self._features += self._make_late_features()
         for feature in self._features:
             feature.complete()
             feature.view_changed.connect(self._view_timer.start)
