@@ -32,7 +32,7 @@ from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
-from plantdesk.ui.window.notices import DefectNotice, NewsNotice, StoreNotice, UpdateNotice
+from plantdesk.ui.window.notices import DefectNotice, StoreNotice, VersionNotice
 from plantdesk.ui.window.notifications import Notifications
 from plantdesk.ui.window.stores import Stores
 from plantdesk.ui.window.tray import Tray
@@ -246,10 +246,10 @@ class Workspace(Page):
         notice.new_store_requested.connect(self.new_store_requested)
         notice.address_requested.connect(self._shared.open_dialog)
         notice.own_store_requested.connect(self._shared.use_own_store)
-        update, news = StoreUpdate(self._context), NewsNotice(self._context)
+        update, version = StoreUpdate(self._context), VersionNotice(self._context)
         notice.update_requested.connect(update.ask)
-        news.news_requested.connect(self._help.show_news)
-        return [notice, update, UpdateNotice(self._context), news]
+        version.news_requested.connect(self._help.show_news)
+        return [notice, update, version]
 
     def _make_tray(self, sidebar: Sidebar, api: ApiAccess) -> Tray:
         tray = Tray(self._context, self._window, self._server)

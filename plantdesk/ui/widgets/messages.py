@@ -491,14 +491,12 @@ class Toast(Message):
 
     @override
     def _fit(self) -> None:
-        if not self._area.isEmpty():
-            self.ensurePolished()  # or its margins would be missing
-            width = self._area.width() * 3 // 4 if self._is_upper else self._area.width()  # the tags' button is beside
-            self._fit_into(width - 2)  # the border
-            self._arrange()
-
-    def _arrange(self) -> None:
         """Take the room that the message needs, and report what it covers."""
+        if self._area.isEmpty():
+            return
+        self.ensurePolished()  # or its margins would be missing
+        width = self._area.width() * 3 // 4 if self._is_upper else self._area.width()  # the tags' button is beside
+        self._fit_into(width - 2)  # the border
         self._row.activate()
         end = Qt.AlignmentFlag.AlignTop if self._is_upper else Qt.AlignmentFlag.AlignBottom
         align, area = Qt.AlignmentFlag.AlignTrailing | end, self._area.translated(0, -XS if self._is_upper else 0)
@@ -506,13 +504,6 @@ class Toast(Message):
         self.raise_()
         if self.isVisible():
             self.covering.emit(0 if self._is_upper else self.height())
-
-    @override
-    def event(self, event: QEvent) -> bool:
-        handled = super().event(event)
-        if event.type() is QEvent.Type.LayoutRequest and not self._area.isEmpty():
-            self._arrange()  # `_fit` would ask for a layout again, without end
-        return handled
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:

@@ -11,7 +11,7 @@ from plantdesk import HOME_PAGE
 from plantdesk.platform import paths
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.widgets.messages import InfoBar
-from plantdesk.ui.window.notices import UpdateNotice
+from plantdesk.ui.window.notices import VersionNotice
 from tests.platform.test_updates import release, release_server
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Shown:
 
     def begin(self, address: str) -> None:
         """Open a store in a window that asks at this address."""
-        UpdateNotice(self.context, address).set_store(self.opened)
+        VersionNotice(self.context, address).set_store(self.opened)
 
     def switch(self) -> None:
         """Change the setting as the settings page does."""
