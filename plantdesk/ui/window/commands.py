@@ -236,9 +236,10 @@ class EditCommands(Feature):
     @Slot()
     def _on_stack_changed(self) -> None:
         """Name what the commands do, and enable them for their keys; an older message offers no Undo beside them."""
-        stack, toast = self.context.undo_stack, self.context.page.toast
-        if {self.tr("Undo"), self.tr("Redo")}.intersection(toast.labels):
-            toast.clear()
+        stack = self.context.undo_stack
+        for message in (self.context.page.toast, self.context.message):
+            if {self.tr("Undo"), self.tr("Redo")}.intersection(message.labels):
+                message.clear()
         self._undo.setText(_titled(self.tr("&Undo"), self.tr("&Undo {title}"), stack.next_undo))
         self._redo.setText(_titled(self.tr("&Redo"), self.tr("&Redo {title}"), stack.next_redo))
         for action in (self._undo, self._redo):
