@@ -11,15 +11,16 @@ import logging
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import plantdesk.ui  # noqa: F401 - before all others of PySide and after it, as it makes imports faster
 
 # isort: split
-from PySide6.QtCore import QEvent, QObject, Signal, Slot, qVersion
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal, Slot, qVersion
 from PySide6.QtGui import QFileOpenEvent, QPalette
 from PySide6.QtWidgets import QApplication
 from typing_extensions import override
@@ -33,7 +34,7 @@ from plantdesk.ui.first_frame import FirstFrame
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
-from plantdesk.ui.theme.colors import STYLE_ARGUMENTS, FirstColors
+from plantdesk.ui.theme.theme import Theme
 
 if TYPE_CHECKING:
     from plantdesk.api.server import Server
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore, ServedStore
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.session import Session
-    from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.dialog import MessageBox
     from plantdesk.ui.workspace import Workspace
 
@@ -70,7 +70,8 @@ class Desktop(QObject):
         folder = paths.usable(paths.data_folder)
         self.preferences = Preferences(paths.usable(paths.settings_file))
         self._location = location = remembered_location(location, self.preferences.settings)
-        self._first_colors = FirstColors(app, ThemeMode(self.preferences.settings.theme))
+        settings = self.preferences.settings
+        self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
         self._single = SingleWindow(location, folder)
         #: The window, once it was shown.
         self.window: MainWindow | None = None
@@ -176,8 +177,6 @@ class Desktop(QObject):
 
     def _save_first_frame(self, closed: MainWindow) -> None:
         """Save the picture for the next start, by a window that is on no screen."""
-        from PySide6.QtCore import QCoreApplication
-
         from plantdesk.ui.translation import use_language
 
         if not self.preferences.are_saved:
@@ -205,10 +204,6 @@ class Desktop(QObject):
 
     def _open_unseen(self, closed: MainWindow) -> MainWindow:
         """Return a window like one that was closed, which is on no screen, but may have the focus."""
-        import warnings
-
-        from PySide6.QtCore import Qt
-
         window = MainWindow(self.preferences)
         window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         window.setScreen(closed.screen())
@@ -262,13 +257,6 @@ class Desktop(QObject):
         single.raise_other()
         return single.is_locked
 
-    @cached_property
-    def _theme(self) -> Theme:
-        from plantdesk.ui.theme.theme import Theme
-
-        settings = self.preferences.settings
-        return Theme(self._app, ThemeMode(settings.theme), settings.text_scale, self._first_colors.portal)
-
 
 class Application(QApplication):
     """`address_opened(address)`: macOS has a URL for the program that runs already, or is starting.
@@ -296,7 +284,7 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
     """
     os.umask(0o077)  # PlantDesk's own files name their mode; Qt's, such as the lock of the window, do not
     of_qt, _ = display.split_qt_options(sys.argv[1:])
-    app = Application([*sys.argv[:1], *STYLE_ARGUMENTS, *of_qt])
+    app = Application([*sys.argv[:1], *of_qt])
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon

@@ -109,14 +109,6 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:  # noqa:
     return PatientBot(request)
 
 
-@pytest.fixture(scope="session")
-def qapp_args() -> list[str]:
-    """Create pytest-qt's application with the arguments of PlantDesk's."""
-    from plantdesk.ui.theme.colors import STYLE_ARGUMENTS
-
-    return ["pytest", *STYLE_ARGUMENTS]
-
-
 @pytest.fixture(autouse=True)
 def application_state(request: pytest.FixtureRequest) -> Iterator[None]:
     """Leave the font as it was, which the next theme takes for that of the system, and no modifier key pressed.

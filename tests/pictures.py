@@ -113,12 +113,10 @@ class _Pictures:
         from PySide6.QtGui import QFont, QFontInfo
         from PySide6.QtWidgets import QApplication
 
-        from plantdesk.ui.theme.colors import STYLE_ARGUMENTS
-
         self._folder = folder
         QLocale.setDefault(QLocale("en_GB"))
         app = QApplication.instance()
-        self._app = app if isinstance(app, QApplication) else QApplication(["plantdesk", *STYLE_ARGUMENTS])
+        self._app = app if isinstance(app, QApplication) else QApplication(["plantdesk"])
         self._app.setCursorFlashTime(0)
         font = QFont("Inter")
         font.setPixelSize(13)

@@ -39,13 +39,11 @@ if TYPE_CHECKING:
 
 _FIRST_PAINT = """
 import os, sys
-from PySide6 import QtCore, QtWidgets
 from plantdesk.cli import main as cli
 from plantdesk.ui.main_window import MainWindow
 
 def paint(window, event):
-    made = [name for module in (QtCore, QtWidgets) for name in ("Qt", "QStyle") if name in vars(module)]
-    print(*(name for name in sys.modules if "plantdesk" in name), *made, flush=True)
+    print(*(name for name in sys.modules if "plantdesk" in name), flush=True)
     os._exit(0)
 
 MainWindow.paintEvent = paint
@@ -65,11 +63,11 @@ _PLATFORM = ("core_dumps", "display", "output", "paths", "settings", "unsaved_fi
 _NEEDED |= {f"plantdesk.platform.{each}" for each in _PLATFORM}
 _NEEDED |= {"plantdesk.store", "plantdesk.store.locations"}
 _NEEDED |= {f"plantdesk.ui.{each}" for each in ("first_frame", "main_window", "preferences", "qt", "theme")}
-_NEEDED |= {"plantdesk.ui.single_window", "plantdesk.ui.theme.colors"}
+_NEEDED |= {f"plantdesk.ui.theme.{each}" for each in ("colors", "metrics", "style_sheet", "theme")}
+_NEEDED |= {"plantdesk.ui.single_window"}
 
 
 def test_before_the_first_paint_nothing_else_is_imported() -> None:
-    """Qt's namespace and styles have so many enumerations that their first use takes as long as all these modules."""
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     environment.pop("DBUS_SESSION_BUS_ADDRESS", None)  # the portal is asked where there is a session bus
     environment.pop("XDG_RUNTIME_DIR", None)

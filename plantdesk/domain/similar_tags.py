@@ -42,7 +42,10 @@ class Likeness(NamedTuple):
 
 
 class SimilarTag(NamedTuple):
-    """A tag beside another one: the number of its plants, in what they differ, and whether it is used on purpose."""
+    """A tag beside another one: the number of its plants, in what they differ, and whether it is used on purpose.
+
+    The number includes the plants of the tags below it.
+    """
 
     tag: str
     plants: int
@@ -53,8 +56,8 @@ class SimilarTag(NamedTuple):
 def similar_groups(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
     """Return groups of tags that look like their first one, with their numbers of plants, and of those below them.
 
-    That is the most used one that has no spare blanks. What is above tags counts as one, also where no plant has it;
-    tags that are the same once what is above them is merged make no group.
+    That is the most used one that has no spare blanks. What is above tags counts as one, also where no plant has it; of
+    tags that are the same once what is above them is merged, one is in a group.
 
     Tags that differ in a number alone, as of beds, make no group, but are in one that there is.
     """
@@ -63,7 +66,23 @@ def similar_groups(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str
         branches.update(dict.fromkeys([*tops(tag), tag], plants))
     groups = _alike(branches, likeness)
     names = {tag: next(iter(group)) for group in groups for tag in group}
-    return [group for group in groups if len({_renamed_above(tag, names) for tag in group}) > 1]
+    return [group for group in (_unlike(group, names) for group in groups) if group]
+
+
+def _unlike(group: dict[str, int], names: Mapping[str, str]) -> dict[str, int]:
+    """Return a group without what is the same once what is above is merged; empty where numbers alone are left."""
+    unlike: dict[str, str] = {}
+    for tag in group:
+        unlike.setdefault(_renamed_above(tag, names), tag)
+    first, *others = unlike.values()
+    is_group = any(not _differ_in_number(first, tag) for tag in others)
+    return {tag: group[tag] for tag in unlike.values()} if is_group else {}
+
+
+def _differ_in_number(one: str, other: str) -> bool:
+    """Whether tags, or their keys, are the same but for their digits."""
+    one, other = map(Likeness(letter=False).key, (one, other))
+    return one != other and _DIGITS.sub("", one) == _DIGITS.sub("", other)
 
 
 def _renamed_above(tag: str, names: Mapping[str, str]) -> str:
@@ -84,7 +103,7 @@ def _alike(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
         if key not in taken:
             others = {other for part in _parts(key, likeness) for other in by_part[part]} - taken - {key}
             near = [other for other in same if other in others and likeness.are_near(key, other)] if others else []
-            numbered = [other for other in near if _DIGITS.sub("", other) == _DIGITS.sub("", key)]
+            numbered = [other for other in near if _differ_in_number(key, other)]
             found = same[key] + [tag for other in near if other not in numbered for tag in same[other]]
             if len(found) > 1:
                 numbered = [other for other in numbered if len(same[other]) == 1]
@@ -100,12 +119,15 @@ def similar_to(kept: str, group: Mapping[str, int]) -> list[SimilarTag]:
 
 
 def _similar(kept: str, tag: str, plants: int) -> SimilarTag:
-    one, other = (Likeness(letter=False).key(each) for each in (kept, tag))
-    is_near = one != other
-    differs = [Text("one letter off")] if is_near else differences_of([kept, tag], partial(_BLANKS.sub, ""))
-    is_number = is_near and _DIGITS.sub("", one) == _DIGITS.sub("", other)
-    is_own = is_near and (plants > _MOST_MISTAKEN or is_number)
-    return SimilarTag(tag, plants, differs, is_own)
+    one, other = map(Likeness(letter=False).key, (kept, tag))
+    if _differ_in_number(kept, tag):
+        return SimilarTag(tag, plants, [Text("another number, so not ticked")], is_own=True)
+    if one == other:
+        return SimilarTag(tag, plants, differences_of([kept, tag], partial(_BLANKS.sub, "")), is_own=False)
+    if plants > _MOST_MISTAKEN:
+        reasons = [Text("one letter off"), Text("used often itself, so not ticked")]
+        return SimilarTag(tag, plants, reasons, is_own=True)
+    return SimilarTag(tag, plants, [Text("one letter off")], is_own=False)
 
 
 def _parts(key: str, likeness: Likeness) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 A `Worker` runs short tasks in the order in which they were asked, on one thread; `LongTasks` runs each on a thread of
 its own. A result has a receiver, a QObject, and is dropped when the receiver has been deleted or the task cancelled.
-`StoreQueries` asks a worker for queries of one store, with one read connection.
+`StoreQueries` asks a worker for queries of one store, with one read connection; a `RepeatedQuery` follows its changes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Slot
 from shiboken6 import isValid
 from typing_extensions import override
 
@@ -23,8 +24,6 @@ from plantdesk.domain.errors import PlantDeskError
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
-
-    from PySide6.QtCore import QObject
 
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
@@ -261,6 +260,62 @@ class StoreQueries:
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.close()
+
+
+_MIN_PAUSE_MS, _RETRY_DELAY_MS = 50, 2000
+
+
+class RepeatedQuery(QObject):
+    """Runs a query again while plants change, on a thread of its own; pauses twice as long as it took."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        store: PlantStore,
+        query: Callable[[PlantReader, Task], Any],
+        done: Callable[[Any], object],
+    ) -> None:
+        """`done` gets the result of `query` on the GUI thread; `worker` is closed with this."""
+        super().__init__()
+        self._query, self._done = query, done
+        self._worker, self._queries = worker, StoreQueries(worker, store)
+        self._is_running = self._is_outdated = False
+        self._took = QElapsedTimer()
+        self._pause = QTimer(self, singleShot=True)
+        self._pause.timeout.connect(self._ask)
+
+    @Slot()
+    def run_soon(self) -> None:
+        """Run the query again soon: plants have changed."""
+        self._is_outdated = True
+        if not self._is_running and not self._pause.isActive():
+            self._pause.start(0)
+
+    def close(self) -> None:
+        """Cancel the query and end the thread; nothing follows."""
+        self._pause.stop()
+        self._queries.close()
+        self._worker.close()
+
+    @Slot()
+    def _ask(self) -> None:
+        if self._is_outdated:
+            self._is_running, self._is_outdated = True, False
+            self._took.start()
+            self._queries.ask(self, self._query, self._on_result, self._on_failed)
+
+    def _on_result(self, result: object) -> None:
+        self._rest(max(_MIN_PAUSE_MS, 2 * self._took.elapsed()))
+        self._done(result)
+
+    def _on_failed(self, _error: Exception) -> None:
+        """Try again later: `Bridge.health_changed` reports what is wrong with the store."""
+        self._is_outdated = True
+        self._rest(_RETRY_DELAY_MS)
+
+    def _rest(self, pause_ms: int) -> None:
+        self._is_running = False
+        self._pause.start(pause_ms)
 
 
 def plant_of(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:

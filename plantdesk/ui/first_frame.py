@@ -15,6 +15,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from PySide6.QtGui import QImage, QPainter
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -44,8 +46,6 @@ class FirstFrame:
         pixels = self._read(self._heading(window, size), size.width() * _PIXEL, size.height())
         if pixels is None:
             return
-        from PySide6.QtGui import QImage, QPainter  # their enumerations take longer than all this
-
         image = QImage(pixels, size.width(), size.height(), size.width() * _PIXEL, QImage.Format.Format_RGB32)
         painter = QPainter(window)
         painter.scale(1 / ratio, 1 / ratio)
@@ -54,8 +54,6 @@ class FirstFrame:
 
     def save(self, window: QWidget) -> None:
         """Save what a window shows. Raises OSError."""
-        from PySide6.QtGui import QImage
-
         from plantdesk.platform import paths
         from plantdesk.platform.atomic_replace import replaced_bytes
 

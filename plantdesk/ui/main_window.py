@@ -1,8 +1,7 @@
 """The window itself: its size, its title, its keys, and a signal of its first paint. `Workspace` fills it.
 
 Separate, so that the window shows before the modules of its content are imported: these, and the enumerations that
-PySide makes for them, take as long as all of an empty window. `Qt` is imported where it is used, after the first paint:
-its 93 enumerations take as long as a tenth of an empty window.
+PySide makes for them, take as long as all of an empty window.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSize, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QMainWindow
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QStatusBar
 from shiboken6 import isValid
 from typing_extensions import override
 
@@ -70,9 +69,6 @@ class MainWindow(QMainWindow):
 
     def clear(self) -> None:
         """Remove the content, menus and status bar, for those of another store."""
-        from PySide6.QtCore import QCoreApplication, QEvent
-        from PySide6.QtWidgets import QMenuBar, QStatusBar
-
         self.may_close, self.stays = _always, _never
         content = self.takeCentralWidget()
         if content is not None:  # before the bars, which it uses
@@ -105,8 +101,6 @@ class MainWindow(QMainWindow):
     def stay_hidden(self) -> None:
         """Start without being shown; the first paint comes later, if ever."""
         if self._preferences.settings.window.maximized:
-            from PySide6.QtCore import Qt
-
             self.setWindowState(Qt.WindowState.WindowMaximized)
         self._report_shown()
 
@@ -128,8 +122,6 @@ class MainWindow(QMainWindow):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        from PySide6.QtCore import Qt
-
         from plantdesk.ui.widgets.dialog import ENTER_KEYS, press_focused_button
 
         if event.key() == Qt.Key.Key_Escape:

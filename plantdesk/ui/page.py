@@ -7,11 +7,11 @@ from enum import IntEnum, auto
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Signal, Slot
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.ui.qt import fill, mirrored
+from plantdesk.ui.qt import fill, has_focus, mirrored
 from plantdesk.ui.widgets.messages import BarStack, Toast
 from plantdesk.ui.widgets.plain_text import announce
 
@@ -26,9 +26,13 @@ _SHADOW, _SHADOW_COLOR = 24, QColor(0, 0, 0, 90)
 
 
 class SidePane(QFrame):
-    """Hidden until it has content and the user wants it. `changed`: it was shown, hidden, docked or collapsed."""
+    """Hidden until it has content and the user wants it. `changed`: it was shown, hidden, docked or collapsed.
+
+    `left`: it was hidden while it had the focus, which Qt gives to the next button.
+    """
 
     changed = Signal()
+    left = Signal()
 
     def __init__(self, kind: str, parent: QWidget) -> None:
         """Make an empty pane; `kind` names its background in the style sheet."""
@@ -120,9 +124,12 @@ class SidePane(QFrame):
         return True
 
     def _update(self) -> None:
+        had_focus = has_focus(self)
         self._shadow.setEnabled(self.is_drawer)
         self.setVisible(self.is_docked or self.is_drawer)
         self.changed.emit()
+        if had_focus and self.isHidden():
+            self.left.emit()
 
 
 #: Widths for text of 13 px. The card takes a quarter of a page, between its two widths.
@@ -218,13 +225,13 @@ class Page(QFrame):
             self.toast.focus_first()
             return
         parts = [(widget, focus) for _, widget, focus in self._parts if widget.isVisible()]
-        here = next((number for number, (widget, _) in enumerate(parts) if _has_focus(widget)), -step)
+        here = next((number for number, (widget, _) in enumerate(parts) if has_focus(widget)), -step)
         _, focus = parts[(here + step) % len(parts)]
         focus()
 
     def close_drawer(self) -> bool:
         """Close the pane that is open over the list, of two that with the focus; False when there is none."""
-        return any(pane.close_drawer() for pane in sorted((self.sidebar, self.card), key=_has_focus, reverse=True))
+        return any(pane.close_drawer() for pane in sorted((self.sidebar, self.card), key=has_focus, reverse=True))
 
     @Slot()
     def collapse_panes(self) -> None:
@@ -295,8 +302,3 @@ class Page(QFrame):
         left, _, right, _ = mirrored(self, start, 0, end, 0)
         place = QRect(self._list.mapTo(self, QPoint()), self._list.size())
         self.toast.set_area(place.adjusted(left, 0, -right, 0))
-
-
-def _has_focus(widget: QWidget) -> bool:
-    focused = QGuiApplication.focusObject()
-    return isinstance(focused, QWidget) and (focused is widget or widget.isAncestorOf(focused))

@@ -1,7 +1,4 @@
-"""Small additions to Qt: nested layouts, dynamic properties, sizes, a folder, diagnostics.
-
-Functions import what the first paint does not need: the first use of the namespace `Qt` makes 93 enumerations.
-"""
+"""Small additions to Qt: nested layouts, dynamic properties, sizes, a folder, diagnostics."""
 
 from __future__ import annotations
 
@@ -9,16 +6,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QLibraryInfo, QSize, QStandardPaths, Qt, qVersion
+from PySide6.QtGui import QGuiApplication, QIcon, QImageReader
+from PySide6.QtWidgets import QApplication, QBoxLayout, QLayout, QWidget
+from shiboken6 import invalidate
 
 from plantdesk.platform.paths import home_folder, resources_folder
 
 if TYPE_CHECKING:
     from typing import TypeAlias, TypeVar
 
-    from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
-    from PySide6.QtGui import QIcon
-    from PySide6.QtWidgets import QApplication, QBoxLayout, QLayout, QWidget
+    from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 
     Box = TypeVar("Box", bound=QBoxLayout)
     #: A widget, a filled layout, one of them with a stretch factor or an alignment, a gap in pixels, or STRETCH.
@@ -39,6 +37,7 @@ __all__ = [
     "documents_folder",
     "fill",
     "fitted",
+    "has_focus",
     "is_seen",
     "mirrored",
     "qt_diagnostics",
@@ -57,8 +56,6 @@ STRETCH = -1
 
 def application() -> QApplication:
     """Return the application, which is there as long as there are widgets."""
-    from PySide6.QtWidgets import QApplication
-
     app = QApplication.instance()
     assert isinstance(app, QApplication)  # noqa: S101  not a QCoreApplication
     return app
@@ -66,21 +63,23 @@ def application() -> QApplication:
 
 def app_icon() -> QIcon:
     """Return the icon of PlantDesk."""
-    from PySide6.QtGui import QIcon
-
     return QIcon(str(resources_folder() / "icons" / "plantdesk.svg"))
 
 
 def bring_to_front(window: QWidget, token: str = "") -> None:
     """Show a window and raise it, as far as the desktop allows it, which it does for the token of a user's start."""
-    from PySide6.QtCore import Qt
-
     if token:
         os.environ["XDG_ACTIVATION_TOKEN"] = token  # where Qt reads it (Wayland)
     window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.show()
     window.raise_()
     window.activateWindow()
+
+
+def has_focus(widget: QWidget) -> bool:
+    """Return whether the focus is on a widget or in it."""
+    focused = QApplication.focusWidget()
+    return focused is not None and (focused is widget or widget.isAncestorOf(focused))
 
 
 def is_seen(widget: QWidget) -> bool:
@@ -101,8 +100,6 @@ def fill(layout: Box, *items: Item, margins: Margins | None = None, spacing: int
 
 
 def _add(layout: QBoxLayout, item: Item) -> None:
-    from PySide6.QtCore import Qt
-    from PySide6.QtWidgets import QLayout
 
     if isinstance(item, int):
         layout.addStretch(1) if item == STRETCH else layout.addSpacing(item)
@@ -127,8 +124,6 @@ def add_layout(outer: QBoxLayout, inner: QLayout, stretch: int = 0) -> None:
 
 
 def _release_items(layout: QLayout) -> None:
-    from PySide6.QtWidgets import QLayout
-    from shiboken6 import invalidate
 
     for item in map(layout.itemAt, range(layout.count())):
         if isinstance(item, QLayout):
@@ -144,8 +139,6 @@ def fitted(widget: QWidget, requested: QSize) -> QSize:
 
 def documents_folder() -> Path:
     """Return the user's folder for documents, where files are chosen and saved first."""
-    from PySide6.QtCore import QStandardPaths
-
     folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
     return folder if folder.is_dir() else home_folder()
 
@@ -160,8 +153,6 @@ def set_properties(widget: QWidget, **properties: str) -> None:
 
     A widget that was never shown is polished when it is; asking for its style here would delay the start by 20 ms.
     """
-    from PySide6.QtCore import Qt
-
     changed = [name for name, value in properties.items() if widget.property(name) != value]
     for name in changed:
         widget.setProperty(name, properties[name])
@@ -181,9 +172,6 @@ class QtDiagnostics(NamedTuple):
 
 def qt_diagnostics(icon: Path) -> QtDiagnostics:
     """Return them for `plantdesk selfcheck`, after rendering `icon`. Creates a QGuiApplication if there is none."""
-    from PySide6.QtCore import QLibraryInfo, qVersion
-    from PySide6.QtGui import QGuiApplication, QIcon, QImageReader
-
     application = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
     found = QtDiagnostics(

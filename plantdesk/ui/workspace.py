@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer, Signal, Slot
@@ -22,6 +22,7 @@ from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.shared_store.feature import SharedStore
+from plantdesk.ui.shared_store.updating import StoreUpdate
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
@@ -32,7 +33,10 @@ from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
+from plantdesk.ui.window.notices import DefectNotice, StoreNotice, VersionNotice
+from plantdesk.ui.window.notifications import Notifications
 from plantdesk.ui.window.stores import Stores
+from plantdesk.ui.window.tray import Tray
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,8 +52,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.window.notices import DefectNotice, StoreNotice
-    from plantdesk.ui.window.tray import Tray
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side but the right.
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
@@ -130,17 +132,17 @@ class Workspace(Page):
         plants.requested.connect(self.requested)
         plants.quick_done.connect(self.quick_done)
         plants.plants_shown.connect(self.plants_shown)
-        plants.commands.save_notes = card.save_notes
+        plants.commands.save_notes = card.notes.save
         card.delete_requested.connect(plants.commands.delete)
-        card.tag_requested.connect(plants.commands.change_tag)
-        card.copy_requested.connect(plants.copy_selected)
-        card.saving_changed.connect(plants.status.show_saving)
-        card.note_waiting.connect(partial(plants.status.show_unsaved, "note"))
+        card.requests.tag.connect(plants.commands.change_tag)
+        card.requests.copy.connect(plants.copy_selected)
+        card.notes.saving_changed.connect(plants.status.show_saving)
+        card.notes.waiting_changed.connect(partial(plants.status.show_unsaved, "note"))
         return card
 
     def _make_labels(self, plants: Plants, card: Card) -> Labels:
         labels = Labels(self._context, plants)
-        card.labels_requested.connect(labels.print_selected)
+        card.requests.labels.connect(labels.print_selected)
         plants.selection_changed.connect(labels.on_selection)
         return labels
 
@@ -157,8 +159,8 @@ class Workspace(Page):
         card = self._make_card(plants)
         self._plants = plants
         transfer = Transfer(context, plants)
-        for exporting in (card, sidebar):
-            exporting.export_requested.connect(transfer.export)
+        for exporting in (card.requests.export, sidebar.export_requested):
+            exporting.connect(transfer.export)
         transfer.imported_requested.connect(plants.filter_by)
         plants.import_requested.connect(transfer.import_text)
         plants.files_requested.connect(transfer.choose_files)
@@ -175,6 +177,8 @@ class Workspace(Page):
         for each in (shared, edit):
             each.history_requested.connect(history.open_dialog)
         self._help = HelpCommands(context)
+        self._defect_notice = DefectNotice(context)
+        self._tray = self._make_tray(sidebar, api)
         return [
             plants,
             sidebar,
@@ -194,12 +198,15 @@ class Workspace(Page):
             WindowCommands(context, self._window),
             AppearanceCommands(context),
             self._help,
+            *self._make_notices(),
+            Notifications(context, self._tray),
+            self._tray,
         ]
 
     def _make_clean_up(self, card: Card) -> CleanUp:
         clean_up = CleanUp(self._context, self._plants)
         clean_up.plants_requested.connect(self._plants.show_plants)
-        card.replace_requested.connect(clean_up.open_dialog)
+        card.requests.replace.connect(clean_up.open_dialog)
         return clean_up
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
@@ -224,7 +231,7 @@ class Workspace(Page):
         sidebar.tagging_requested.connect(plants.commands.set_tag)
         sidebar.renamed.connect(plants.replace_tag)
         sidebar.counted.connect(plants.show_counts)
-        sidebar.left.connect(plants.focus_table)
+        self.sidebar.left.connect(plants.focus_table)
         plants.search_changed.connect(sidebar.show_search)
         plants.selection_changed.connect(sidebar.show_selection)
         plants.save_search_requested.connect(sidebar.save_search)
@@ -232,27 +239,24 @@ class Workspace(Page):
         plants.plants_dragged.connect(sidebar.show_for_drag)
         return sidebar
 
-    def _make_late_features(self) -> list[Feature]:
-        """Make the features that use others."""
-        from plantdesk.ui.shared_store.updating import StoreUpdate
-        from plantdesk.ui.window.notices import NewsNotice, UpdateNotice
-        from plantdesk.ui.window.notifications import Notifications
+    def _make_notices(self) -> list[Feature]:
+        self._store_notice = notice = StoreNotice(self._context)
+        notice.try_again_requested.connect(self.try_again_requested)
+        notice.restore_requested.connect(self._backups.open_dialog)
+        notice.file_chosen.connect(self.file_chosen)
+        notice.new_store_requested.connect(self.new_store_requested)
+        notice.address_requested.connect(self._shared.open_dialog)
+        notice.own_store_requested.connect(self._shared.use_own_store)
+        update, version = StoreUpdate(self._context), VersionNotice(self._context)
+        notice.update_requested.connect(update.ask)
+        version.news_requested.connect(self._help.show_news)
+        return [notice, update, version]
 
-        update = StoreUpdate(self._context)
-        self._store_notice.update_requested.connect(update.ask)
-        news = NewsNotice(self._context)
-        news.news_requested.connect(self._help.show_news)
-        notifications = Notifications(self._context, self._tray)
-        return [self._store_notice, update, UpdateNotice(self._context), news, notifications, self._tray]
-
-    @cached_property
-    def _tray(self) -> Tray:
-        from plantdesk.ui.window.tray import Tray
-
+    def _make_tray(self, sidebar: Sidebar, api: ApiAccess) -> Tray:
         tray = Tray(self._context, self._window, self._server)
         tray.requested.connect(self.requested)
-        self._sidebar.counted.connect(tray.show_counts)
-        self._api.tokens_listed.connect(tray.show_tokens)
+        sidebar.counted.connect(tray.show_counts)
+        api.tokens_listed.connect(tray.show_tokens)
         self._window.closing.connect(tray.end)
         return tray
 
@@ -271,25 +275,6 @@ class Workspace(Page):
     def _show_manual(self, page: str, heading: str) -> None:
         self._help.show_page(page, heading)
 
-    @cached_property
-    def _store_notice(self) -> StoreNotice:
-        from plantdesk.ui.window.notices import StoreNotice
-
-        notice = StoreNotice(self._context)
-        notice.try_again_requested.connect(self.try_again_requested)
-        notice.restore_requested.connect(self._backups.open_dialog)
-        notice.file_chosen.connect(self.file_chosen)
-        notice.new_store_requested.connect(self.new_store_requested)
-        notice.address_requested.connect(self._shared.open_dialog)
-        notice.own_store_requested.connect(self._shared.use_own_store)
-        return notice
-
-    @cached_property
-    def _defect_notice(self) -> DefectNotice:
-        from plantdesk.ui.window.notices import DefectNotice
-
-        return DefectNotice(self._context)
-
     def settle_layout(self) -> None:
         """Give all parts their places before they are painted: else others would be seen for a frame."""
         for _ in range(_LAYOUT_PASSES):
@@ -298,7 +283,6 @@ class Workspace(Page):
     def complete(self) -> None:
         """Build the rest of the content, before it is shown by `appear`."""
         self._context.preferences.follow(self)
-        self._features += self._make_late_features()
         for feature in self._features:
             feature.complete()
             feature.view_changed.connect(self._view_timer.start)

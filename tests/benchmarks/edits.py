@@ -20,7 +20,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from typing_extensions import override
 
-from plantdesk.ui.card.plant_card import PlantCard
+from plantdesk.ui.card.cards import PlantCard
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTableView

@@ -96,6 +96,20 @@ def test_branches_that_are_alike_are_a_group_and_tags_that_differ_above_alone_ar
     assert group == {"Greenhouse": 2, "greenhouse": 1}
 
 
+def test_a_tag_whose_branch_is_merged_is_in_no_other_group() -> None:
+    tags = {"garden/bed 3": 9, "gardn/bed 3": 2, "garden/bed 1": 8}
+    (group,) = similar_groups(tags, Likeness())
+    assert group == {"garden": 17, "gardn": 2}
+    tags["garden/Bed 3"] = 1
+    groups = sorted([*group] for group in similar_groups(tags, Likeness()))
+    assert groups == [["garden", "gardn"], ["garden/bed 3", "garden/Bed 3", "garden/bed 1"]]
+
+
+def test_a_tag_with_another_number_is_not_one_letter_off() -> None:
+    (other,) = similar_to("garden/bed 1", {"garden/bed 1": 3, "garden/bed 3": 1})
+    assert (other.is_own, other.differs) == (True, [Text("another number, so not ticked")])
+
+
 def test_very_long_tags_are_not_compared_letter_by_letter() -> None:
     """Their parts would take as many bytes as the square of their letters."""
     tags = {"a" * 5000 + str(number % 2) + "b" * 5000: 1 for number in range(2)}

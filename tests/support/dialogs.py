@@ -20,7 +20,7 @@ from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.duplicate_list import DuplicateList
 from plantdesk.ui.cleanup.tags import TagGroup
 from plantdesk.ui.history.dialog import HistoryDialog
-from plantdesk.ui.known_names.dialog import NamesDialog
+from plantdesk.ui.known_names.feature import NamesDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView

@@ -12,7 +12,7 @@ from shiboken6 import delete
 from plantdesk.domain.errors import StoreBusyError
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.queries import Reader
-from plantdesk.ui.background import StoreQueries, next_free_id
+from plantdesk.ui.background import RepeatedQuery, StoreQueries, next_free_id
 from plantdesk.ui.bridge import Bridge
 from tests.support.waiting import SECONDS
 
@@ -221,3 +221,25 @@ def test_closing_behind_another_task_leaves_no_connection_open(qtbot: QtBot, sto
     bridge.close()
     store.close()
     assert [each.name for each in store.path.parent.glob("plants.db*")] == ["plants.db"]
+
+
+def test_changes_while_it_counts_or_pauses_are_counted_once(qtbot: QtBot, bridge: Bridge, store: Store) -> None:
+    queries, counted = list[int](), list[int]()
+
+    def query(_reader: PlantReader, _task: Task) -> int:
+        queries.append(len(queries))
+        return queries[-1]
+
+    def done(result: int) -> None:
+        counted.append(result)
+        if result == 0:  # the pause has begun
+            for _ in range(3):
+                repeated.run_soon()
+
+    repeated = RepeatedQuery(bridge.worker("test-counts"), store, query, done)
+    for _ in range(3):
+        repeated.run_soon()
+    qtbot.waitUntil(lambda: counted == [0, 1])
+    repeated.run_soon()
+    qtbot.waitUntil(lambda: counted == [0, 1, 2])
+    repeated.close()

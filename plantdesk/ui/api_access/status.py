@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.messages import MessageAction
 
 
 _TICK = 1000
@@ -211,7 +211,7 @@ class ApiStatus(QWidget):
 
 
 class ServerNotice(QObject):
-    """Shows itself in the window's bar, and hides only what it has shown there."""
+    """Shows itself in a bar of its own."""
 
     port_requested = Signal()
 
@@ -219,15 +219,13 @@ class ServerNotice(QObject):
         super().__init__(parent)
         self._bar = bar
         self._server = server
-        self._shown = False
 
     def dismiss(self) -> bool:
         """Hide the notice; False when there was none."""
-        there = self._shown and self._bar.is_open
-        if there:
+        was_open = self._bar.is_open
+        if was_open:
             self._bar.clear()
-        self._shown = False
-        return there
+        return was_open
 
     @Slot(object)
     def show_server(self, state: ServerState) -> None:
@@ -235,7 +233,9 @@ class ServerNotice(QObject):
         if not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
             self.dismiss()
             return
-        actions = [] if state.error.free_port is None else [self._way_to(state.error.free_port)]
+        free = state.error.free_port
+        use = self.tr("Use port {port}").format(port=free), partial(self._server.set_port, free or 0)
+        actions = [] if free is None else [use]
         self._bar.show_state(
             Tone.WARNING,
             self.tr("API is off: port {port} is in use").format(port=state.port),
@@ -243,7 +243,6 @@ class ServerNotice(QObject):
             *actions,
             (self.tr("Choose…"), self.port_requested.emit),
         )
-        self._shown = True
 
     def _port_text(self, error: PortTakenError) -> str:
         if not isinstance(error, PortOfPlantDeskError):
@@ -261,9 +260,3 @@ class ServerNotice(QObject):
             "For these plants, use another port, or quit the other PlantDesk."
         )
         return text.format(database=quoted(database))
-
-    def _way_to(self, port: int) -> MessageAction:
-        def use_port() -> None:
-            self._server.set_port(port)
-
-        return self.tr("Use port {port}").format(port=port), use_port

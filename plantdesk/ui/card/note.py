@@ -1,8 +1,12 @@
-"""The note of one plant: its field, its log, and its draft, which saves it and asks where others have changed it."""
+"""The note of one plant: its field, its log, and its draft, which saves it and asks where others have changed it.
+
+`NoteDrafts` are those of a store that are not saved yet.
+"""
 
 from __future__ import annotations
 
 import re
+from concurrent.futures import wait
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
@@ -60,6 +64,11 @@ class NoteEdit(QPlainTextEdit):
         """Show another text, which cannot be undone by Ctrl+Z; the cursor stays where it can."""
         if text != self.note:
             self._replace(text)
+
+    def close_note(self) -> None:
+        """Show no note; nothing can be written until there is another one."""
+        self._replace("")
+        self.setReadOnly(True)
 
     def _replace(self, text: str) -> None:
         self._is_setting = True
@@ -120,9 +129,8 @@ class NoteEdit(QPlainTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         if len(source.text()) > MAX_NOTE_BYTES:  # Qt takes seconds to insert megabytes, before they are refused
             self.too_long.emit()
-        elif not self.isReadOnly():  # Qt would build a document first, which doubles the 0.15 s that 100,000 lines take
-            self.textCursor().insertText(source.text())
-            self.ensureCursorVisible()
+        else:
+            super().insertFromMimeData(source)
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -362,6 +370,155 @@ def restored(value: object) -> tuple[PlantRow, str] | None:
         }:
             return PlantRow(plant_id, name, tag, 0, FORM, was, version), note
     return None
+
+
+#: Seconds that a server has to take the last notes: a little longer than the store waits for it while it closes.
+_CLOSE_SECONDS = 10
+
+
+class NoteDrafts(QObject):
+    """The notes of a store with something to save: the `current` one, which the user writes, and those that wait.
+
+    `saving_changed(saving)`: one is being saved, or no longer. `settled`: one was saved or dropped.
+    `waiting_changed(there)`: whether one could not be saved; it is saved when the store can be changed again.
+    """
+
+    saving_changed = Signal(bool)
+    settled = Signal()
+    waiting_changed = Signal(bool)
+
+    def __init__(self, context: WindowContext, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._opened: OpenStore | None = None
+        self._edit: NoteEdit | None = None
+        #: That of the plant that is shown.
+        self.current: NoteDraft | None = None
+        context.bridge.health_changed.connect(self._on_health_changed)
+
+    def attach(self, edit: NoteEdit) -> None:
+        """Write the current note in this field."""
+        self._edit = edit
+        edit.edited.connect(self._on_edited)
+        edit.left.connect(self._on_left)
+        edit.too_long.connect(self._on_too_long)
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether the current note has something to save."""
+        return self.current is not None and self.current.is_dirty
+
+    def open(self, opened: OpenStore) -> None:
+        """Work with a store; save the notes that an earlier window could not save."""
+        self._opened = opened
+        values = self._context.preferences.of_store(self._context.location.key).get("notes")
+        if isinstance(values, list):
+            for row, note in filter(None, map(restored, values)):
+                self._draft(opened, row).restore(note)
+            self._show_waiting()
+
+    def show(self, opened: OpenStore, row: PlantRow) -> None:
+        """Show the note of a plant, as it waits since the plant was shown last, and make it the current one."""
+        if self.current is not None and self.current.row.id == row.id:
+            self.current.follow(row)
+        else:
+            self.finish()
+            waiting = [each for each in self._unsaved if each.row.id == row.id and each.is_waiting]
+            self.current = waiting[0] if waiting else self._draft(opened, row)
+            self.current.resume()
+        self._show_text(row)
+
+    def finish(self) -> None:
+        """Save the current note, which is not shown any more."""
+        if self.current is not None:
+            self.current.finish()
+            self.current = None
+            if self._edit is not None:
+                self._edit.close_note()
+
+    def save(self) -> dict[int, str]:
+        """Save now what was typed; return those notes by the IDs of their plants."""
+        drafts = [] if self._opened is None else self._unsaved
+        for draft in drafts:
+            draft.save()
+        return {each.row.id: each.text for each in drafts}
+
+    def remember_waiting(self) -> int:
+        """Remember the notes that wait, to be saved at the next start; return how many."""
+        waiting = [] if self._opened is None else [each for each in self._unsaved if each.is_waiting]
+        if self._opened is not None:
+            self._remember(waiting)
+        return len(waiting)
+
+    def close(self) -> None:
+        """Save what is not saved. What the server does not take in time is remembered, and saved at the next start."""
+        drafts = self._unsaved
+        unsaved = [each for each in drafts if each.is_waiting]
+        for draft in drafts:
+            draft.save_both()
+        if self._context.location.server is not None:
+            saving = {each.saving: each for each in drafts if each.saving is not None}
+            done, _ = wait(saving, timeout=_CLOSE_SECONDS)
+            saved = [saving[each] for each in done if not each.cancelled() and each.exception() is None]
+            unsaved = [each for each in drafts if each not in saved]
+        self._remember(unsaved)
+        for draft in self.findChildren(NoteDraft):
+            draft.deleteLater()
+        self._opened = self.current = None
+
+    @property
+    def _unsaved(self) -> list[NoteDraft]:
+        return [each for each in self.findChildren(NoteDraft) if each.is_dirty]
+
+    def _draft(self, opened: OpenStore, row: PlantRow) -> NoteDraft:
+        draft = NoteDraft(self._context, opened, row, self)
+        draft.saving_changed.connect(self.saving_changed)
+        draft.failed.connect(self._show_waiting)
+        draft.settled.connect(self._show_waiting)
+        draft.settled.connect(self._show_text)
+        draft.settled.connect(self.settled)
+        return draft
+
+    @Slot(object)
+    def _show_text(self, row: PlantRow) -> None:
+        if self._edit is not None and self.current is not None and self.current.row.id == row.id:
+            self._edit.set_text(self.current.text)
+
+    def _remember(self, drafts: list[NoteDraft]) -> None:
+        key, values = self._context.location.key, [each.as_json() for each in drafts]
+        if values or self._context.preferences.of_store(key).get("notes"):
+            self._context.preferences.change_store(key, notes=values)
+
+    @Slot()
+    def _on_edited(self) -> None:
+        self._context.page.toast.withdraw(self._too_long_text)
+        if self._edit is not None and self.current is not None:
+            self.current.write(self._edit.note)
+
+    @Slot()
+    def _on_left(self) -> None:
+        if self.current is not None:
+            self.current.save()
+
+    @Slot()
+    def _on_too_long(self) -> None:
+        self._context.page.toast.show_problem(self._too_long_text)
+
+    @property
+    def _too_long_text(self) -> str:
+        return self.tr("A note may have 100,000 bytes. Shorten it first.")
+
+    @Slot()
+    def _show_waiting(self) -> None:
+        """Show whether notes wait, and remember them."""
+        self.waiting_changed.emit(self.remember_waiting() > 0)
+
+    @Slot(object)
+    def _on_health_changed(self, error: Exception | None) -> None:
+        if self._opened is not None:
+            if not prevents_changes(error):
+                self.save()
+            self._show_waiting()
 
 
 #: A line of a note that begins with a date, such as “2026-11-23 watered”.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -26,16 +26,28 @@ if TYPE_CHECKING:
 _MIN_HEIGHTS = 6
 
 
+class CardRequests(QObject):
+    """What the buttons of a card request: commands for the selected plants, no selection, and that the card closes."""
+
+    tag = Signal()
+    replace = Signal()
+    labels = Signal()
+    copy = Signal()
+    export = Signal()
+    delete = Signal()
+    select_none = Signal()
+    close = Signal()
+
+
 class CardFrame(QWidget):
-    """A scrolling column of sections above a row of buttons. `close_requested`: its cross, the last by Tab."""
+    """A scrolling column of sections above a row of buttons, and a cross, the last by Tab."""
 
-    close_requested = Signal()
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, requests: CardRequests) -> None:
         super().__init__()
+        self._theme = theme
         self._cross = CloseButton(theme, self.tr("Close the card"), "text_2")
         self._cross.setParent(self)  # in no layout, so that it comes after what is
-        self._cross.clicked.connect(self.close_requested)
+        self._cross.clicked.connect(requests.close)
         content = QWidget()
         self.column = fill(QVBoxLayout(content), margins=(EDGE, M + 2, EDGE, M), spacing=0)
         line = QFrame()

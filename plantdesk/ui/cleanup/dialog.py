@@ -1,4 +1,4 @@
-"""The dialog around the pages: their tabs, and one row with the summary and the buttons."""
+"""The dialog around the pages, with their tabs and one row of buttons, and what the pages have in common."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from plantdesk.ui.cleanup.page import CleanUpPage
+    from PySide6.QtGui import QShowEvent
+    from PySide6.QtWidgets import QBoxLayout
+
     from plantdesk.ui.theme.theme import Theme
+
 
 #: For text of 13 px.
 _SIZE = QSize(900, 660)
@@ -89,3 +92,39 @@ class CleanUpDialog(Dialog):
     def _cancel(self) -> None:
         for page in self._pages:
             page.cancel()
+
+
+class CleanUpPage(QWidget):
+    """A way to clean up. `changed`: another summary, or another text of the button. `applied`: the change is made."""
+
+    changed = Signal()
+    applied = Signal()
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.setWindowTitle(title)  # of its tab
+        self.button_text, self.summary = "", ""
+        self.can_apply = self._has_started = False
+        #: Each can be a column where the screen is too narrow.
+        self.rows: list[QBoxLayout] = []
+
+    def start(self) -> None:
+        """Read what the page shows, when it is shown first."""
+
+    def apply(self) -> None:
+        """Request the change."""
+
+    def cancel(self) -> None:
+        """End what runs in the background: the dialog is closed."""
+
+    def show_state(self, button_text: str, summary: str, *, can_apply: bool) -> None:
+        """Show what the button would do, where there is anything to do."""
+        self.button_text, self.summary, self.can_apply = button_text, summary, can_apply
+        self.changed.emit()
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._has_started:
+            self._has_started = True
+            self.start()

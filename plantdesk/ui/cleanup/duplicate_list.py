@@ -157,6 +157,12 @@ class DuplicateModel(QAbstractListModel):
             parts.append(translate("Duplicates", "left as they are"))
         elif group in self._chosen:
             parts.append(translate("Duplicates", "{id} chosen").format(id=self._chosen[group]))
+        elif self._keep is Kept.NEWEST:
+            parts.append(translate("Duplicates", "the newest stays"))
+        elif self._keep is Kept.LONGEST_NOTE and any(row.note for row in rows):
+            parts.append(translate("Duplicates", "the longest note stays"))
+        else:
+            parts.append(translate("Duplicates", "the lowest ID stays"))
         return ", ".join(parts)
 
     # --- QAbstractListModel ---

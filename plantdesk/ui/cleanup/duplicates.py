@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended
 from plantdesk.domain.errors import Text
+from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.cleanup.duplicate_list import DuplicateList, DuplicateModel
-from plantdesk.ui.cleanup.page import CleanUpPage
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.metrics import L, M, S

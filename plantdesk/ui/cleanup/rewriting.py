@@ -13,12 +13,12 @@ from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.errors import Text
 from plantdesk.domain.rewriting import FIELDS, Rule
 from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable
-from plantdesk.ui.cleanup.page import CleanUpPage
+from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.cleanup.preview import Preview, read_preview
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XS, M, S
-from plantdesk.ui.widgets.fields import ComboBox, LineEdit
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 
@@ -297,11 +297,12 @@ class RewritingPage(CleanUpPage):
 
     def _lay_out(self) -> None:
         scaled = self._context.theme.metrics.scaled
-        action_part, _ = self._labelled(self.tr("Do"), self._action)
+        action_part = labelled(self.tr("Do"), self._action)
         action_part.setFixedWidth(max(scaled(_ACTION_WIDTH), self._action.sizeHint().width()))
-        self._find_part, _ = self._labelled(self.tr("Find"), self._find)
-        self._new_part, self._new_label = self._labelled(self.tr("Replace with"), self._new)
-        self._quotes_part, _ = self._labelled(self.tr("Quotes"), self._quotes)
+        self._find_part = labelled(self.tr("Find"), self._find)
+        self._new_part = labelled(self.tr("Replace with"), self._new)
+        self._new_label = self._new_part.findChildren(PlainLabel)[0]
+        self._quotes_part = labelled(self.tr("Quotes"), self._quotes)
         parts = ((self._find_part, 1), (self._new_part, 1), (self._quotes_part, 1))
         fields = fill(QHBoxLayout(), action_part, *parts, spacing=S + 2)
         where = fill(QHBoxLayout(), self._scope, S, *self._checks[:2], STRETCH, spacing=M)
@@ -313,13 +314,6 @@ class RewritingPage(CleanUpPage):
             self._pages.addWidget(page)
         top = fill(QVBoxLayout(), fields, self._message, where, how, spacing=XS)
         fill(QVBoxLayout(self), top, captions, (self._pages, 1), margins=0, spacing=S)
-
-    def _labelled(self, text: str, field: QWidget) -> tuple[QWidget, PlainLabel]:
-        part = QWidget()
-        label = PlainLabel(text, role="caption", buddy=field)
-        fill(QVBoxLayout(part), label, field, margins=0, spacing=XS)
-        field.setAccessibleName(text)
-        return part, label
 
     def _connect(self) -> None:
         self._delay.timeout.connect(self._read)

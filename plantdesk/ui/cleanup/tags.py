@@ -13,7 +13,7 @@ from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.errors import Text, joined
 from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
 from plantdesk.domain.tags import renamed, tops
-from plantdesk.ui.cleanup.page import CleanUpPage
+from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import L, M, S
@@ -90,11 +90,11 @@ class TagGroup(QFrame):
         pill.set_tag(other.tag)
         pill.setMinimumWidth(min(pill.sizeHint().width(), self._theme.metrics.scaled(_PILL_WIDTH)))
         reason = shown(joined(other.differs, Text("{first}, {second}"))) if other.differs else ""
-        count, own = _plants(other.plants), self.tr("used often itself, so not ticked") if other.is_own else ""
+        count = _plants(other.plants)
         check.setAccessibleName(", ".join((tag_text(other.tag), count, reason)))
         check.setChecked(not other.is_own)
         check.toggled.connect(self._on_ticked)
-        details = PlainLabel(" · ".join(filter(None, (count, reason, own))), wrapped=True)
+        details = PlainLabel(" · ".join(filter(None, (count, reason))), wrapped=True)
         parts = (check, pill, details)
         for column, part in enumerate(parts):
             grid.addWidget(part, row, column, Qt.AlignmentFlag.AlignVCenter)

@@ -1,18 +1,30 @@
-"""The command that opens the dialog of the list of known names."""
+"""The command and the dialog that make the list of known names of a file, and remove it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QFileDialog, QProgressBar, QPushButton, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from plantdesk.domain.errors import Text
+from plantdesk.store import KnownNames
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import documents_folder, fill
+from plantdesk.ui.texts import error_text, long_date, one_line, shown
+from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
+    from plantdesk.store import NamesList
+    from plantdesk.transfer.files import InputFile
+    from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.known_names.dialog import NamesDialog
 
 
 class NameLists(Feature):
@@ -31,8 +43,6 @@ class NameLists(Feature):
     @Slot()
     def open_dialog(self) -> None:
         """Open the dialog."""
-        from plantdesk.ui.known_names.dialog import NamesDialog
-
         if self._dialog is None:
             self._dialog = NamesDialog(self.context, self.context.page)
             self._dialog.finished.connect(self._forget)
@@ -41,3 +51,137 @@ class NameLists(Feature):
     @Slot()
     def _forget(self) -> None:
         self._dialog = None
+
+
+#: For text of 13 px.
+_WIDTH = 560
+
+
+class NamesDialog(Dialog):
+    """Reads a file in the background, for as long as it is open. Nothing is downloaded."""
+
+    def __init__(self, context: WindowContext, parent: QWidget) -> None:
+        super().__init__(self.tr("Known names"), parent)
+        self._context = context
+        self._names = KnownNames(context.location.names_file)
+        self._task: Task | None = None
+        intro = self.tr(
+            "While a name is typed, names of a list are offered after those of your plants. The list is a text with "
+            "one name on each line, or a table with a column of names, such as that of World Flora Online, also in the "
+            "ZIP file as it is downloaded."
+        )
+        self._intro_label = PlainLabel(intro, wrapped=True)
+        self._about_label = PlainLabel(role="strong", wrapped=True)
+        self._progress = QProgressBar()
+        self._progress.setTextVisible(False)
+        self._progress.setAccessibleName(self.tr("Reading the list"))
+        self._message = MessageLine(context.theme)
+        self._remove_button: QPushButton = self.buttons.addButton(self.tr("Remove the list"), START_ROLE)
+        self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
+        self._choose_button: QPushButton = self.buttons.addButton(self.tr("Choose a file…"), ButtonRole.ActionRole)
+        self._choose_button.setProperty("variant", "primary")
+        self._remove_button.clicked.connect(self._remove)
+        self._choose_button.clicked.connect(self._choose)
+        self.finished.connect(self._cancel)
+        parts = (self._intro_label, self._about_label, self._progress, self._message, self.buttons)
+        fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
+        self._set_reading(is_reading=False)
+        self._show(None)
+        context.bridge.short_tasks.ask(self, lambda _task: self._names.about(), self._show)
+
+    def _show(self, about: NamesList | None) -> None:
+        text = self.tr("There is no list yet.")
+        if about is not None:
+            names = Text("{count:,} names", one="1 name", count=about.names)
+            text = shown(
+                Text(
+                    "{names} from “{file}”, {date}",
+                    names=names,
+                    file=one_line(about.source),
+                    date=long_date(about.made_at),
+                )
+            )
+        self._about_label.setText(text)
+        self._remove_button.setVisible(about is not None)
+        self._fit()
+        self._choose_button.setFocus()  # not the other one, which Qt prefers while this one is disabled
+
+    def _set_reading(self, *, is_reading: bool) -> None:
+        self._progress.setVisible(is_reading)
+        self._fit()
+        for button in (self._choose_button, self._remove_button):
+            button.setEnabled(not is_reading)
+
+    @Slot()
+    def _choose(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, self.tr("Choose a list of names"), str(documents_folder()))
+        if name:
+            self.read(Path(name))
+
+    def read(self, file: Path) -> None:
+        """Make the list of a file, in the background."""
+        from plantdesk.transfer.files import file_source
+
+        source = file_source(file)
+        self._message.clear()
+        self._set_reading(is_reading=True)
+        self._progress.setRange(0, 0)
+        self._task = self._context.bridge.long_tasks.ask(
+            self,
+            lambda task: _replaced(self._names, source, task),
+            self._on_read,
+            self._on_failed,
+            progress=self._progress_to,
+        )
+
+    def _progress_to(self, fraction: float) -> None:
+        self._progress.setRange(0, 1000)
+        self._progress.setValue(round(1000 * fraction))
+
+    def _on_read(self, result: tuple[NamesList, int]) -> None:
+        made, left_out = result
+        self._set_reading(is_reading=False)
+        self._show(made)
+        if left_out:
+            text = Text(
+                "{count:,} names are left out, as they are not accepted, not of plants or fungi, or cannot be read.",
+                one="1 name is left out, as it is not accepted, not of a plant or fungus, or cannot be read.",
+                count=left_out,
+            )
+            self._message.show_message(Tone.HINT, shown(text))
+            self._fit()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._set_reading(is_reading=False)
+        self._choose_button.setFocus()
+        self._message.show_message(Tone.ERROR, error_text(error))
+        self._fit()
+
+    def _fit(self) -> None:
+        self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
+
+    @Slot()
+    def _remove(self) -> None:
+        self._context.bridge.short_tasks.ask(
+            self, lambda _task: self._names.remove(), lambda _none: self._show(None), self._on_failed
+        )
+
+    @Slot()
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+
+def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesList, int]:
+    """Make the list of a file until the task is cancelled; return it, and how many names are not in it."""
+    from plantdesk.transfer.name_lists import names_of
+
+    left_out = [0]
+
+    def report(share: float) -> None:
+        if task.cancelled:
+            raise InterruptedError
+        task.report(share)
+
+    names = names_of(source, source.share(report), left_out=left_out.append)
+    return known.replace(names, source.name), left_out[-1]

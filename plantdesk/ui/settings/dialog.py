@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -180,6 +180,5 @@ class SettingsDialog(Dialog):
         place = max(
             (each for each in shown_ones if self._top_of(each) <= position + self._area.height() // 4), default=0
         )
-        blocked = self._list.blockSignals(True)
-        self._list.setCurrentRow(place)
-        self._list.blockSignals(blocked)
+        with QSignalBlocker(self._list):
+            self._list.setCurrentRow(place)

@@ -15,11 +15,11 @@ from plantdesk.platform.paths import home_folder
 from plantdesk.platform.settings import copied_of
 from plantdesk.store import PostgresLocation, location_of
 from plantdesk.ui.qt import fill
-from plantdesk.ui.shared_store.outcomes import PasswordField, labelled, row
+from plantdesk.ui.shared_store.outcomes import PasswordField, row
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
-from plantdesk.ui.widgets.fields import LineEdit
+from plantdesk.ui.widgets.fields import LineEdit, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 

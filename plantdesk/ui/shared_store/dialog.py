@@ -26,12 +26,12 @@ from plantdesk.store import (
 )
 from plantdesk.transfer.files import opened_target
 from plantdesk.ui.qt import STRETCH, documents_folder, fill
-from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, labelled, row
+from plantdesk.ui.shared_store.outcomes import Outcomes, PasswordField, Setup, row
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog, activate_layouts, needed_height
-from plantdesk.ui.widgets.fields import ComboBox, LineEdit, OneClickButton
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, OneClickButton, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 

@@ -5,24 +5,28 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QStorageInfo, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.errors import StoreUnreachableError, Text, shortened
 from plantdesk.store import location_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import fill, set_properties
-from plantdesk.ui.shared_store.computers import OtherComputers
+from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.painting import Icon
-from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.domain.desks import Desk
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.locations import StoreLocation
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.theme.theme import Theme
 
@@ -114,8 +118,6 @@ class SharedStore(Feature):
 
     def _check_folder(self) -> None:
         """Look whether the file is where other computers may change it, unless the user has said that it stays."""
-        from plantdesk.ui.shared_store.folders import cloud_of, is_remote
-
         location = self.context.location
         folder = location.folder
         if folder is None or self.context.preferences.of_store(location.key).get(_STAYS) is True:
@@ -198,3 +200,110 @@ class SharedStore(Feature):
     def use_own_store(self) -> None:
         """Show the user's own plants."""
         self.store_requested.emit(location_of(None), False)
+
+
+#: Milliseconds: each computer notes itself as often.
+_INTERVAL = 30_000
+_MAX_NAME = 30
+
+
+class OtherComputers(QPushButton):
+    """Says which computers work on the store beside this one; its menu has all of them, with their versions.
+
+    `history_requested`: the user wants to see what they have changed. Hidden while there is no other one.
+    """
+
+    history_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._queries: StoreQueries | None = None
+        self.setProperty("variant", "quiet")
+        theme.icons.put_on(self, "monitor")
+        set_tool_tip(self, self.tr("The computers that work on these plants now"))
+        self.setMenu(QMenu(self))
+        self._timer = QTimer(self, interval=_INTERVAL)
+        self._timer.timeout.connect(self.refresh)
+        self.hide()
+
+    def set_store(self, queries: StoreQueries | None) -> None:
+        """Follow the computers of an open store; none: of no store."""
+        self._queries = queries
+        if queries is None:
+            self._timer.stop()
+            self.hide()
+        else:
+            self._timer.start()
+            self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read which computers are at work; they stay as they are while the server does not answer."""
+        if self._queries is not None:
+            self._queries.ask(self, lambda reader, _task: reader.desks_at_work(), self._show)
+
+    def _show(self, desks: list[Desk]) -> None:
+        others = [desk for desk in desks if not desk.is_own]
+        count = Text("{count:,} other computers", one="1 other computer", count=len(others))
+        name = shortened(one_line(others[0].name), _MAX_NAME) if len(others) == 1 else shown(count)
+        self.setText(name.replace("&", "&&"))
+        self.setVisible(bool(others))
+        if self.menu().isVisible():
+            return
+        self.menu().clear()
+        for desk in sorted(desks, key=lambda desk: not desk.is_own):
+            name = one_line(desk.name).replace("&", "&&")
+            text = self.tr("{name} (this computer)").format(name=name) if desk.is_own else name
+            self.menu().addAction(f"{text}\t{desk.version}", self.history_requested.emit)
+        self.menu().addSeparator()
+        self.menu().addAction(self.tr("All changes…"), self.history_requested.emit)
+
+
+#: Names of folders, in lower case, that the programs of cloud services make.
+_CLOUDS = {
+    "dropbox": "Dropbox",
+    "onedrive": "OneDrive",
+    "nextcloud": "Nextcloud",
+    "owncloud": "ownCloud",
+    "google drive": "Google Drive",
+    "googledrive": "Google Drive",
+    "icloud drive": "iCloud",
+    "iclouddrive": "iCloud",
+    "com~apple~clouddocs": "iCloud",
+    "synologydrive": "Synology Drive",
+    "syncthing": "Syncthing",
+}
+#: Types of file systems of other computers, as systems name them.
+_NETWORK = ("nfs", "cifs", "smb", "afpfs", "webdav", "davfs", "fuse.sshfs", "fuse.davfs", "fuse.rclone", "ncpfs")
+
+
+def cloud_of(folder: Path) -> str:
+    """Return the name of the service that synchronises a folder; empty: none that is known.
+
+    There a file of plants is not safe: SQLite's locks do not reach other computers, and a synchronised copy may have a
+    database without its log.
+    """
+    for part in folder.parts:
+        name = part.lower()
+        service = _CLOUDS.get(name) or _CLOUDS.get(name.partition(" - ")[0])  # “OneDrive - Company”
+        if service is not None:
+            return service
+    return next((_CLOUDS["nextcloud"] for each in (folder, *folder.parents) if _has_journal(each)), "")
+
+
+def is_remote(folder: Path) -> bool:
+    """Whether a folder is on another computer. Waits for that computer, which may be off."""
+    return folder.drive.startswith("\\\\") or is_network(bytes(QStorageInfo(str(folder)).fileSystemType().data()))
+
+
+def is_network(file_system: bytes) -> bool:
+    """Whether a type of file system is one of other computers."""
+    return file_system.decode(errors="replace").lower().startswith(_NETWORK)
+
+
+def _has_journal(folder: Path) -> bool:
+    """Whether the client of Nextcloud or ownCloud has its database in a folder, which may have any name."""
+    try:
+        return any(folder.glob(".sync_*.db"))
+    except OSError:
+        return False

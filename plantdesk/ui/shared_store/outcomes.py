@@ -175,14 +175,6 @@ class PasswordField(ButtonField):
         self.setEchoMode(QLineEdit.EchoMode.Normal if is_shown else QLineEdit.EchoMode.Password)
 
 
-def labelled(text: str, field: QWidget) -> QWidget:
-    """Return a field under its label, which also names it for screen readers."""
-    field.setAccessibleName(text.replace("&", ""))
-    both = QWidget()
-    fill(QVBoxLayout(both), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)
-    return both
-
-
 def row(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
     """Return two labelled fields beside each other, equally wide, or the first as `wide` as there is room."""
     both = QWidget()

@@ -110,6 +110,13 @@ class SidebarEntry(NamedTuple):
         return text.format(tag=tag, plants=self.count_text, own=own)
 
     @property
+    def removal_text(self) -> str:
+        """The command that removes what can be renamed."""
+        if self.search is not None:
+            return translate("Sidebar", "&Delete this search")
+        return shown(Text("Re&move from {count:,} plants", one="Re&move from 1 plant", count=self.plants or 0))
+
+    @property
     def spoken(self) -> str:
         """What a screen reader says."""
         text = one_line(self.text) if self.tag is None else tag_text(self.tag)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QElapsedTimer, QModelIndex, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text, prevents_changes
-from plantdesk.domain.search import parse_terms
+from plantdesk.domain.search import parse_search, parse_terms
 from plantdesk.domain.selections import HasTag
 from plantdesk.domain.tags import is_in_branch, moved
-from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.background import RepeatedQuery
 from plantdesk.ui.event_loop import Midnight
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
@@ -27,67 +26,9 @@ from plantdesk.ui.widgets.plain_text import allow
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import StoreError
-    from plantdesk.domain.protocols import PlantReader, PlantStore
-    from plantdesk.ui.background import Task, Worker
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
-
-_MIN_PAUSE_MS, _RETRY_DELAY_MS = 50, 2000
-#: The first count of a large store takes long, those after it do not; each search may read all plants.
-_COUNTS_PAUSE_MS, _SEARCHES_PAUSE_MS = 200, 60_000
-
-
-class Counter(QObject):
-    """Runs one query at a time, on a thread of its own. Pauses twice as long as it took, up to `max_pause_ms`."""
-
-    def __init__(
-        self,
-        worker: Worker,
-        store: PlantStore,
-        query: Callable[[PlantReader, Task], Any],
-        done: Callable[[Any], object],
-        max_pause_ms: int,
-    ) -> None:
-        """`done` gets the result of `query` on the GUI thread."""
-        super().__init__()
-        self._query, self._done, self._max_pause_ms = query, done, max_pause_ms
-        self._worker, self._queries = worker, StoreQueries(worker, store)
-        self._is_running = self._is_outdated = False
-        self._took = QElapsedTimer()
-        self._pause = QTimer(self, singleShot=True)
-        self._pause.timeout.connect(self._ask)
-
-    @Slot()
-    def count_soon(self) -> None:
-        """Run the query again soon: plants have changed."""
-        self._is_outdated = True
-        if not self._is_running and not self._pause.isActive():
-            self._pause.start(0)
-
-    def close(self) -> None:
-        """Cancel the query and end the thread; nothing follows."""
-        self._pause.stop()
-        self._queries.close()
-        self._worker.close()
-
-    @Slot()
-    def _ask(self) -> None:
-        if self._is_outdated:
-            self._is_running, self._is_outdated = True, False
-            self._took.start()
-            self._queries.ask(self, self._query, self._on_counted, self._on_failed)
-
-    def _on_counted(self, result: object) -> None:
-        self._rest(max(_MIN_PAUSE_MS, min(2 * self._took.elapsed(), self._max_pause_ms)))
-        self._done(result)
-
-    def _on_failed(self, _error: Exception) -> None:
-        """Try again later: `Bridge.health_changed` reports what is wrong with the store."""
-        self._is_outdated = True
-        self._rest(_RETRY_DELAY_MS)
-
-    def _rest(self, pause_ms: int) -> None:
-        self._is_running = False
-        self._pause.start(pause_ms)
 
 
 class Sidebar(Feature):
@@ -96,8 +37,7 @@ class Sidebar(Feature):
     `filter_chosen(term, add)`: the plants of a term are requested, with `add` beside those of other filters; None: all.
     `search_chosen(text)`: a saved search is requested. `tagging_requested(tag)`: the selected plants get a tag, or
     none. `renamed(old, new)`: a tag has another name, or None. `counted(counts, tags)`: the counts are
-    other ones; the tags are in their order. `left`: it was hidden while it had the focus.
-    `export_requested`: the plants that are shown now are to be exported.
+    other ones; the tags are in their order. `export_requested`: the plants that are shown now are to be exported.
     """
 
     filter_chosen = Signal(object, bool)
@@ -105,16 +45,15 @@ class Sidebar(Feature):
     tagging_requested = Signal(object)
     renamed = Signal(str, object)
     counted = Signal(object, object)
-    left = Signal()
     export_requested = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._counters: list[Counter] = []
+        self._pane = context.page.sidebar
+        self._counters: list[RepeatedQuery] = []
         self._contents = Contents({}, {})
         self._searches: list[SavedSearch] = []
         self._found: dict[str, int] = {}
-        self._folded: set[str] = set()
         self._new_tags: set[str] = set()  # that no plant has yet
         self._search = ""
         self._followed: tuple[object, str] | None = None  # the key of the entry that becomes the current one
@@ -130,7 +69,7 @@ class Sidebar(Feature):
         self._save.setEnabled(False)
         self._midnight = Midnight(self)
         self._connect()
-        context.page.sidebar.set_content(self._view)
+        self._pane.set_content(self._view)
         self._show_remembered()
 
     @override
@@ -143,9 +82,9 @@ class Sidebar(Feature):
         self._contents = Contents.from_json(remembered.get("known"))
         self._searches = SavedSearch.from_json(remembered.get("searches"))
         folded = remembered.get("folded")
-        self._folded = {tag for tag in folded if isinstance(tag, str)} if isinstance(folded, list) else set()
+        self._view.folded = {tag for tag in folded if isinstance(tag, str)} if isinstance(folded, list) else set()
         self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
-        self.context.page.sidebar.set_requested(requested=remembered.get("sidebar") is not False)
+        self._pane.set_requested(requested=remembered.get("sidebar") is not False)
         self._show()
 
     @override
@@ -153,10 +92,10 @@ class Sidebar(Feature):
         self._tags.store = opened.store
         self._allow_tags()
         self._show_remembered()
-        plants, searches = map(self.context.bridge.worker, ("plant-counts", "search-counts"))
+        worker, store = self.context.bridge.worker, opened.store
         self._counters = [
-            Counter(plants, opened.store, self._count, self._on_counted, _COUNTS_PAUSE_MS),
-            Counter(searches, opened.store, self._count_searches, self._on_searches_counted, _SEARCHES_PAUSE_MS),
+            RepeatedQuery(worker("plant-counts"), store, self._count, self._on_counted),
+            RepeatedQuery(worker("search-counts"), store, self._count_searches, self._on_searches_counted),
         ]
         self._count_soon()
 
@@ -176,24 +115,22 @@ class Sidebar(Feature):
     def save_view(self) -> None:
         if self._tags.store is not None:
             known = {} if self._contents.counts is None else {"known": self._contents.as_json()}
-            self._remember(sidebar=self.context.page.sidebar.is_requested, folded=sorted(self._folded), **known)
+            self._remember(sidebar=self._pane.is_requested, folded=sorted(self._view.folded), **known)
 
     @Slot()
     def toggle(self) -> None:
         """Show or hide the sidebar; where it covers the list, it gets the focus."""
-        pane = self.context.page.sidebar
-        pane.toggle()
-        if pane.is_drawer:
+        self._pane.toggle()
+        if self._pane.is_drawer:
             self._view.focus_list()
 
     @Slot(bool)
     def show_for_drag(self, started: bool) -> None:
         """Open the sidebar where it is hidden, so that plants can be dropped on a tag; close it afterwards."""
-        pane = self.context.page.sidebar
         if started:
-            self._is_shown_for_drag = not pane.isVisible()
-        if self._is_shown_for_drag and pane.isVisible() is not started:
-            pane.toggle()
+            self._is_shown_for_drag = not self._pane.isVisible()
+        if self._is_shown_for_drag and self._pane.isVisible() is not started:
+            self._pane.toggle()
 
     @Slot(str)
     def show_search(self, text: str) -> None:
@@ -212,13 +149,11 @@ class Sidebar(Feature):
         """Save the present search, and let the user name it."""
         if not self._search or self._tags.store is None:
             return
-        saved = next((each for each in self._searches if each.text == self._search), None)
-        if saved is None:
+        if not (saved := next((each for each in self._searches if each.text == self._search), None)):
             saved = SavedSearch.unnamed(self._search, self._searches)
             self._set_searches([*self._searches, saved])
-        pane = self.context.page.sidebar
-        if not pane.isVisible():
-            pane.toggle()
+        if not self._pane.isVisible():
+            self._pane.toggle()
         self._view.start_renaming(("search", saved.name))
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
@@ -226,24 +161,22 @@ class Sidebar(Feature):
         had_focus = self._view.hasFocus()
         allow(self._view, "" if is_reachable else reason)
         if had_focus and not is_reachable:
-            self.left.emit()
+            self._pane.left.emit()
 
     def _connect(self) -> None:
         self._view.chosen.connect(self._on_chosen)
         self._view.renamed.connect(self._rename)
         self._view.removal_requested.connect(self._remove)
         self._view.menu_requested.connect(self._open_menu)
-        self._view.plants_dropped.connect(self._on_plants_dropped)
+        self._view.plants_dropped.connect(self.tagging_requested)
         self._view.moved.connect(self._rename_tag)
-        self._view.expanded.connect(self._on_folded)
-        self._view.collapsed.connect(self._on_folded)
-        self._view.left.connect(self.left)
+        self._view.folded_changed.connect(self.view_changed)
         self._view.renaming_ended.connect(self._show)
         self._tags.renamed.connect(self._on_tag_renamed)
         self._tags.renamed.connect(self.renamed)
         self._midnight.passed.connect(self._count_soon)
         self.context.theme.changed.connect(self._make_room)
-        self.context.page.sidebar.changed.connect(self._on_pane_changed)
+        self._pane.changed.connect(self._on_pane_changed)
         self.context.bridge.changed.connect(self._count_soon)
         self.context.bridge.health_changed.connect(self._on_health_changed)
 
@@ -255,8 +188,6 @@ class Sidebar(Feature):
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
         """Count the plants of the saved searches; on a thread of its own, as each may read all plants."""
-        from plantdesk.domain.search import parse_search
-
         found = {}
         for text in [search.text for search in self._searches]:
             if task.cancelled:
@@ -267,7 +198,7 @@ class Sidebar(Feature):
     @Slot()
     def _count_soon(self) -> None:
         for counter in self._counters:
-            counter.count_soon()
+            counter.run_soon()
 
     def _on_counted(self, contents: Contents) -> None:
         is_first = self._contents.counts is None
@@ -300,7 +231,7 @@ class Sidebar(Feature):
         if self._view.is_renaming:
             return
         contents = self._contents.with_tags(self._new_tags)
-        self._view.show_entries(entries_of(contents, self._searches, self._found, self._search), self._folded)
+        self._view.show_entries(entries_of(contents, self._searches, self._found, self._search))
         if self._followed is not None and self._view.go_to(self._followed):
             self._followed = None
         self._make_room()
@@ -309,24 +240,16 @@ class Sidebar(Feature):
     def _on_tag_renamed(self, old: str, new: str | None) -> None:
         """Let the focus follow to the new tag."""
         current = self._view.current()
-        if new is not None and current is not None and current.tag is not None and is_in_branch(current.tag, old):
-            self._followed = "tag", moved(current.tag, old, new) or new
-
-    @Slot(QModelIndex)
-    def _on_folded(self, index: QModelIndex) -> None:
-        tag = {self._view.entry(index).tag or ""}
-        folded = self._folded - tag if self._view.isExpanded(index) else self._folded | tag
-        if folded != self._folded:
-            self._folded = folded
-            self.view_changed.emit()
+        if new is not None and current is not None and is_in_branch(current.tag or "", old):
+            self._followed = "tag", moved(current.tag or "", old, new) or new
 
     @Slot()
     def _make_room(self) -> None:
-        self.context.page.sidebar.set_needed_width(self._view.needed_width())
+        self._pane.set_needed_width(self._view.needed_width())
 
     @Slot()
     def _on_pane_changed(self) -> None:
-        self._toggle.setChecked(self.context.page.sidebar.isVisible())
+        self._toggle.setChecked(self._pane.isVisible())
         self.view_changed.emit()
 
     # --- entries ---
@@ -338,7 +261,7 @@ class Sidebar(Feature):
         else:
             self.filter_chosen.emit(entry.term, add)
         if not add:
-            self.context.page.sidebar.close_drawer()
+            self._pane.close_drawer()
 
     @Slot(object, QPoint)
     def _open_menu(self, entry: SidebarEntry, position: QPoint) -> None:
@@ -353,14 +276,14 @@ class Sidebar(Feature):
             menu.addAction(text, lambda: self._on_chosen(entry, add=True))
         if entry.takes_plants and self._selected:
             plants = Text("Set &for {count:,} selected plants", one="Set &for the selected plant", count=self._selected)
-            action = menu.addAction(shown(plants), partial(self._on_plants_dropped, entry))
+            action = menu.addAction(shown(plants), partial(self.tagging_requested.emit, entry.tag))
             action.setEnabled(self._view.can_change_tags)
         if self._view.can_rename(entry):
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), partial(self._view.start_renaming, entry.key)).setShortcut("F2")
             if entry.tag is not None:
                 self._add_tag_commands(menu, entry, entry.tag)
-            menu.addAction(self._removal_text(entry), partial(self._remove, entry)).setShortcut("Del")
+            menu.addAction(entry.removal_text, partial(self._remove, entry)).setShortcut("Del")
         menu.popup(position)
 
     def _add_tag_commands(self, menu: QMenu, entry: SidebarEntry, tag: str) -> None:
@@ -373,11 +296,9 @@ class Sidebar(Feature):
         if entry.children:
             menu.addAction(self.tr("&Fold all"), partial(self._view.fold_all, tag))
         plants = Text("E&xport {count:,} plants…", one="E&xport 1 plant…", count=entry.plants or 0)
-        menu.addAction(shown(plants), partial(self._export, entry)).setEnabled(bool(entry.plants))
-
-    def _export(self, entry: SidebarEntry) -> None:
-        self.filter_chosen.emit(entry.term, False)
-        self.export_requested.emit()
+        export = menu.addAction(shown(plants), partial(self.filter_chosen.emit, entry.term, False))
+        export.triggered.connect(self.export_requested)
+        export.setEnabled(bool(entry.plants))
 
     def _on_new_tag(self, tag: str) -> None:
         """Show a tag that no plant has yet; it stays until the window closes, or plants have it."""
@@ -385,11 +306,6 @@ class Sidebar(Feature):
         self._followed = "tag", tag
         self._show()
         self._view.setFocus()
-
-    def _removal_text(self, entry: SidebarEntry) -> str:
-        if entry.search is not None:
-            return self.tr("&Delete this search")
-        return shown(Text("Re&move from {count:,} plants", one="Re&move from 1 plant", count=entry.plants or 0))
 
     @Slot(object, str)
     def _rename(self, entry: SidebarEntry, name: str) -> None:
@@ -421,10 +337,6 @@ class Sidebar(Feature):
             self._show()
         else:
             self._tags.remove(entry)
-
-    @Slot(object)
-    def _on_plants_dropped(self, entry: SidebarEntry) -> None:
-        self.tagging_requested.emit(entry.tag)
 
     def _set_searches(self, searches: list[SavedSearch]) -> None:
         self._searches = searches

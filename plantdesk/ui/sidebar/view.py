@@ -9,7 +9,16 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QStandardItem,
+    QStandardItemModel,
+)
 from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 from typing_extensions import override
 
@@ -27,10 +36,10 @@ from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 from plantdesk.ui.widgets.plain_text import announce, show_at_pointer, tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from PySide6.QtCore import QAbstractItemModel, QItemSelection, QItemSelectionModel
-    from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QHideEvent, QMouseEvent
+    from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.qt import Index
@@ -43,6 +52,8 @@ ENTRY_ROLE = Qt.ItemDataRole.UserRole
 _ITEM, _HEADING = 30, 28
 _LEVEL, _MARK, _TEXT, _END = 16, 4, 20, 11
 _DOT, _CHEVRON = 10, 12
+#: Of the name of the deepest tag.
+_LEAST_NAME = 64
 #: Of entries that cannot be chosen now: the counts are still read.
 _DISABLED_OPACITY = 0.6
 
@@ -61,12 +72,14 @@ class EntryDelegate(QStyledItemDelegate):
         scaled = self._theme.metrics.scaled
         return QSize(1, scaled(_HEADING + S if index.data(ENTRY_ROLE).is_heading else _ITEM))
 
-    def needed_width(self, entry: SidebarEntry) -> int:
-        """Return the width at which name and count are shown whole, also while the entry is active."""
-        scaled, texts = self._theme.metrics.scaled, (one_line(entry.text), entry.count_text)
-        fonts = self._fonts(self._theme.font(), is_active=True)
-        widths = (QFontMetrics(font).horizontalAdvance(text) for font, text in zip(fonts, texts, strict=True))
-        return S + scaled(_LEVEL + _TEXT) + sum(widths) + S + scaled(_END)
+    def needed_width(self, entries: Sequence[SidebarEntry], depth: int) -> int:
+        """Return the width for whole names and counts, also of active entries, and for some of a name at a depth."""
+        scaled = self._theme.metrics.scaled
+        names, counts = map(QFontMetrics, self._fonts(self._theme.font(), is_active=True))
+        count = max((counts.horizontalAdvance(each.count_text) for each in entries), default=0)
+        name = max((names.horizontalAdvance(one_line(each.text)) for each in entries), default=0)
+        name = max(name, scaled(depth * _LEVEL + _LEAST_NAME))
+        return S + scaled(_LEVEL + _TEXT) + name + S + count + scaled(_END)
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -185,8 +198,8 @@ class SidebarView(QTreeView):
 
     `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
     `removal_requested(entry)`: Delete. `menu_requested(entry, position)`: right click, Menu key or Shift+F10.
-    `plants_dropped(entry)`: the selected plants were dropped on a tag. `moved(tag, new)`: a tag was dropped where it
-    gets another name. `left`: it was hidden while it had the focus. `renaming_ended`: the editor of a name was closed.
+    `plants_dropped(tag)`: the selected plants were dropped on a tag, or on None. `moved(tag, new)`: a tag was dropped
+    where it gets another name. `renaming_ended`: the editor of a name was closed. `folded_changed`: `folded` is new.
     """
 
     chosen = Signal(object, bool)
@@ -195,7 +208,7 @@ class SidebarView(QTreeView):
     menu_requested = Signal(object, QPoint)
     plants_dropped = Signal(object)
     moved = Signal(str, str)
-    left = Signal()
+    folded_changed = Signal()
     renaming_ended = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -204,6 +217,8 @@ class SidebarView(QTreeView):
         #: From the top: PySide would delete those below an item of which Python has no reference.
         self._items: dict[tuple[object, str], QStandardItem] = {}
         self._is_entry_pressed = False
+        #: The tags below which nothing is shown.
+        self.folded: set[str] = set()
         #: Whether plants can be given other tags.
         self.can_change_tags = True
         self._delegate = EntryDelegate(theme, self)
@@ -220,9 +235,11 @@ class SidebarView(QTreeView):
         self.setMouseTracking(True)
         self.setDragDropMode(QTreeView.DragDropMode.DragDrop)
         self.setAutoScrollMargin(_EDGE)
-        self._unfolding = QTimer(self, singleShot=True, interval=_UNFOLD_MS)
+        self._unfolding = QTimer(self, singleShot=True, interval=_UNFOLD_MS)  # Qt's own asks for the cursor's place
         self._unfolding.timeout.connect(self._on_unfold_due)
         self.clicked.connect(self._on_clicked)
+        self.expanded.connect(self._on_folded)
+        self.collapsed.connect(self._on_folded)
         theme.changed.connect(self._fit)
         theme.tags.changed.connect(self.viewport().update)
         self._fit()
@@ -233,19 +250,20 @@ class SidebarView(QTreeView):
         return self.state() is QTreeView.State.EditingState
 
     def needed_width(self) -> int:
-        """Return the width at which the counts of all plants, of today and without a tag are shown with their names."""
-        entries = (self.entry(item.index()) for item in self._items.values())
-        first = takewhile(lambda entry: not entry.is_heading, entries)
-        return max(map(self._delegate.needed_width, first), default=0) + self.verticalScrollBar().sizeHint().width()
+        """Return the width for names and counts of all plants, of today and without a tag, and for the deepest tag."""
+        entries = [item.data(ENTRY_ROLE) for item in self._items.values()]
+        first = list(takewhile(lambda entry: not entry.is_heading, entries))
+        depth = max((len(levels(entry.tag)) - 1 for entry in entries if entry.tag is not None), default=0)
+        return self._delegate.needed_width(first, depth) + self.verticalScrollBar().sizeHint().width()
 
-    def show_entries(self, entries: Sequence[SidebarEntry], folded: Collection[str]) -> None:
-        """Show other entries, without what is below `folded` tags; those that were there keep their indexes."""
+    def show_entries(self, entries: Sequence[SidebarEntry]) -> None:
+        """Show other entries, without what is below folded tags; those that were there keep their indexes."""
         items: dict[tuple[object, str], QStandardItem] = {}
         _show_below(self._model, entries, items)
         self._items = items
         for item in items.values():
             if item.hasChildren():
-                self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in folded)
+                self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in self.folded)
 
     def fold_all(self, tag: str) -> None:
         """Hide what is below a tag, and what is below that when it is shown again."""
@@ -299,7 +317,14 @@ class SidebarView(QTreeView):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Handle the keys of the tree before a menu does."""
+        """Handle the keys of the tree before a menu does, and clicks beside the entries as those on them."""
+        if isinstance(event, QMouseEvent):
+            place = self.viewport().mapFromParent(event.position())
+            place.setX(min(max(place.x(), 0), self.viewport().width() - 1))
+            buttons = event.button(), event.buttons(), event.modifiers()
+            return QApplication.sendEvent(
+                self.viewport(), QMouseEvent(event.type(), place, event.globalPosition(), *buttons)
+            )
         keys = {Qt.Key.Key_F2, Qt.Key.Key_Delete, *_CHOOSING}
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in keys:
             event.accept()
@@ -364,12 +389,6 @@ class SidebarView(QTreeView):
             self._on_clicked(index)
 
     @override
-    def hideEvent(self, event: QHideEvent) -> None:
-        if self.hasFocus():
-            self.left.emit()
-        super().hideEvent(event)
-
-    @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
@@ -411,7 +430,7 @@ class SidebarView(QTreeView):
         if new is not None:
             self.moved.emit(dragged_tag(event.mimeData()), new)
         elif index.isValid():
-            self.plants_dropped.emit(self.entry(index))
+            self.plants_dropped.emit(self.entry(index).tag)
 
     def _target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
         """Return the entry under the pointer, an invalid index where nothing can be dropped, and what a tag becomes.
@@ -440,6 +459,14 @@ class SidebarView(QTreeView):
     def _on_unfold_due(self) -> None:
         target = self._delegate.target
         self.expand(self._model.index(target.row(), 0, target.parent()))
+
+    @Slot(QModelIndex)
+    def _on_folded(self, index: QModelIndex) -> None:
+        tag = {self.entry(index).tag or ""}
+        folded = self.folded - tag if self.isExpanded(index) else self.folded | tag
+        if folded != self.folded:
+            self.folded = folded
+            self.folded_changed.emit()
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:

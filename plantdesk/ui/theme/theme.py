@@ -7,7 +7,10 @@ them only then, and macOS has none. The icons are Lucide's SVG files, for every 
 
 from __future__ import annotations
 
+import os
 import sys
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -47,7 +50,6 @@ from plantdesk.ui.theme.colors import (
     TagColors,
     in_high_contrast,
     mixed,
-    open_portal,
     palette_of,
 )
 from plantdesk.ui.theme.metrics import ICON, FontRole, S, metrics_of
@@ -162,7 +164,7 @@ def _tinted(pixmap: QPixmap, color: QColor) -> QPixmap:
 
 
 class Theme(QObject):
-    """The appearance of an application started with STYLE_ARGUMENTS. Create one, before the content of the window."""
+    """The appearance of an application. Create one, before the window: its first paint has the colours then."""
 
     changed = Signal()
 
@@ -171,10 +173,8 @@ class Theme(QObject):
         app: QApplication,
         mode: ThemeMode = ThemeMode.SYSTEM,
         text_scale: float = 1.0,
-        portal: PortalScheme | None = None,
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._app = app
         self._hints = app.styleHints()
         self._accessibility = self._hints.accessibility()  # kept: PySide forgets it together with its last reference
@@ -182,7 +182,6 @@ class Theme(QObject):
         #: The chosen mode; `colors.dark` is its present result.
         self.mode = mode
         self.text_scale = text_scale
-        self._portal = portal
         self.colors = LIGHT
         self.metrics = metrics_of(self._system_font, text_scale)
         self.icons = Icons(self)
@@ -220,10 +219,6 @@ class Theme(QObject):
     def _follow_system(self) -> None:
         self._hints.colorSchemeChanged.connect(self._apply)
         self._accessibility.contrastPreferenceChanged.connect(self._apply)
-        if self._portal is None and self._hints.colorScheme() is Qt.ColorScheme.Unknown:
-            self._portal = open_portal(self)
-        if self._portal is not None:
-            self._portal.changed.connect(self._apply)
 
     def _set_color_scheme(self) -> None:
         """Set the mode in Qt, so that title bars and native dialogs follow it where they can."""
@@ -234,9 +229,20 @@ class Theme(QObject):
         if self.mode is not ThemeMode.SYSTEM:
             return self.mode is ThemeMode.DARK
         scheme = self._hints.colorScheme()
-        if scheme is Qt.ColorScheme.Unknown and self._portal is not None:
-            return self._portal.is_dark is True
+        if scheme is Qt.ColorScheme.Unknown:
+            return self._portal is not None and self._portal.is_dark is True
         return scheme is Qt.ColorScheme.Dark
+
+    @cached_property
+    def _portal(self) -> PortalScheme | None:
+        """The colour scheme of the desktop portal; None where there is none to ask."""
+        if sys.platform != "linux" or not _has_session_bus():
+            return None
+        from plantdesk.ui.theme.portal import PortalScheme
+
+        portal = PortalScheme(self)
+        portal.changed.connect(self._apply)
+        return portal
 
     def _high_contrast(self) -> bool:
         return self._accessibility.contrastPreference() is Qt.ContrastPreference.HighContrast
@@ -257,14 +263,17 @@ class Theme(QObject):
         self.changed.emit()
 
 
+def _has_session_bus() -> bool:
+    """Whether there is a session bus: Qt would start a new one."""
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    return bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS")) or (folder is not None and Path(folder, "bus").exists())
+
+
 _ALT = Qt.KeyboardModifier.AltModifier
 
 
 class Style(QProxyStyle):
-    """Watches the keys of the window that has the focus.
-
-    Make it after the first paint: PySide builds all enumerations of its class then, which takes 20 ms.
-    """
+    """Watches the keys of the window that has the focus."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__("fusion")

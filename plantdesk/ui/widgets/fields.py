@@ -32,13 +32,14 @@ from PySide6.QtWidgets import (
     QPushButton,
     QStyle,
     QToolButton,
+    QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.tags import completions
-from plantdesk.ui.qt import mirrored
+from plantdesk.ui.qt import fill, mirrored
 from plantdesk.ui.texts import shown, tag_text
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -282,8 +283,7 @@ class TagCompleter(QCompleter):
         """`owner` is in the window of its fields."""
         super().__init__(owner)
         self.tags = tags
-        self._owner = owner
-        self._popup: CompleterPopup | None = None
+        self._popup = CompleterPopup(self, owner)
         self._offers = QStringListModel(self)
         self.setModel(self._offers)
         self.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -292,9 +292,7 @@ class TagCompleter(QCompleter):
 
     @override
     def splitPath(self, path: str) -> list[str]:
-        """Make the offers for what was typed, and their list: Qt calls it before it looks for them."""
-        if self._popup is None:  # a list takes 3 ms of a start
-            self._popup = CompleterPopup(self, self._owner)
+        """Make the offers for what was typed: Qt calls it before it looks for them."""
         self._popup.set_typed(path)
         offers = completions(self.tags.stringList(), path)
         if offers not in (self._offers.stringList(), [path], []) and path:
@@ -311,6 +309,14 @@ def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wr
         field.setAccessibleName(text)
         grid.addWidget(PlainLabel(text, wrapped=wrapped, buddy=field), row, 0)
         grid.addWidget(field, row, 1)
+
+
+def labelled(text: str, field: QWidget) -> QWidget:
+    """Return a field under its label, which also names it for screen readers."""
+    field.setAccessibleName(text.replace("&", ""))
+    both = QWidget()
+    fill(QVBoxLayout(both), PlainLabel(text, role="caption", buddy=field), field, margins=0, spacing=XS)
+    return both
 
 
 class CloseButton(QToolButton):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QPropertyAnimation, QRect, QSize, Qt, QTimer, Signal, Slot
@@ -31,7 +30,7 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.ui.qt import STRETCH, application, fill, mirrored, set_properties
+from plantdesk.ui.qt import STRETCH, application, fill, has_focus, mirrored, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON, XS, L, M, S
 from plantdesk.ui.widgets.containers import MoreRow
@@ -88,13 +87,14 @@ class Message(QFrame):
     """An icon, a title, a text, buttons, a key and a button that closes it, each where it is needed.
 
     The buttons are beside the text; below it where they would take more than half of the room that it needs. When the
-    message goes while the focus is on it, the focus returns to where it was before.
+    message goes while the focus is on it, the focus returns to where it was before. A message that expires stays while
+    the pointer or the focus is on it. A screen reader speaks each message together with the labels of its buttons.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None, style: MessageStyle, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty message; one that expires is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
-        self._theme, self._style = theme, style
+        self._theme, self._style, self._shown_ms = theme, style, shown_ms
         #: The tone in which it is shown; HINT while there is no message.
         self.tone = Tone.HINT
         self._icon = Icon(theme, size=style.icon_size)
@@ -112,7 +112,7 @@ class Message(QFrame):
         fill(self._content, (self._texts, int(style.fills)), self._button_row)
         parts = self._icon, (self._content, 1), self._close_button
         self._row = fill(QHBoxLayout(self), *parts, margins=mirrored(self, *style.margins), spacing=style.spacing)
-        self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
+        self._expiry = QTimer(self, singleShot=True)
         self._expiry.timeout.connect(self._on_expired)
         self._focus_before: QWidget | None = None
         application().focusChanged.connect(self._on_focus_changed)
@@ -144,7 +144,9 @@ class Message(QFrame):
         if text and self.text == text and not self.isHidden():
             self.clear()
 
-    def _set_content(self, tone: Tone, text: str, actions: Iterable[MessageAction], title: str = "") -> None:
+    def _set_content(
+        self, tone: Tone, text: str, actions: Iterable[MessageAction] = (), *, title: str = "", expires: bool = False
+    ) -> None:
         """Show a text in a tone, and a button for each action (its label and what it does)."""
         self.tone = tone
         color, icon = tone.value
@@ -162,6 +164,9 @@ class Message(QFrame):
             self._button_row.insertWidget(number, button)
             button.show()  # a layout would do it only later
         self._fit()
+        self._expiry.stop()
+        if expires:
+            self._expiry.start(max(self._shown_ms, _SPOKEN_MS) if QAccessible.isActive() else self._shown_ms)
 
     def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
         button = OneClickButton(label)
@@ -171,16 +176,10 @@ class Message(QFrame):
         return button
 
     def _announce(self) -> None:
-        """Let screen readers speak the texts and the labels of the buttons."""
         title = self.title if self.title.endswith((".", "?")) else self.title and f"{self.title}."
         names = ", ".join(quoted(button.text()) for button in self._buttons)
         buttons = Text("Buttons: {names}.", one="Button: {names}.", count=len(self._buttons), names=names)
         announce(self, " ".join(filter(None, (title, self.text, shown(buttons) if names else ""))))
-
-    @property
-    def _has_focus(self) -> bool:
-        focused = QApplication.focusWidget()
-        return focused is not None and self.isAncestorOf(focused)
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
@@ -188,7 +187,7 @@ class Message(QFrame):
             self._focus_before = before
 
     def _give_focus_back(self) -> None:
-        if self._has_focus and self._focus_before is not None and isValid(self._focus_before):
+        if has_focus(self) and self._focus_before is not None and isValid(self._focus_before):
             self._focus_before.setFocus()
 
     def _fit(self) -> None:
@@ -197,9 +196,7 @@ class Message(QFrame):
 
     def _fit_into(self, width: int) -> None:
         """Lay out the buttons, and let them follow the text, unless it takes all the room that they leave."""
-        around = [each for each in (self._icon, self._close_button) if not each.isHidden()]
-        room = width - self._row.contentsMargins().left() - self._row.contentsMargins().right()
-        room -= sum(max(each.minimumWidth(), each.sizeHint().width()) + self._style.spacing for each in around)
+        room = width - (self._row.sizeHint().width() - self._content.sizeHint().width())
         beside, natural = self._buttons_width(), self._natural_width()
         is_below = beside > room // 2 and natural > room - beside
         directions = QBoxLayout.Direction
@@ -213,8 +210,7 @@ class Message(QFrame):
 
     def _buttons_width(self) -> int:
         """Return the width of buttons and key, each with the gap before it."""
-        parts = [*self._buttons, *([] if self._key_label.isHidden() else [self._key_label])]
-        return sum(each.sizeHint().width() + self._style.spacing for each in parts)
+        return self._button_row.sizeHint().width() + self._style.spacing if self._buttons else 0
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -229,8 +225,7 @@ class Message(QFrame):
 
     @Slot()
     def _on_expired(self) -> None:
-        """Remove the message, unless the user is on it."""
-        if self.underMouse() or self._has_focus:
+        if self.underMouse() or has_focus(self):
             self._expiry.start()
         else:
             self.clear()
@@ -241,11 +236,7 @@ _TEXT_WIDTH = 240
 
 
 class MessageLine(Message):
-    """Shows a message, or the hint while there is none.
-
-    A success message disappears after a while, unless the pointer or the focus is on it. A screen reader announces
-    every message but hints, together with its buttons.
-    """
+    """Shows a message, or the hint while there is none. A message of success expires."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty line; a success message is shown for `shown_ms` milliseconds."""
@@ -268,13 +259,9 @@ class MessageLine(Message):
         self.show_message(Tone.HINT, self._hint)
 
     def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
-        """Show a sentence, and a button for each of `actions` (its label and what it does)."""
+        """Show a sentence, and a button for each of `actions`; a hint is not spoken."""
         set_properties(self._text, tone=tone.value[0])
-        self._set_content(tone, text, actions)
-        if tone is Tone.OK:
-            self._expiry.start()
-        else:
-            self._expiry.stop()
+        self._set_content(tone, text, actions, expires=tone is Tone.OK)
         if tone is not Tone.HINT:
             self._announce()
 
@@ -294,7 +281,6 @@ class MessageLine(Message):
 
 
 _STEPS = 1000
-_numbers = count()
 
 
 class InfoBar(Message):
@@ -310,13 +296,10 @@ class InfoBar(Message):
         super().__init__(theme, parent, _BAR)
         #: Whether there is a state to show; another bar may be seen instead.
         self.is_open = False
-        #: The largest one is that of the bar that was opened last.
-        self.number = 0
         for label in (self._title, self._text):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._close_button.clicked.connect(self.closed)
-        self._progress = QProgressBar()
-        self._progress.setTextVisible(False)
+        self._progress = QProgressBar(textVisible=False)
         self._progress.hide()
         self._texts.addWidget(self._progress)
         self.hide()
@@ -329,13 +312,11 @@ class InfoBar(Message):
         self._text.setVisible(bool(text) or persistent)
         beside = Qt.AlignmentFlag.AlignTop if text or persistent else Qt.AlignmentFlag.AlignVCenter
         self._row.setAlignment(self._icon, beside)
-        self._set_content(tone, text, actions, title)
         self.setAccessibleName(title)
-        if not self.is_open:
-            self.is_open, self.number = True, next(_numbers)
+        self.is_open = True
         self.show()
+        self._set_content(tone, text, actions, title=title)
         self.changed.emit()
-        self._fit()
         self._announce()
 
     @Slot()
@@ -345,11 +326,6 @@ class InfoBar(Message):
         self.is_open = False
         super().clear()
         self.changed.emit()
-
-    @override
-    def _fit(self) -> None:
-        if self.isVisible():  # else its width is not that in which it will be seen
-            super()._fit()
 
     def set_progress(self, text: str, fraction: float | None) -> None:
         """Show how far (0 to 1; None: not known) what the bar is about has come; screen readers do not speak it."""
@@ -366,6 +342,7 @@ class BarStack(QFrame):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
+        self._opened: list[InfoBar] = []  # in the order in which they were opened
         self.setProperty("pane", "strip")
         self._footer = MoreRow()
         self._footer.toggled.connect(self._arrange)
@@ -382,14 +359,15 @@ class BarStack(QFrame):
     @Slot()
     def _arrange(self) -> None:
         bars = self.findChildren(InfoBar)
-        opened = [bar for bar in bars if bar.is_open]
-        first = sorted(opened, key=lambda bar: ([*Tone].index(bar.tone), bar.number))[-1:]
-        seen = opened if self._footer.shows_all else first
+        before = [bar for bar in self._opened if isValid(bar) and bar.is_open]
+        self._opened = [*before, *(bar for bar in bars if bar.is_open and bar not in before)]
+        first = sorted(self._opened, key=lambda bar: [*Tone].index(bar.tone))[-1:]
+        seen = self._opened if self._footer.shows_all else first
         for bar in bars:
             bar.setVisible(bar in seen)
-        self._footer.show_counts(len(opened), len(seen), 1)
-        self._footer.setVisible(len(opened) > 1)
-        self.setVisible(bool(opened))
+        self._footer.show_counts(len(self._opened), len(seen), 1)
+        self._footer.setVisible(len(self._opened) > 1)
+        self.setVisible(bool(self._opened))
 
 
 #: Milliseconds after which work that goes on is reported: most is done before.
@@ -400,8 +378,7 @@ _FADE_MS = 150
 class Toast(Message):
     """Shows one message at a time, the latest, over the lower end of an area, or over the upper one.
 
-    `covering(height)`: so much of the area, from below, is covered now. It stays while the pointer or the focus is on
-    it. Escape closes it.
+    `covering(height)`: so much of the area, from below, is covered now. Escape closes it.
     """
 
     covering = Signal(int)
@@ -410,7 +387,6 @@ class Toast(Message):
         """Make a hidden toast, which shows a message for `shown_ms` milliseconds."""
         super().__init__(theme, parent, _TOAST, shown_ms)
         self.setProperty("pane", "toast")
-        self._shown_ms = shown_ms
         self._area = QRect()
         self._is_visited = self._is_upper = False
         self._progress_text = ""
@@ -425,7 +401,7 @@ class Toast(Message):
         self._fading.setDuration(_FADE_MS)
         self._fading.setStartValue(0.0)
         self._fading.setEndValue(1.0)
-        self._fading.finished.connect(self._on_faded_in)
+        self._fading.finished.connect(partial(self._opacity.setEnabled, False))
         self.hide()
 
     @property
@@ -440,8 +416,7 @@ class Toast(Message):
         """
         focused = QApplication.focusWidget()
         is_typing = isinstance(focused, QLineEdit) and focused.isUndoAvailable()
-        self._show(Tone.HINT, text, *actions, key="" if is_typing else key)
-        self._expiry.start(max(self._shown_ms, _SPOKEN_MS) if QAccessible.isActive() else self._shown_ms)
+        self._show(Tone.HINT, text, *actions, key="" if is_typing else key, expires=True)
 
     def show_problem(self, text: str, *actions: MessageAction) -> None:
         """Show why something was not done; this stays until it is closed or replaced."""
@@ -488,13 +463,6 @@ class Toast(Message):
         self._is_upper = is_upper
         self._fit()
 
-    @Slot()
-    def hide_key(self) -> None:
-        """Remove the key, which does something else now."""
-        if not self._key_label.isHidden():
-            self._key_label.hide()
-            self._fit()
-
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -502,19 +470,18 @@ class Toast(Message):
         else:
             super().keyPressEvent(event)
 
-    def _show(self, tone: Tone, text: str, *actions: MessageAction, key: str = "") -> None:
+    def _show(self, tone: Tone, text: str, *actions: MessageAction, key: str = "", expires: bool = False) -> None:
         self._progress.stop()
-        self._expiry.stop()
-        was_hidden = self.isHidden()
+        fades = self.isHidden() and self._theme.animated and self.window().isVisible()
         self._is_visited = False
         self._key_label.setText(key)
         self._key_label.setVisible(bool(key))
-        self._set_content(tone, text, [(label, partial(self._run, action)) for label, action in actions])
         self.setAccessibleName(text)
         self.show()
-        self._fit()
+        once = [(label, partial(self._run, action)) for label, action in actions]
+        self._set_content(tone, text, once, expires=expires)
         self._announce()
-        if was_hidden and self._theme.animated and self.window().isVisible():
+        if fades:
             self._opacity.setEnabled(True)
             self._fading.start()
 
@@ -524,14 +491,12 @@ class Toast(Message):
 
     @override
     def _fit(self) -> None:
-        if not self._area.isEmpty():
-            self.ensurePolished()  # or its margins would be missing
-            width = self._area.width() * 3 // 4 if self._is_upper else self._area.width()  # the tags' button is beside
-            self._fit_into(width - 2)  # the border
-            self._arrange()
-
-    def _arrange(self) -> None:
         """Take the room that the message needs, and report what it covers."""
+        if self._area.isEmpty():
+            return
+        self.ensurePolished()  # or its margins would be missing
+        width = self._area.width() * 3 // 4 if self._is_upper else self._area.width()  # the tags' button is beside
+        self._fit_into(width - 2)  # the border
         self._row.activate()
         end = Qt.AlignmentFlag.AlignTop if self._is_upper else Qt.AlignmentFlag.AlignBottom
         align, area = Qt.AlignmentFlag.AlignTrailing | end, self._area.translated(0, -XS if self._is_upper else 0)
@@ -541,20 +506,9 @@ class Toast(Message):
             self.covering.emit(0 if self._is_upper else self.height())
 
     @override
-    def event(self, event: QEvent) -> bool:
-        handled = super().event(event)
-        if event.type() is QEvent.Type.LayoutRequest and not self._area.isEmpty():
-            self._arrange()  # `_fit` would ask for a layout again, without end
-        return handled
-
-    @override
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.covering.emit(0)
-
-    @Slot()
-    def _on_faded_in(self) -> None:
-        self._opacity.setEnabled(False)
 
     @Slot()
     def _on_progress_due(self) -> None:

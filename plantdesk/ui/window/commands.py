@@ -124,7 +124,7 @@ class HelpCommands(Feature):
 
     @Slot()
     def _find_command(self) -> None:
-        from plantdesk.ui.window.command_search import CommandSearch
+        from plantdesk.ui.window.help_dialogs import CommandSearch
 
         CommandSearch(self.context.theme, self.context.menus.commands(), self.context.page).open()
 
@@ -230,17 +230,16 @@ class EditCommands(Feature):
 
     def _forget(self, step: Step) -> None:
         """Offer no Undo of what is taken back already."""
-        toast = self.context.page.toast
         if self.context.undo_stack.has_done(step):
             self.context.undo_stack.forget(step)
-            if self.tr("Undo") in toast.labels:
-                toast.clear()
 
     @Slot()
     def _on_stack_changed(self) -> None:
-        """Name what the commands do, and enable them for their keys."""
+        """Name what the commands do, and enable them for their keys; an older message offers no Undo beside them."""
         stack = self.context.undo_stack
-        self.context.page.toast.hide_key()
+        for message in (self.context.page.toast, self.context.message):
+            if {self.tr("Undo"), self.tr("Redo")}.intersection(message.labels):
+                message.clear()
         self._undo.setText(_titled(self.tr("&Undo"), self.tr("&Undo {title}"), stack.next_undo))
         self._redo.setText(_titled(self.tr("&Redo"), self.tr("&Redo {title}"), stack.next_redo))
         for action in (self._undo, self._redo):

@@ -1,4 +1,4 @@
-"""The dialogs of the Help menu: the manual, the keyboard shortcuts, and what the program is."""
+"""Dialogs of the Help menu: what the program is, the keyboard shortcuts, and the search for a command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, qVersion
+from PySide6.QtCore import QModelIndex, QSize, Qt, Slot, qVersion
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSlider,
@@ -19,20 +19,23 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk import __version__
+from plantdesk.domain.folding import searched
+from plantdesk.platform import languages
 from plantdesk.platform.logs import system_facts
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import STRETCH, fill, fitted
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XS, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
-from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
-from plantdesk.ui.widgets.fields import ComboBox, CopyButton
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.fields import ComboBox, CopyButton, SearchEdit
 from plantdesk.ui.widgets.painting import Icon
+from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, report_focus
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from plantdesk.ui.menus import Menus
+    from plantdesk.ui.menus import Command, Menus
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -280,3 +283,72 @@ def _key_caps(keys: str) -> QWidget:
     for name in names:
         layout.addWidget(PlainLabel("+" if name == "\0" else name, role="key", alignment=Qt.AlignmentFlag.AlignCenter))
     return caps
+
+
+#: For text of 13 px.
+_WIDTH, _HEIGHT = 560, 460
+#: Keys that the table gets while the field has the focus.
+_TABLE_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
+
+
+class CommandSearch(Dialog):
+    """Lists commands with their keys; Enter or a click runs one. The English texts are found in every language."""
+
+    def __init__(self, theme: Theme, commands: Sequence[Command], parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Find a command"), parent)
+        self._texts = {command: _searched(command) for command in commands}
+        self._found: list[Command] = []
+        self._field = SearchEdit(theme, self.tr("Type what you want to do"))
+        self._table = PlainTable(theme, self.windowTitle(), [self.tr("Command"), self.tr("Keys")])
+        self._table.horizontalHeader().hide()
+        fill(QVBoxLayout(self), self._field, (self._table.framed(), 1), margins=L, spacing=M)
+        self._field.textChanged.connect(self._find)
+        self._table.clicked.connect(self._run)
+        self._find("")
+        self.resize_to_fit(QSize(theme.metrics.scaled(_WIDTH), theme.metrics.scaled(_HEIGHT)))
+        self._field.setFocus()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER_KEYS:
+            self._run(self._table.currentIndex())
+        elif event.key() in _TABLE_KEYS and self._field.hasFocus():
+            self._table.keyPressEvent(event)
+        else:
+            super().keyPressEvent(event)
+
+    @Slot(str)
+    def _find(self, text: str) -> None:
+        """List what has all words: first the command that begins with them; one that cannot be chosen comes last."""
+        sought = searched(text)
+        words = sought.split()
+        found = [command for command, text in self._texts.items() if all(word in text for word in words)]
+        self._found = sorted(found, key=lambda command: _rank(command, sought))
+        self._table.show_rows([_cells(command) for command in self._found])
+        self._table.selectRow(0)
+
+    @Slot(QModelIndex)
+    def _run(self, index: QModelIndex) -> None:
+        """Close the dialog, then run the command: it acts on what had the focus before."""
+        if index.isValid() and (action := self._found[index.row()].action).isEnabled():
+            self.finished.connect(action.trigger, Qt.ConnectionType.QueuedConnection)
+            self.accept()
+
+
+def _searched(command: Command) -> str:
+    """Return the folded text in which words are looked for; “backup” is in “Back up” as well."""
+    english = languages.current().sources(command.action.text())
+    text = searched(f"{command.text} {english}".replace("&", ""))
+    return f"{text} {text.replace(' ', '')}"
+
+
+def _rank(command: Command, sought: str) -> tuple[bool, bool, bool]:
+    text = searched(command.text)
+    return not command.action.isEnabled(), text != sought, not text.startswith(sought)
+
+
+def _cells(command: Command) -> list[Cell]:
+    action = command.action
+    text = f"{command.text} ✓" if action.isChecked() else command.text
+    key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    return [Cell(text, color=None if action.isEnabled() else "placeholder"), Cell(key, color="text_2")]

@@ -29,6 +29,8 @@ from plantdesk.ui.texts import error_text
 from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.platform.updates import Release
@@ -164,10 +166,9 @@ class StoreNotice(Feature):
     def _show_health(self, error: StoreError | None) -> None:
         """Show what keeps the open store from saving plants; None: it saves them again."""
         self._error = error
-        toast, before = self.context.page.toast, self._lost
-        self._lost = error_text(error) if isinstance(error, StoreUnreachableError) else ""
-        if before and toast.text == before != self._lost:
-            toast.clear()
+        before, self._lost = self._lost, error_text(error) if isinstance(error, StoreUnreachableError) else ""
+        if before != self._lost:
+            self.context.page.toast.withdraw(before)
         if error is None:
             self._show_rights()
             return
@@ -225,67 +226,56 @@ class StoreNotice(Feature):
         return self.tr("Restore a backup…"), self.restore_requested.emit
 
 
-class NewsNotice(Feature):
-    """Offers to show what is new at the first start of another version, once; not at the first start of all."""
+_HOUR = 60 * 60 * 1000
+
+
+class VersionNotice(Feature):
+    """Offers what is new at the first start of another version, and a newer version where the settings ask for it.
+
+    The former once, not at the first start of all; the latter is looked for once a day at most.
+    """
 
     news_requested = Signal()
 
+    def __init__(self, context: WindowContext, address: str | None = None) -> None:
+        """Ask `address` (default: the project's) for a newer version, from the first store on."""
+        super().__init__(context)
+        self._address = address or updates.LATEST
+        self._clock = QTimer(self, interval=_HOUR)
+        self._clock.timeout.connect(self._check_if_due)
+        context.preferences.changed.connect(self._check_if_due)
+
     @override
     def complete(self) -> None:
-        """Show it before there are rows, of which it would cover some."""
+        """Show what is new before there are rows, of which it would cover some."""
         preferences = self.context.preferences
         is_there = self.context.page.window().isVisible()  # not so for `plantdesk quick`
         if preferences.settings.seen_version == __version__ or not is_there:
             return
         if not preferences.are_new and preferences.quarantined is None:
-            self.context.page.add_bar().show_state(
-                Tone.INFO,
-                self.tr("This is PlantDesk {version}").format(version=__version__),
-                self.tr("Help > What is new has the changes as well."),
-                (self.tr("See what is new"), self.news_requested.emit),
-            )
+            title = self.tr("This is PlantDesk {version}").format(version=__version__)
+            self._show(title, self.tr("Help > What is new has the changes as well."), self.news_requested.emit)
         preferences.change(seen_version=__version__)
-
-
-_HOUR = 60 * 60 * 1000
-
-
-class UpdateNotice(Feature):
-    """Checks for a new version, if the settings say so, once a day at most."""
-
-    def __init__(self, context: WindowContext) -> None:
-        super().__init__(context)
-        self._preferences = context.preferences
-        self._address: str | None = None
-        self._preferences.changed.connect(self._check_if_due)
-        self._clock = QTimer(self, interval=_HOUR)
-        self._clock.timeout.connect(self._check_if_due)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        self.begin()
-
-    def begin(self, address: str | None = None) -> None:
-        """Check when it is time, from now on, at `address` (default: the project's)."""
-        if self._address is None:
-            self._address = address or updates.LATEST
-            self._clock.start()
-            self._check_if_due()
+        self._clock.start()
+        self._check_if_due()
 
     @Slot()
     def _check_if_due(self) -> None:
-        settings, now, address = self._preferences.settings, time.time(), self._address
-        if address is None or not settings.ask_for_updates or not updates.is_due(settings.updates_asked_at, now):
-            return
-        self._preferences.change(updates_asked_at=int(now))
-        self.context.bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
+        preferences, now = self.context.preferences, time.time()
+        is_due = updates.is_due(preferences.settings.updates_asked_at, now)
+        if self._clock.isActive() and preferences.settings.ask_for_updates and is_due:
+            preferences.change(updates_asked_at=int(now))
+            address = self._address
+            self.context.bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
 
     def _on_answer(self, release: Release | None) -> None:
-        if release is None:
-            return
-        self.context.page.add_bar().show_state(
-            Tone.INFO,
-            self.tr("PlantDesk {version} is available").format(version=release.version),
-            self.tr("You have {version}. Nothing is installed by itself.").format(version=__version__),
-            (self.tr("See what is new"), partial(QDesktopServices.openUrl, QUrl(release.page))),
-        )
+        if release is not None:
+            title = self.tr("PlantDesk {version} is available").format(version=release.version)
+            text = self.tr("You have {version}. Nothing is installed by itself.").format(version=__version__)
+            self._show(title, text, partial(QDesktopServices.openUrl, QUrl(release.page)))
+
+    def _show(self, title: str, text: str, see: Callable[[], object]) -> None:
+        self.context.page.add_bar().show_state(Tone.INFO, title, text, (self.tr("See what is new"), see))

@@ -54,8 +54,8 @@ class CardDesk(Desk):
         self.plants.selection_changed.connect(self.card.show_selection)
         self.plants.card_requested.connect(self.card.toggle)
         self.card.delete_requested.connect(self.plants.commands.delete)
-        self.card.tag_requested.connect(self.plants.commands.change_tag)
-        self.card.copy_requested.connect(self.plants.copy_selected)
+        self.card.requests.tag.connect(self.plants.commands.change_tag)
+        self.card.requests.copy.connect(self.plants.copy_selected)
         self.features = [self.plants, self.card, EditCommands(context)]
         self.window.resize(1280, 760)
         for feature in self.features:
@@ -522,13 +522,13 @@ def test_several_plants_get_a_tag_together(desk: CardDesk) -> None:
 
 def test_several_plants_are_copied_printed_and_exported(desk: CardDesk) -> None:
     desk.open_card()
-    with desk.qtbot.waitSignal(desk.card.labels_requested):
+    with desk.qtbot.waitSignal(desk.card.requests.labels):
         desk.button("Print label…").click()
     desk.select(0, 1)
     desk.shows("2 plants")
     desk.button("Copy").click()
     desk.until(lambda: all(name in QApplication.clipboard().text() for name in ("Cactus", "Basil")))
-    for name, wanted in (("Print labels…", desk.card.labels_requested), ("Export…", desk.card.export_requested)):
+    for name, wanted in (("Print labels…", desk.card.requests.labels), ("Export…", desk.card.requests.export)):
         with desk.qtbot.waitSignal(wanted):
             desk.button(name).click()
 

@@ -87,7 +87,8 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
 
 def test_groups_are_shown_with_what_differs_and_what_is_kept(desk: TidyingDesk, qtmodeltester: ModelTester) -> None:
     desk.find()
-    headings = ["Aloe vera, 2 alike but for case, blanks", "Monstera, 2 alike but for case"]
+    stays = "the lowest ID stays"
+    headings = [f"Aloe vera, 2 alike but for case, blanks, {stays}", f"Monstera, 2 alike but for case, {stays}"]
     assert [text for text in desk.spoken() if "alike" in text] == headings
     assert desk.spoken()[1].startswith("Keep, ID 1, Aloe vera, ")
     assert desk.spoken()[2].startswith("ID 2, aloe ␣vera, ")
@@ -127,8 +128,11 @@ def test_plants_that_were_added_together_or_agree_in_everything_are_left(desk: T
 def test_the_rule_says_which_plant_is_kept(desk: TidyingDesk) -> None:
     desk.find()
     assert desk.kept() == [1, 4]
+    assert "the lowest ID stays" in desk.spoken()[0]
     desk.the(QComboBox, "Keep").setCurrentText("the one with the longest note")
     assert desk.kept() == [1, 5]
+    stays = [text.rpartition(", ")[2] for text in desk.spoken() if "stays" in text]
+    assert stays == ["the longest note stays", "the longest note stays"]
     desk.merge()
     assert {*desk.rows()} == {1, 3, 5, 6}
 

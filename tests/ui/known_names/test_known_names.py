@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import KnownNames
-from plantdesk.ui.known_names.dialog import NamesDialog
+from plantdesk.ui.known_names.feature import NamesDialog
 from plantdesk.ui.plants.table.view import PlantTableView
 from tests.ui.plants.test_fast_entry import EntryDesk
 

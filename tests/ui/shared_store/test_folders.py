@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
-from plantdesk.ui.shared_store.folders import cloud_of, is_network, is_remote
+from plantdesk.ui.shared_store.feature import cloud_of, is_network, is_remote
 from plantdesk.ui.widgets.messages import InfoBar
 from tests.test_desktop import running
 

@@ -11,7 +11,7 @@ from PySide6.QtSvg import QSvgGenerator
 
 from plantdesk.domain.selections import HasTag
 from plantdesk.ui.filters import TODAY, UNTAGGED
-from plantdesk.ui.sidebar.entries import SidebarEntry
+from plantdesk.ui.sidebar.entries import Contents, SidebarEntry, entries_of
 from plantdesk.ui.sidebar.view import SidebarView
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_
         SidebarEntry("Today", 8_204_551, TODAY),
         SidebarEntry("No tag", 8_204_551, UNTAGGED),
     )
-    view.show_entries([everything, today, untagged, *tags], [])
+    view.show_entries([everything, today, untagged, *tags])
     view.resize(view.needed_width(), 400)
     with qtbot.waitExposed(view):
         view.show()
@@ -56,3 +56,16 @@ def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_
     assert all(text in texts for text in (">All plants<", ">Today<", ">No tag<", ">8,204,551<"))
     view.resize(view.needed_width() - 8, 400)
     assert ">All plants<" not in painted(view), "not wider than needed"
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_of_the_deepest_tag_a_part_of_the_name_is_seen(qtbot: QtBot, large_text: Theme, scale: float) -> None:
+    large_text.set_text_scale(scale)
+    view = SidebarView(large_text)
+    qtbot.addWidget(view)
+    tags = {"/".join("abcdefgh"[:level]): 1 for level in range(1, 8)} | {"a/b/c/d/e/f/g/window side": 1}
+    view.show_entries(entries_of(Contents(tags, {})))
+    view.resize(view.needed_width(), 800)
+    with qtbot.waitExposed(view):
+        view.show()
+    assert ">wi" in painted(view)

@@ -12,7 +12,6 @@ from plantdesk.ui.theme.colors import (
     HUES,
     LIGHT,
     Colors,
-    FirstColors,
     TagColors,
     contrast,
     dot_color,
@@ -101,17 +100,8 @@ def _usual_palette(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("mode", ThemeMode)
-def test_the_theme_keeps_the_first_palette(qapp: QApplication, mode: ThemeMode) -> None:
+def test_a_theme_has_set_the_palette_when_it_is_made(qapp: QApplication, mode: ThemeMode) -> None:
     qapp.setPalette(palette_of(LIGHT))  # that of the system, whatever the test before has left
-    first = FirstColors(qapp, mode)
-    palette = QPalette(qapp.palette())
-    theme = Theme(qapp, mode, portal=first.portal)
-    assert palette.color(QPalette.ColorRole.Window) == theme.colors.color("window")
-    assert qapp.palette() == palette
-
-
-@pytest.mark.parametrize("colors", [LIGHT, DARK])
-def test_the_first_palette_is_as_dark_as_that_of_the_system(qapp: QApplication, colors: Colors) -> None:
-    qapp.setPalette(palette_of(colors))
-    FirstColors(qapp, ThemeMode.SYSTEM)
-    assert qapp.palette() == palette_of(colors)
+    theme = Theme(qapp, mode)
+    assert qapp.palette().color(QPalette.ColorRole.Window) == theme.colors.color("window")
+    assert theme.colors.dark is (mode is ThemeMode.DARK)

@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from plantdesk.ui.menus import Section
 from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.plain_table import PlainTable
-from plantdesk.ui.window.command_search import CommandSearch
 from plantdesk.ui.window.commands import HelpCommands
+from plantdesk.ui.window.help_dialogs import CommandSearch
 from tests.support.desk import Desk, rows_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk import __version__
-from plantdesk.ui.window.notices import NewsNotice
+from plantdesk.ui.window.notices import VersionNotice
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def test_it_is_offered_after_an_update(
 ) -> None:
     context.preferences.are_new = is_first_start
     context.preferences.change(seen_version=seen)
-    notice, desk = NewsNotice(context), Desk(qtbot, context.page)
+    notice, desk = VersionNotice(context), Desk(qtbot, context.page)
     notice.complete()
     is_offered = not is_first_start and seen != __version__
     assert [bar.title for bar in desk.bars] == [f"This is PlantDesk {__version__}"] * is_offered

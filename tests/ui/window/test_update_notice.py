@@ -9,24 +9,32 @@ from PySide6.QtWidgets import QPushButton
 
 from plantdesk import HOME_PAGE
 from plantdesk.platform import paths
+from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.widgets.messages import InfoBar
-from plantdesk.ui.window.notices import UpdateNotice
+from plantdesk.ui.window.notices import VersionNotice
 from tests.platform.test_updates import release, release_server
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
 
 
 class Shown:
-    """The bar, the setting, and the notice behind them."""
+    """The bar and the setting."""
 
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, context: WindowContext, store: Store, queries: StoreQueries) -> None:
         self.preferences = context.preferences
         self.preferences.are_new = False
+        self.context = context
         self.page = context.page
-        self.notice = UpdateNotice(context)
+        self.opened = OpenStore(store, queries)
+
+    def begin(self, address: str) -> None:
+        """Open a store in a window that asks at this address."""
+        VersionNotice(self.context, address).set_store(self.opened)
 
     def switch(self) -> None:
         """Change the setting as the settings page does."""
@@ -41,13 +49,13 @@ class Shown:
 
 
 @pytest.fixture
-def shown(context: WindowContext) -> Shown:
-    return Shown(context)
+def shown(context: WindowContext, store: Store, queries: StoreQueries) -> Shown:
+    return Shown(context, store, queries)
 
 
 def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -> None:
     with release_server(release("v99.0.0")) as (address, came):
-        shown.notice.begin(address)
+        shown.begin(address)
         assert not shown.preferences.settings.ask_for_updates
         assert came == []
         shown.switch()
@@ -63,7 +71,7 @@ def test_its_button_opens_the_page_and_nothing_else_happens(
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     shown.preferences.change(ask_for_updates=True)
     with release_server(release("v99.0.0")) as (address, _):
-        shown.notice.begin(address)
+        shown.begin(address)
         qtbot.waitUntil(shown.offers)
     shown.page.findChildren(InfoBar)[0].findChildren(QPushButton)[0].click()
     assert opened == [f"{HOME_PAGE}/releases/tag/v99.0.0"]
@@ -72,7 +80,7 @@ def test_its_button_opens_the_page_and_nothing_else_happens(
 def test_it_is_asked_once_a_day_also_over_starts(shown: Shown, qtbot: QtBot) -> None:
     shown.preferences.change(ask_for_updates=True, updates_asked_at=int(time.time()) - 3600)
     with release_server(release("v99.0.0")) as (address, came):
-        shown.notice.begin(address)
+        shown.begin(address)
         shown.switch()
         shown.switch()
         shown.preferences.change(updates_asked_at=1)
@@ -82,12 +90,11 @@ def test_it_is_asked_once_a_day_also_over_starts(shown: Shown, qtbot: QtBot) -> 
     assert len(came) == 1
 
 
-def test_it_is_offered_by_every_package(qtbot: QtBot, context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_offered_by_every_package(qtbot: QtBot, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     """No repository brings new versions, security fixes among them."""
     monkeypatch.setattr(paths, "package_channel", lambda: "deb")
-    shown = Shown(context)
     shown.preferences.change(ask_for_updates=True)
     with release_server(release("v99.0.0")) as (address, came):
-        shown.notice.begin(address)
+        shown.begin(address)
         qtbot.waitUntil(shown.offers)
     assert len(came) == 1
