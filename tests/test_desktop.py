@@ -341,6 +341,9 @@ def test_a_port_in_use_is_reported_with_another_one(qtbot: QtBot, qapp: QApplica
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
+        paths.create_folder(paths.database_file().parent)
+        with closing(Store(paths.database_file())) as store:
+            store.tokens.create("greenhouse").result(SECONDS)
         with running(qtbot, qapp, paths.database_file(), port) as desk:
             qtbot.waitUntil(lambda: isinstance(desk.desktop.state, Failed), timeout=MILLISECONDS)
             desk.until_bar(shown=True)
@@ -362,6 +365,9 @@ def test_a_port_that_gets_free_is_used_by_itself(
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
+        paths.create_folder(paths.database_file().parent)
+        with closing(Store(paths.database_file())) as store:
+            store.tokens.create("greenhouse").result(SECONDS)
         with running(qtbot, qapp, paths.database_file(), port) as desk:
             desk.until_bar(shown=True)
             assert "tried again by itself" in desk.bar.text

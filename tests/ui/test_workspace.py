@@ -24,6 +24,7 @@ from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone
 from tests.support.desk import Desk, menus_of, plain
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -238,14 +239,17 @@ def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: Wi
     ],
 )
 def test_the_bar_names_another_plantdesk_that_has_the_port(
-    desk: WindowDesk, database: str, said: str, *, is_same: bool
+    desk: WindowDesk, store: Store, database: str, said: str, *, is_same: bool
 ) -> None:
+    store.tokens.create("greenhouse").result(SECONDS)
     desk.server_is(Failed(PortOfPlantDeskError(8721, 8722, database, is_same=is_same), 8721))
     desk.until(lambda: any(said in each for each in desk.texts()))
 
 
-def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WindowDesk) -> None:
+def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WindowDesk, store: Store) -> None:
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
+    assert "Use port 8722" not in desk.buttons(), "no program has a token, which would be refused"
+    store.tokens.create("greenhouse").result(SECONDS)
     bar = ["Use port 8722", "Choose…", "Close this message"]
     stops = [*FORM_STOPS, *TABLE_STOPS, *bar, "API off: port 8721 is in use", "Try again"]
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == stops)
@@ -349,8 +353,12 @@ def test_enter_presses_a_button_of_the_status_bar_and_escape_leaves_it(desk: Win
     assert desk.name.hasFocus()
 
 
-def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes_back_to_name(desk: WindowDesk) -> None:
+def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes_back_to_name(
+    desk: WindowDesk, store: Store
+) -> None:
+    store.tokens.create("greenhouse").result(SECONDS)
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
+    desk.until(lambda: "Use port 8722" in desk.buttons())
     desk.type(desk.search, "basil")
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Escape)

@@ -10,7 +10,7 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.server_state import On
+from plantdesk.domain.server_state import Off, On
 from plantdesk.ui.api_access.status import ApiStatus, ServerNotice
 from plantdesk.ui.background import next_free_id
 from plantdesk.ui.feature import Feature
@@ -43,7 +43,7 @@ class ApiAccess(Feature):
         super().__init__(context)
         self._server = server
         self._opened: OpenStore | None = None
-        self._dialog_awaited = False
+        self._dialog_awaited = self._has_tokens = False
         self._dialog: ApiDialog | None = None
         self._status = ApiStatus(context.theme)
         self._notice = ServerNotice(context.page.add_bar(), server, self)
@@ -129,7 +129,7 @@ class ApiAccess(Feature):
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
         self._status.show_server(state)
-        self._notice.show_server(state)
+        self._notice.show_server(state if self._has_tokens else Off())  # without a token no program is refused
         on = isinstance(state, On)
         self._switch_action.setChecked(on)
         self._address_action.setEnabled(on)
@@ -170,6 +170,9 @@ class ApiAccess(Feature):
             self.context.bridge.short_tasks.ask(self, lambda _task: tokens.list(), self._on_listed, self._on_not_listed)
 
     def _on_listed(self, rows: list[TokenRow]) -> None:
+        if bool(rows) is not self._has_tokens:
+            self._has_tokens = bool(rows)
+            self._show_server(self._server.state)
         self._status.show_tokens(any_there=bool(rows))
         self.tokens_listed.emit(bool(rows))
 
