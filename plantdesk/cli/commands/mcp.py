@@ -35,7 +35,7 @@ def serve(options: argparse.Namespace) -> int:
     if find_spec("mcp") is None:
         raise NotInstalledError
     from mcp.server.mcpserver import MCPServer
-    from mcp_types import ToolAnnotations
+    from mcp.types import ToolAnnotations
 
     from plantdesk.assistant.tools import Tools
 
