@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,7 @@ from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of
 from plantdesk.transfer.delimited import DelimitedTable, Dialect
 from plantdesk.transfer.formats import Format, format_of
 from plantdesk.transfer.markdown import MarkdownTable
+from plantdesk.transfer.name_parts import with_names
 from plantdesk.transfer.reading import RowReader, layout_of_objects, text_of
 from plantdesk.transfer.tables import opened_store
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
@@ -141,12 +142,17 @@ class Sample(NamedTuple):
     #: Whether the first row may be taken for a header or for a plant.
     has_choice_of_header: bool
 
-    def columns(self, fields: dict[str, int], *, by_name: bool) -> Columns:
+    def columns(self, fields: Mapping[str, Sequence[int]], *, by_name: bool) -> Columns:
         """Return the columns of an import with these positions of fields; `by_name` where several files are read."""
         is_unique = len(set(self.layout.names)) == len(self.layout.names)
         by_name = (by_name and self.layout.has_header and is_unique) or self.form in {Format.JSON, Format.JSON_LINES}
-        chosen = {field: self.layout.names[at] if by_name else at for field, at in fields.items()}
+        chosen = {field: tuple(self.layout.names[at] if by_name else at for at in ats) for field, ats in fields.items()}
         return Columns(chosen, only=True, has_header=self.layout.has_header)
+
+    def example_name(self, columns: Sequence[int]) -> str:
+        """Return the first name that is put together from these columns, nothing where all are empty."""
+        rows = with_names(self.rows, self.layout.names, columns)
+        return next((name for row in rows if (name := row[columns[0]])), "")
 
 
 def read_sample(source: InputFile, reading: Reading) -> Sample:

@@ -14,9 +14,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from plantdesk.domain.errors import BackupUnusableError, Text
-from plantdesk.transfer.columns import Columns, NoColumnError, layout_of, plain
+from plantdesk.transfer.columns import Columns, NoColumnError, layout_of
 from plantdesk.transfer.formats import PIPE, SUFFIXES, Format
 from plantdesk.transfer.inputs import Reading, opened, text_input
+from plantdesk.transfer.name_parts import plain, with_names
 from plantdesk.transfer.text import GUESSED, FileError, TextFile, UnknownEncodingError
 
 if TYPE_CHECKING:
@@ -141,8 +142,9 @@ class _Reader:
         headers = [plain(each) for each in layout.names] if layout.has_header else []
         name = next((headers.index(each) for each in _WHOLE_NAME if each in headers), layout.fields.get("name"))
         if name is None:
-            raise NoColumnError(layout.names, parts=layout.parts)
-        self._name = name
+            raise NoColumnError(layout.names)
+        self._name, self._headers = name, layout.names
+        self._name_parts = layout.name_parts if name in layout.name_parts else ()
         self._authors = next((headers.index(each) for each in _AUTHORS if each in headers), None)
         status = next((at for at, each in enumerate(headers) if each in _STATUS), None)
         known = {(_cell(row, status) or "").casefold() for row in rows[layout.titles + 1 :]} & (_ACCEPTED | _OTHERS)
@@ -156,6 +158,8 @@ class _Reader:
 
     def names(self, rows: Sequence[Sequence[str | None]]) -> Iterator[str]:
         """Yield the names of rows, without their authors."""
+        if self._name_parts:
+            rows = with_names(rows, self._headers, self._name_parts)
         for row in rows:
             name = _cell(row, self._name)
             if name and not self._is_offered(row):

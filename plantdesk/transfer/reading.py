@@ -25,10 +25,12 @@ from plantdesk.transfer.columns import (
     Layout,
     NoColumnError,
     checked,
+    is_there,
     layout_of,
     letters_of,
     mapped,
 )
+from plantdesk.transfer.name_parts import name_from, part_of, with_names
 
 if TYPE_CHECKING:
     from plantdesk.transfer.tables import Batch
@@ -91,6 +93,8 @@ class RowReader:
         #: The name of each field's column or member, and of some others, after the file was read.
         self.columns: dict[str, str] = {}
         self.ignored: dict[str, None] = {}
+        #: The columns of which the name is put together, where it is.
+        self.name_columns: tuple[str, ...] = ()
         #: Rows without any text, which are left out.
         self.blank = 0
         #: IDs with leading zeros, which are read as numbers.
@@ -111,14 +115,15 @@ class RowReader:
         first = next(batches)
         self.layout = layout = layout_of(first.rows, self._columns, layout)
         if "name" not in layout.fields:
-            raise NoColumnError(layout.names, parts=layout.parts)
+            raise NoColumnError(layout.names)
         self.fields = set(layout.fields)
         unnamed = _unnamed_columns(layout, first)
         self._note_columns([unnamed.get(at, name) for at, name in enumerate(layout.names)], layout.fields)
         self._positions = [layout.fields.get(field) for field in READ]
+        self._read = {*self._positions, *layout.name_parts}
         above = layout.titles + layout.has_header
         first = first._replace(lines=first.lines[above:], rows=first.rows[above:], texts=first.texts[above:])
-        for batch in itertools.chain([first], batches):
+        for batch in map(self._with_names, itertools.chain([first], batches)):
             self._note_beyond(batch)
             plants = self._valid_batch(batch)
             if plants is None:
@@ -128,6 +133,11 @@ class RowReader:
                 for plant, text in zip(plants.rows(), self._row_texts(batch), strict=True):
                     self._extend(plant, text)
             yield plants
+
+    def _with_names(self, batch: Batch) -> Batch:
+        """Return a batch with the name in its first column, where it is put together from several."""
+        names, parts = self.layout.names, self.layout.name_parts
+        return batch._replace(rows=with_names(batch.by_row(), names, parts), columns=None) if parts else batch
 
     def _valid_batch(self, batch: Batch) -> ImportBatch | None:
         """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
@@ -188,7 +198,7 @@ class RowReader:
         """Yield each row as it is in its file, if it has more than the fields of a plant, else an empty text."""
         lines = batch.texts.split("\n") if isinstance(batch.texts, str) else batch.texts
         for at, row in enumerate(batch.by_row()):
-            if not any(cell for each, cell in enumerate(row) if each not in self._positions):
+            if not any(cell for each, cell in enumerate(row) if each not in self._read):
                 yield ""
             else:
                 yield lines[at].rstrip("\r\n") if lines else _csv(row)
@@ -205,11 +215,10 @@ class RowReader:
         Raises FileError, NoColumnError and OSError.
         """
         first = 1
-        for lines, items in _merged(batches):
+        for lines, unnamed in _merged(batches):
             if first == 1:
-                self.layout = layout_of_objects([item for item in items if isinstance(item, dict)], self._columns)
-                if self.layout.parts and "name" not in self.layout.fields:
-                    raise NoColumnError(self.layout.names, parts=self.layout.parts)
+                self.layout = layout_of_objects([item for item in unnamed if isinstance(item, dict)], self._columns)
+            items = [*map(self._with_name, unnamed)] if self.layout.name_parts else unnamed
             plants = self._valid_objects(lines, items)
             if plants is None:
                 plants = batch_of(self._number, [*self._of_items(lines, items, first if numbered else 0)])
@@ -218,6 +227,18 @@ class RowReader:
                     self._extend(plant, self._texts_of(item)[1])
             yield plants
             first += len(lines)
+
+    def _with_name(self, item: dict[str, object] | Unread) -> dict[str, object] | Unread:
+        """Return an object whose name is put together from several members, in the first of these."""
+        if isinstance(item, Unread):
+            return item
+        members = [self.layout.names[at] for at in self.layout.name_parts]
+        values = [item.get(member) for member in members]
+        if all(type(value) not in {str, int} for value in values):
+            return item
+        cells = [str(value) if type(value) in {str, int} else None for value in values]
+        named = {**item, members[0]: name_from(cells, [part_of(member) for member in members])}
+        return strict_json.Members(named, item.text) if isinstance(item, strict_json.Members) else named
 
     def _valid_objects(self, lines: Sequence[int], items: Sequence[object]) -> ImportBatch | None:
         """Return the plants of a batch whose objects are all surely valid, member by member; else None."""
@@ -316,12 +337,14 @@ class RowReader:
     def _mapped(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the member of each field."""
         chosen, only = self._columns.chosen, self._columns.only
-        codes, parts = self.layout.codes, self.layout.parts
+        codes, parts = self.layout.codes, [self.layout.names[at] for at in self.layout.name_parts]
         if not chosen and not codes and all(name in READ for name in names):
             positions = {name: at for at, name in enumerate(names)}
         else:
-            requested = {field: column for field, column in chosen.items() if column in names}
-            positions = mapped(names, requested, only=only, without=parts)
+            requested = {field: column for field, column in chosen.items() if is_there(column, names)}
+            if parts and parts[0] in names:
+                requested["name"] = parts[0]
+            positions = mapped(names, requested, only=only)
             if codes:
                 positions.pop("id", None)
         self._note_columns(names, positions)
@@ -329,8 +352,10 @@ class RowReader:
 
     def _note_columns(self, names: Sequence[str], positions: Mapping[str, int]) -> None:
         self.columns |= {field: names[at] for field, at in positions.items() if at < len(names)}
+        if parts := [self.layout.names[at] for at in self.layout.name_parts]:
+            self.name_columns, self.columns["name"] = tuple(parts), "+".join(parts)
         if len(self.ignored) < _MAX_IGNORED:
-            taken = set(positions.values())
+            taken = {*positions.values(), *(at for at, name in enumerate(names) if name in parts)}
             self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
 
 
@@ -338,11 +363,11 @@ def layout_of_objects(objects: Iterable[Mapping[str, object]], columns: Columns)
     """Return the members of the first objects as columns. Raises NoColumnError."""
     sample = [*itertools.islice(objects, SAMPLED)]
     names = [*dict.fromkeys(name for item in sample for name in item)]
-    chosen = {field: column for field, column in columns.chosen.items() if column in names}
+    chosen = {field: column for field, column in columns.chosen.items() if is_there(column, names)}
     layout = Layout(names, has_header=True, fields=mapped(names, chosen, only=columns.only))
     values = ([item.get(name) for name in names] for item in sample)
     rows = [[str(each) if type(each) in {str, int} else None for each in row] for row in values]
-    return checked(layout, rows, chosen)
+    return checked(layout, rows, columns._replace(chosen=chosen))
 
 
 def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:

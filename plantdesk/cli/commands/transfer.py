@@ -166,39 +166,48 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
 def _reading_text(reading: FileReading) -> str:
     """Return how a file was read, as its summary."""
     parts = [str(reading.form).upper() if reading.form is not Format.JSON_LINES else "JSON Lines"]
-    if reading.encoding is not None:
-        is_guessed = reading.doubtful_cell is not None
-        guessed = f", a guess, as in “{reading.doubtful_cell}”: --encoding sets another" if is_guessed else ""
-        parts.append(f"{reading.encoding}{guessed}")
+    parts += [*_text_format(reading), _columns_text(reading), *_codes_text(reading)]
+    for count, one, several in (
+        (reading.other_tables, "1 other table is not read", "{count:,} other tables are not read"),
+        (reading.titles, "1 row above the header is not read", "{count:,} rows above the header are not read"),
+        (reading.leading_zeros, "1 ID loses its leading zeros", "{count:,} IDs lose their leading zeros"),
+        (reading.links, "1 link is read as its text", "{count:,} links are read as their text"),
+    ):
+        parts += [one if count == 1 else several.format(count=count)] * bool(count)
+    return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
+
+
+def _text_format(reading: FileReading) -> Iterator[str]:
+    """Yield encoding and delimiter, where a file has them."""
+    if reading.doubtful_cell is not None:
+        yield f"{reading.encoding}, a guess, as in “{reading.doubtful_cell}”: --encoding sets another"
+    elif reading.encoding is not None:
+        yield reading.encoding
     if reading.delimiter is not None:
-        parts.append(f"delimiter {_DELIMITERS.get(reading.delimiter, reading.delimiter)}")
+        yield f"delimiter {_DELIMITERS.get(reading.delimiter, reading.delimiter)}"
+
+
+def _columns_text(reading: FileReading) -> str:
+    """Return the columns of the fields, and those that are not read."""
     named = [f"{field} from “{shortened(name, 30)}”" for field, name in reading.columns.items() if name != field]
-    parts.append(
-        ", ".join([*(field for field, name in reading.columns.items() if name == field), *named]) or "no plant"
-    )
-    if reading.ignored:
-        names = ", ".join(f"“{shortened(name, 30)}”" for name in reading.ignored[:_MAX_NAMED])
-        more = " and more" if len(reading.ignored) > _MAX_NAMED else ""
-        parts.append(f"not read: {names}{more}")
-    if reading.other_tables:
-        others = reading.other_tables
-        parts.append("1 other table is not read" if others == 1 else f"{others:,} other tables are not read")
-    if titles := reading.titles:
-        parts.append(
-            "1 row above the header is not read" if titles == 1 else f"{titles} rows above the header are not read"
-        )
+    if reading.name_columns:
+        joined_names = " + ".join(f"“{shortened(name, 30)}”" for name in reading.name_columns)
+        named = [f"name put together from {joined_names}" if each.startswith("name ") else each for each in named]
+    text = ", ".join([*(field for field, name in reading.columns.items() if name == field), *named]) or "no plant"
+    if not reading.ignored:
+        return text
+    names = ", ".join(f"“{shortened(name, 30)}”" for name in reading.ignored[:_MAX_NAMED])
+    return f"{text}; not read: {names}{' and more' if len(reading.ignored) > _MAX_NAMED else ''}"
+
+
+def _codes_text(reading: FileReading) -> Iterator[str]:
+    """Yield what becomes of codes in place of IDs, and how they are kept."""
     if reading.codes:
         column, _, example = reading.codes
         note = reading.columns.get("note")
         place = "" if note is None else f", in place of “{shortened(note, 30)}”"
         kept = f"--map {shlex.quote(f'note={column}')} keeps them in the note{place}"
-        parts.append(f"{column}: codes such as {shortened(example, 30)}, not numbers: new IDs; {kept}")
-    if zeros := reading.leading_zeros:
-        parts.append("1 ID loses its leading zeros" if zeros == 1 else f"{zeros:,} IDs lose their leading zeros")
-    if reading.links:
-        links = reading.links
-        parts.append("1 link is read as its text" if links == 1 else f"{links:,} links are read as their text")
-    return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
+        yield f"{column}: codes such as {shortened(example, 30)}, not numbers: new IDs; {kept}"
 
 
 def _print_json(preview: Preview, files_import: FileImport, applied: Applied | None) -> None:
