@@ -168,10 +168,7 @@ def read_sample(source: InputFile, reading: Reading) -> Sample:
 
 
 def _of_table(table: Table, columns: Columns) -> tuple[Layout, Sequence[Sequence[str | None]]]:
-    batch = next(table.batches())
-    rows: Sequence[Sequence[str | None]] = batch.rows[: SAMPLED + 1]
-    if batch.empty_is_none:
-        rows = [[cell or None for cell in row] for row in rows]
+    rows = next(table.batches()).rows[: SAMPLED + 1]
     layout = layout_of(rows, columns, table.layout)
     return layout, rows[layout.titles + layout.has_header :]
 

@@ -79,7 +79,7 @@ def _names(
         reader: _Reader | None = None
         has_names, defect = False, None
         for batch in file.table.batches():
-            rows = batch.by_row()
+            rows = batch.rows
             if reader is None:
                 reader = _Reader(rows)
                 rows = rows[reader.first :]

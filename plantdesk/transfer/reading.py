@@ -137,7 +137,7 @@ class RowReader:
     def _with_names(self, batch: Batch) -> Batch:
         """Return a batch with the name in its first column, where it is put together from several."""
         names, parts = self.layout.names, self.layout.name_parts
-        return batch._replace(rows=with_names(batch.by_row(), names, parts), columns=None) if parts else batch
+        return batch._replace(rows=with_names(batch.rows, names, parts)) if parts else batch
 
     def _valid_batch(self, batch: Batch) -> ImportBatch | None:
         """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
@@ -149,8 +149,6 @@ class RowReader:
         numbers = _numbers(ids)
         if numbers is None or not all(names) or any(map(is_blank, cast("Sequence[str]", names))):
             return None
-        if batch.empty_is_none and not all(tags):
-            tags = [tag or None for tag in tags]
         if not all(notes):
             notes = [note or None for note in notes] if any(notes) else none
         if any(notes) and max(map(len, filter(None, notes))) >= _SHORT:
@@ -173,8 +171,8 @@ class RowReader:
 
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
         width = len(self.layout.names)
-        for line, row, text in zip(batch.lines, batch.by_row(), self._row_texts(batch), strict=True):
-            cells = [cell or None for cell in row] if batch.empty_is_none else row[:width] if batch.is_sheet else row
+        for line, row, text in zip(batch.lines, batch.rows, self._row_texts(batch), strict=True):
+            cells = row[:width] if batch.is_sheet else row
             if unread := batch.errors.get(line):
                 self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
                 continue
@@ -196,12 +194,11 @@ class RowReader:
 
     def _row_texts(self, batch: Batch) -> Iterator[str]:
         """Yield each row as it is in its file, if it has more than the fields of a plant, else an empty text."""
-        lines = batch.texts.split("\n") if isinstance(batch.texts, str) else batch.texts
-        for at, row in enumerate(batch.by_row()):
+        for at, row in enumerate(batch.rows):
             if not any(cell for each, cell in enumerate(row) if each not in self._read):
                 yield ""
             else:
-                yield lines[at].rstrip("\r\n") if lines else _csv(row)
+                yield batch.texts[at].rstrip("\r\n") if batch.texts else _csv(row)
 
     def _extend(self, plant: ImportRow, text: str) -> None:
         if self._extended and text:

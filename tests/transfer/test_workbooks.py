@@ -227,7 +227,7 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
         with file.open("rb") as stream, opened_workbook(stream, name, 1, lambda _: None) as table:
             return [*table.batches()]
 
-    assert [batch.by_row() for batch in read("far.xlsx")] == [[["name"], ["x"]]]
+    assert [batch.rows for batch in read("far.xlsx")] == [[["name"], ["x"]]]
 
 
 def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path) -> None:
