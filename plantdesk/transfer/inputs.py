@@ -45,7 +45,7 @@ class Input(NamedTuple):
     form: Format
     text: TextFile | None
     table: Table | None
-    objects: Iterator[strict_json.Items]
+    objects: Iterator[strict_json.Item]
 
 
 def _ignore(_size: int) -> None:
@@ -89,18 +89,13 @@ def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
             return Input(form, text, DelimitedTable(text, delimiter, reading.quote, is_list=reading.is_list), iter(()))
 
 
-def _json_lines(text: TextFile) -> Iterator[strict_json.Items]:
-    for block in text.blocks():
-        items = strict_json.plain_lines(block)
-        if items is not None:
-            yield range(text.first, text.line + 1), items
-            continue
-        for number, line in enumerate(block.split("\n"), text.first):
-            if line and not line.isspace():
-                yield [number], [strict_json.line_value(line.removesuffix("\r"))]
+def _json_lines(text: TextFile) -> Iterator[strict_json.Item]:
+    for line in text.lines():
+        if line and not line.isspace():
+            yield text.line, strict_json.line_value(line.removesuffix("\r"))
 
 
-def _checked(items: Iterator[strict_json.Items], text: TextFile) -> Iterator[strict_json.Items]:
+def _checked(items: Iterator[strict_json.Item], text: TextFile) -> Iterator[strict_json.Item]:
     try:
         yield from items
     except strict_json.FileSyntaxError as error:
@@ -174,8 +169,7 @@ def _of_table(table: Table, columns: Columns) -> tuple[Layout, Sequence[Sequence
 
 
 def _of_objects(file: Input) -> tuple[Layout, list[list[str | None]]]:
-    items = itertools.chain.from_iterable(items for _, items in file.objects)
-    objects = [item for item in itertools.islice(items, SAMPLED) if isinstance(item, dict)]
+    objects = [item for _, item in itertools.islice(file.objects, SAMPLED) if isinstance(item, dict)]
     layout = layout_of_objects(objects, Columns())
     if not layout.names:
         raise PlantDeskError(Text("The file has no objects with members."))

@@ -9,7 +9,6 @@ import stat
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
@@ -72,7 +71,7 @@ def _names(
 ) -> Iterator[str]:
     with _opened(source, reading, progress) as file:
         if file.table is None:
-            for item in chain.from_iterable(items for _, items in file.objects):
+            for _, item in file.objects:
                 if isinstance(item, dict) and isinstance(name := item.get("name"), str):
                     yield name
             return

@@ -15,7 +15,7 @@ from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
-from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, parse_id
+from plantdesk.domain.records import LARGEST_ID, parse_id
 from plantdesk.domain.strict_json import Unread
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, new_plant, plant_fields, plant_note
 from plantdesk.transfer.columns import (
@@ -59,8 +59,8 @@ _ZEROS = re.compile(r"(?:^|,)\s*[+-]?0+[0-9]")
 _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
 )
-#: Objects of a batch.
-_MAX_ROWS = 1000
+#: Objects of a batch, and characters, after which it ends.
+_MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
 
 
 class Refused(NamedTuple):
@@ -206,36 +206,37 @@ class RowReader:
 
     # --- JSON ---
 
-    def objects(self, batches: Iterator[strict_json.Items], *, numbered: bool) -> Iterator[ImportBatch]:
+    def objects(self, found: Iterator[strict_json.Item], *, numbered: bool) -> Iterator[ImportBatch]:
         """Yield the valid plants of JSON objects, and report others, by their numbers if `numbered`.
 
         Raises FileError, NoColumnError and OSError.
         """
         first = 1
-        for lines, unnamed in _merged(batches):
+        while batch := _next_objects(found):
+            lines, unnamed = zip(*batch, strict=True)
             if first == 1:
                 self.layout = layout_of_objects([item for item in unnamed if isinstance(item, dict)], self._columns)
-            items = [*map(self._with_name, unnamed)] if self.layout.name_parts else unnamed
+            items: Sequence[strict_json.Members | Unread] = [*map(self._with_name, unnamed)]
             plants = self._valid_objects(lines, items)
             if plants is None:
                 plants = batch_of(self._number, [*self._of_items(lines, items, first if numbered else 0)])
             elif self._extended and self.ignored:
-                for plant, item in zip(plants.rows(), cast("Sequence[dict[str, object]]", items), strict=True):
+                for plant, item in zip(plants.rows(), cast("Sequence[strict_json.Members]", items), strict=True):
                     self._extend(plant, self._texts_of(item)[1])
             yield plants
             first += len(lines)
 
-    def _with_name(self, item: dict[str, object] | Unread) -> dict[str, object] | Unread:
-        """Return an object whose name is put together from several members, in the first of these."""
-        if isinstance(item, Unread):
+    def _with_name(self, item: strict_json.Members | Unread) -> strict_json.Members | Unread:
+        """Return an object with its name in its first member, where it is put together from several."""
+        if isinstance(item, Unread) or not self.layout.name_parts:
             return item
         members = [self.layout.names[at] for at in self.layout.name_parts]
         values = [item.get(member) for member in members]
         if all(type(value) not in {str, int} for value in values):
             return item
         cells = [str(value) if type(value) in {str, int} else None for value in values]
-        named = {**item, members[0]: name_from(cells, [part_of(member) for member in members])}
-        return strict_json.Members(named, item.text) if isinstance(item, strict_json.Members) else named
+        name = name_from(cells, [part_of(member) for member in members])
+        return strict_json.Members({**item, members[0]: name}, item.text)
 
     def _valid_objects(self, lines: Sequence[int], items: Sequence[object]) -> ImportBatch | None:
         """Return the plants of a batch whose objects are all surely valid, member by member; else None."""
@@ -249,7 +250,7 @@ class RowReader:
         if any(kinds[field] - valid for field, valid in _KINDS.items()):
             return None
         ids, names, tags, notes = (values[field] for field in READ)
-        if not (_are_int64(ids) and is_unicode("".join(filter(None, itertools.chain(names, tags, notes))))):
+        if not is_unicode("".join(filter(None, itertools.chain(names, tags, notes)))):
             return None
         if max(map(len, filter(None, notes)), default=0) >= _SHORT or any(map(is_blank, names)):
             return None
@@ -259,7 +260,7 @@ class RowReader:
 
     def _common_members(self, items: Sequence[object]) -> dict[str, str] | None:
         """Return the member of each field if it is the same in all objects that have it."""
-        if not {dict, strict_json.Members}.issuperset(map(type, items)):
+        if set(map(type, items)) != {strict_json.Members}:
             return None
         shapes = dict.fromkeys(map(tuple, cast("Sequence[dict[str, object]]", items)))
         if len(shapes) > _MAX_SHAPES:
@@ -274,12 +275,12 @@ class RowReader:
         return common if is_same else None
 
     def _of_items(
-        self, lines: Sequence[int], items: Sequence[dict[str, object] | Unread], first: int
+        self, lines: Sequence[int], items: Sequence[strict_json.Members | Unread], first: int
     ) -> Iterator[ImportRow]:
         for at, (line, item) in enumerate(zip(lines, items, strict=True)):
             yield from self._of_item(line, item, first and first + at)
 
-    def _of_item(self, line: int, item: dict[str, object] | Unread, number: int) -> Iterator[ImportRow]:
+    def _of_item(self, line: int, item: strict_json.Members | Unread, number: int) -> Iterator[ImportRow]:
         texts: dict[str, str] = {}
         unread = item if isinstance(item, Unread) else None
         if not isinstance(item, Unread):
@@ -298,13 +299,13 @@ class RowReader:
             numbered = Text("Item {number:,}: {reason}", number=number, reason=unread.reason)
             self._refused(Refused(self._number, line, numbered if number else unread.reason, texts, unread.text))
 
-    def _texts_of(self, item: dict[str, object]) -> tuple[dict[str, str], str]:
+    def _texts_of(self, item: strict_json.Members) -> tuple[dict[str, str], str]:
         """Return the texts of the fields of an object, and its JSON if it has more than these."""
         members = self._members_of(tuple(item))
         known = {field: name for field, name in members.items() if isinstance(item[name], str | int | UnfitNumber)}
         has_more = any(value is not None and name not in known.values() for name, value in item.items())
         texts = {field: text_of(item[name]) for field, name in known.items()}
-        return texts, strict_json.object_text(item) if has_more else ""
+        return texts, item.text if has_more else ""
 
     def _of_object(self, item: dict[str, object]) -> Fields:
         values = {name: _value_of(name, value) for name, value in self._renamed(item).items() if value is not None}
@@ -380,27 +381,20 @@ def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:
 def _value_of(field: str, value: object) -> object:
     """Return a value of a JSON object: a number as text, as it is written, unless it is the id."""
     if field == "id":
-        is_checked = isinstance(value, strict_json.Decimal) or (type(value) is int and not _are_int64([value]))
-        return strict_json.whole_number(str(value)) if is_checked else value
+        return strict_json.whole_number(value) if isinstance(value, strict_json.Decimal) else value
     is_number = isinstance(value, int | strict_json.Decimal | UnfitNumber) and not isinstance(value, bool)
     return text_of(value) if is_number else value
 
 
-def _merged(batches: Iterator[strict_json.Items]) -> Iterator[strict_json.Items]:
-    """Yield batches of one object each in larger ones, and others as they are."""
-    lines: list[int] = []
-    items: list[dict[str, object] | Unread] = []
-    for more_lines, more in batches:
-        if lines and (len(more) > 1 or len(lines) == _MAX_ROWS):
-            yield lines, items
-            lines, items = [], []
-        if len(more) > 1:
-            yield more_lines, more
-        else:
-            lines += more_lines
-            items += more
-    if lines:
-        yield lines, items
+def _next_objects(found: Iterator[strict_json.Item]) -> list[strict_json.Item]:
+    """Return the objects of a batch."""
+    batch, size = [], 0
+    for line, item in found:
+        batch.append((line, item))
+        size += len(item.text)
+        if len(batch) == _MAX_ROWS or size >= _MAX_BATCH:
+            break
+    return batch
 
 
 def _values(items: Sequence[dict[str, Any]], name: str) -> Sequence[Any]:
@@ -409,11 +403,6 @@ def _values(items: Sequence[dict[str, Any]], name: str) -> Sequence[Any]:
         return [*map(itemgetter(name), items)]
     except KeyError:
         return [item.get(name) for item in items]
-
-
-def _are_int64(ids: Sequence[int | None]) -> bool:
-    known = cast("Sequence[int]", ids) if None not in ids else [each for each in ids if each is not None]
-    return not known or (min(known) >= SMALLEST_ID and max(known) <= LARGEST_ID)
 
 
 def text_of(value: object) -> str:
