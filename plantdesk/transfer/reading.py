@@ -8,8 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -45,13 +44,8 @@ _SHORT = 25_000
 _MAX_IGNORED = 100
 #: Sets of members of which the fields are remembered.
 _MAX_SHAPES = 16
-#: The types of values that are surely valid, where integers are in int64.
-_KINDS: dict[str, set[type]] = {
-    "id": {int, type(None)},
-    "name": {str},
-    "tag": {str, type(None)},
-    "note": {str, type(None)},
-}
+#: The usual types of values; an integer is in int64.
+_KINDS = {"id": int, "name": str, "tag": str, "note": str}
 #: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 #: A number with leading zeros, alone or in a list.
@@ -170,27 +164,31 @@ class RowReader:
             }
 
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
+        """Yield the plants of a batch, row by row."""
         width = len(self.layout.names)
         for line, row, text in zip(batch.lines, batch.rows, self._row_texts(batch), strict=True):
             cells = row[:width] if batch.is_sheet else row
+            formula = next((letters_of(at) for at in batch.formulas.get(line, ()) if at in self._positions), "")
             if unread := batch.errors.get(line):
                 self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
-                continue
-            formula = next((letters_of(at) for at in batch.formulas.get(line, ()) if at in self._positions), "")
-            if not formula and all(cell is None or cell.isspace() for cell in cells):
+            elif not formula and all(cell is None or cell.isspace() for cell in cells):
                 self.blank += 1
-                continue
-            values = [None if each is None or each >= len(cells) else cells[each] for each in self._positions]
-            try:
-                _check_cells(cells, width, formula and f"{formula}{line}")
-                plant = ImportRow(self._number, line, *_of_texts(*values))
-            except PlantDeskError as error:
-                texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
-                self._refused(Refused(self._number, line, error.text, texts, text))
-            else:
-                self._count_zeros(values[:1])
-                self._extend(plant, text)
+            elif plant := self._plant_of_row(line, cells, text, formula and f"{formula}{line}"):
                 yield plant
+
+    def _plant_of_row(self, line: int, cells: Sequence[str | None], text: str, formula: str) -> ImportRow | None:
+        """Return the plant in a row, or report why it is none."""
+        values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
+        try:
+            _check_cells(cells, len(self.layout.names), formula)
+            plant = ImportRow(self._number, line, *_of_texts(*values))
+        except PlantDeskError as error:
+            texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
+            self._refused(Refused(self._number, line, error.text, texts, text))
+            return None
+        self._count_zeros(values[:1])
+        self._extend(plant, text)
+        return plant
 
     def _row_texts(self, batch: Batch) -> Iterator[str]:
         """Yield each row as it is in its file, if it has more than the fields of a plant, else an empty text."""
@@ -211,20 +209,12 @@ class RowReader:
 
         Raises FileError, NoColumnError and OSError.
         """
-        first = 1
+        numbers = itertools.count(1) if numbered else itertools.repeat(0)
         while batch := _next_objects(found):
-            lines, unnamed = zip(*batch, strict=True)
-            if first == 1:
-                self.layout = layout_of_objects([item for item in unnamed if isinstance(item, dict)], self._columns)
-            items: Sequence[strict_json.Members | Unread] = [*map(self._with_name, unnamed)]
-            plants = self._valid_objects(lines, items)
-            if plants is None:
-                plants = batch_of(self._number, [*self._of_items(lines, items, first if numbered else 0)])
-            elif self._extended and self.ignored:
-                for plant, item in zip(plants.rows(), cast("Sequence[strict_json.Members]", items), strict=True):
-                    self._extend(plant, self._texts_of(item)[1])
-            yield plants
-            first += len(lines)
+            if not self.layout.names:
+                self.layout = layout_of_objects([item for _, item in batch if isinstance(item, dict)], self._columns)
+            plants = [self._plant_of(line, self._with_name(item), next(numbers)) for line, item in batch]
+            yield batch_of(self._number, [*filter(None, plants)])
 
     def _with_name(self, item: strict_json.Members | Unread) -> strict_json.Members | Unread:
         """Return an object with its name in its first member, where it is put together from several."""
@@ -238,66 +228,24 @@ class RowReader:
         name = name_from(cells, [part_of(member) for member in members])
         return strict_json.Members({**item, members[0]: name}, item.text)
 
-    def _valid_objects(self, lines: Sequence[int], items: Sequence[object]) -> ImportBatch | None:
-        """Return the plants of a batch whose objects are all surely valid, member by member; else None."""
-        members = self._common_members(items)
-        if members is None:
-            return None
-        none: Sequence[Any] = (None,) * len(items)
-        objects = cast("Sequence[dict[str, Any]]", items)
-        values = {field: _values(objects, members[field]) if field in members else none for field in READ}
-        kinds = {field: set(map(type, values[field])) for field in READ}
-        if any(kinds[field] - valid for field, valid in _KINDS.items()):
-            return None
-        ids, names, tags, notes = (values[field] for field in READ)
-        if not is_unicode("".join(filter(None, itertools.chain(names, tags, notes)))):
-            return None
-        if max(map(len, filter(None, notes)), default=0) >= _SHORT or any(map(is_blank, names)):
-            return None
-        self.fields.update(field for field in READ if kinds[field] - {type(None)})
-        notes = [note or None for note in notes] if "note" in members else none
-        return ImportBatch(self._number, lines, ids, names, tags, notes)
-
-    def _common_members(self, items: Sequence[object]) -> dict[str, str] | None:
-        """Return the member of each field if it is the same in all objects that have it."""
-        if set(map(type, items)) != {strict_json.Members}:
-            return None
-        shapes = dict.fromkeys(map(tuple, cast("Sequence[dict[str, object]]", items)))
-        if len(shapes) > _MAX_SHAPES:
-            return None
-        found = [(names, self._members_of(names)) for names in shapes]
-        common = {field: name for _, members in found for field, name in members.items()}
-        is_same = all(
-            members.get(field) == (name if name in names else None)
-            for names, members in found
-            for field, name in common.items()
-        )
-        return common if is_same else None
-
-    def _of_items(
-        self, lines: Sequence[int], items: Sequence[strict_json.Members | Unread], first: int
-    ) -> Iterator[ImportRow]:
-        for at, (line, item) in enumerate(zip(lines, items, strict=True)):
-            yield from self._of_item(line, item, first and first + at)
-
-    def _of_item(self, line: int, item: strict_json.Members | Unread, number: int) -> Iterator[ImportRow]:
+    def _plant_of(self, line: int, item: strict_json.Members | Unread, number: int) -> ImportRow | None:
+        """Return the plant in an object, or report why it is none, by its number if that is not 0."""
         texts: dict[str, str] = {}
-        unread = item if isinstance(item, Unread) else None
         if not isinstance(item, Unread):
             try:
                 plant = ImportRow(self._number, line, *self._of_object(item))
             except PlantDeskError as error:
                 texts, text = self._texts_of(item)
-                unread = Unread(error.text, text)
+                item = Unread(error.text, text)
             else:
                 if isinstance(plant_id := self._renamed(item).get("id"), str):
                     self._count_zeros([plant_id])
                 if self._extended:
                     self._extend(plant, self._texts_of(item)[1])
-                yield plant
-        if unread is not None:
-            numbered = Text("Item {number:,}: {reason}", number=number, reason=unread.reason)
-            self._refused(Refused(self._number, line, numbered if number else unread.reason, texts, unread.text))
+                return plant
+        reason = Text("Item {number:,}: {reason}", number=number, reason=item.reason) if number else item.reason
+        self._refused(Refused(self._number, line, reason, texts, item.text))
+        return None
 
     def _texts_of(self, item: strict_json.Members) -> tuple[dict[str, str], str]:
         """Return the texts of the fields of an object, and its JSON if it has more than these."""
@@ -308,8 +256,13 @@ class RowReader:
         return texts, item.text if has_more else ""
 
     def _of_object(self, item: dict[str, object]) -> Fields:
+        """Return the plant in an object; one of the usual types is checked as a row of texts."""
         values = {name: _value_of(name, value) for name, value in self._renamed(item).items() if value is not None}
         self.fields.update(values)
+        texts = [cast("str | None", values.get(field)) for field in READ[1:]]
+        has_usual_types = all(type(value) is _KINDS[field] for field, value in values.items())
+        if has_usual_types and is_unicode("".join(filter(None, texts))):
+            return cast("int | None", values.get("id")), *_of_texts(None, *texts)[1:]
         note = values.pop("note", "")
         if not isinstance(note, str):
             raise PlantDeskError(Text("The note must be text, or a number."))
@@ -395,14 +348,6 @@ def _next_objects(found: Iterator[strict_json.Item]) -> list[strict_json.Item]:
         if len(batch) == _MAX_ROWS or size >= _MAX_BATCH:
             break
     return batch
-
-
-def _values(items: Sequence[dict[str, Any]], name: str) -> Sequence[Any]:
-    """Return a member of all objects, None where there is none."""
-    try:
-        return [*map(itemgetter(name), items)]
-    except KeyError:
-        return [item.get(name) for item in items]
 
 
 def text_of(value: object) -> str:
