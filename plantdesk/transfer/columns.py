@@ -151,10 +151,10 @@ def mapped(columns: Sequence[str], requested: Mapping[str, Column], *, only: boo
     """
     positions = {field: _positions(column, columns) for field, column in requested.items()}
     found = {field: at[0] for field, at in positions.items()}
-    taken = {each for at in positions.values() for each in at}
-    for known, headers in [] if only else _known_headers(columns):
+    taken = set(itertools.chain.from_iterable(positions.values()))
+    for fields, headers in [] if only else _known_headers(columns):
         for at, name in enumerate(headers):
-            meant = known.get(name)
+            meant = fields.get(name)
             if meant is not None and meant not in found and at not in taken:
                 found[meant] = at
                 taken.add(at)
@@ -199,22 +199,27 @@ def _code(cells: Iterable[str]) -> str | None:
 
 
 def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return a layout with the columns of the name: several where they are chosen, or where none has all of it.
+    """Return a layout with the columns of the name: several where they are chosen, or where none has all of it."""
+    if "name" in columns.chosen:
+        parts = _positions(columns.chosen["name"], layout.names)
+    else:
+        parts = () if columns.only else _found_parts(layout, rows)
+    if not parts:
+        return layout
+    return layout._replace(fields={**layout.fields, "name": parts[0]}, name_parts=parts if len(parts) > 1 else ())
+
+
+def _found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
+    """Return the columns of the name where there are parts of one, or that of a whole name beside them.
 
     A species that has the genus as well is better than a scientific name, which may have authors.
     """
-    names, fields = layout.names, layout.fields
-    if "name" in columns.chosen:
-        parts = _positions(columns.chosen["name"], names)
-    else:
-        parts = () if columns.only else name_columns(names, [at for field, at in fields.items() if field != "name"])
-        candidates = [at for at, name in enumerate(names) if field_of(name) == "name"]
-        whole = [at for at in [fields.get("name"), *candidates] if at is not None and is_whole_name(names[at])]
-        if parts and whole and (fields.get("name") == whole[0] or not repeats_genus(rows, parts)):
-            parts = (whole[0],)
-    if not parts:
-        return layout
-    return layout._replace(fields={**fields, "name": parts[0]}, name_parts=parts if len(parts) > 1 else ())
+    names, name = layout.names, layout.fields.get("name")
+    parts = name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
+    if not parts or (name is not None and is_whole_name(names[name])):
+        return ()
+    whole = [(at,) for at, each in enumerate(names) if field_of(each) == "name" and is_whole_name(each)]
+    return whole[0] if whole and not repeats_genus(rows, parts) else parts
 
 
 def _by_headers(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None) -> Layout:
@@ -237,7 +242,7 @@ def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Co
     if has_header is None:
         has_header = is_header(first, others)
     width = min(max(map(len, rows[:SAMPLED])), MAX_COLUMNS)
-    names = [cell or "" for cell in first] if has_header else [str(at) for at in range(1, width + 1)]
+    names = [cell or "" for cell in first] if has_header else [*map(str, range(1, width + 1))]
     if columns.has_header or chosen:
         fields = mapped(names, chosen, only=only or not has_header)
     else:
@@ -281,11 +286,15 @@ def _by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dict[str,
     if names := words or numbers * is_list:
         differing = [at for at in names if 2 * len(set(filled[at])) > len(filled[at])]
         found["name"] = [*differing, *names][0]
-    longest = {at: max(map(len, filled[at])) for at in words if at != found.get("name")}
-    if short := [at for at, length in longest.items() if length <= _LONGEST_TAG]:
-        found["tag"] = short[0]
-        del longest[short[0]]
-    return found | ({"note": max(longest, key=lambda at: longest[at])} if longest else {})
+    others = {at: max(map(len, filled[at])) for at in words if at != found.get("name")}
+    return found | _tag_and_note(others)
+
+
+def _tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
+    """Return the first column of short texts as the tag, and of the others that with the longest text as the note."""
+    tag = next((at for at, length in lengths.items() if length <= _LONGEST_TAG), None)
+    note = max((at for at in lengths if at != tag), key=lengths.__getitem__, default=None)
+    return {field: at for field, at in (("tag", tag), ("note", note)) if at is not None}
 
 
 def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
@@ -294,12 +303,13 @@ def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]])
     A known name that is below as well is the tag of several plants, such as bed.
     """
     below = [[row[at] for row in rows if at < len(row) and row[at]] for at in range(len(first))]
-    if any(field_of(cell or "") and cell not in texts for cell, texts in zip(first, below, strict=True)):
+    return any(map(_is_heading, first, below))
+
+
+def _is_heading(cell: str | None, texts: Sequence[str | None]) -> bool:
+    if field_of(cell or "") and cell not in texts:
         return True
-    return any(
-        cell and not _is_number(cell) and texts and all(map(_is_number, texts))
-        for cell, texts in zip(first, below, strict=True)
-    )
+    return bool(cell and texts) and not _is_number(cell) and all(map(_is_number, texts))
 
 
 def is_id(text: str | None) -> bool:

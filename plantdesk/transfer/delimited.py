@@ -85,6 +85,8 @@ def without_html(text: str | None) -> str | None:
     return html.unescape(plain).replace("\xa0", " ").strip()
 
 
+#: The line by which Excel is told the delimiter.
+_SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)
 DELIMITERS = (",", ";", "\t", "|")
 #: Of a file whose header has none of them: the ASCII character for the purpose, which no text has.
 ONE_COLUMN = "\x1f"
@@ -118,8 +120,8 @@ class DelimitedTable:
         csv.field_size_limit(LONGEST)
         self._lines = _without_blanks(_lines_of(text))
         lines = self._first_lines()
-        if delimiter is None and lines and lines[0][:4].lower() == "sep=" and lines[0][4:]:  # Excel's
-            delimiter = lines[0][4]
+        if delimiter is None and (named := _SEPARATOR.match("".join(lines[:1]))):
+            delimiter = named[1]
             self._lines = _without_blanks(islice(self._lines, 1, None))
             lines = self._first_lines()
         self._anki = anki_header(lines)
@@ -311,24 +313,26 @@ def _is_list(lines: list[str], dialect: Dialect) -> bool:
 
 
 def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
-    if quote is None and lines:
-        plain = (each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(each)))
-        delimiter, quote = next(((each, "") for each in plain), (delimiter, None))
+    """Return the dialect of a file that begins with these lines, at least one."""
     if quote is None:
-        quote = "'" if lines and lines[0].lstrip().startswith("'") else '"'
+        plain = [each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(each))]
+        quote = "'" if lines[0].lstrip().startswith("'") else '"'
+        delimiter, quote = (plain[0], "") if plain else (delimiter, quote)
+    if delimiter is None:
+        possible = [each for each in DELIMITERS if each in lines[0]]
+        delimiter = max(possible, key=lambda each: _score(lines, Dialect(each, quote)), default=ONE_COLUMN)
+    return Dialect(delimiter, quote, bool(quote) and _has_blanks(lines, delimiter, quote))
 
-    def score(delimiter: str) -> tuple[int, bool, int]:
-        try:
-            rows = [row for row in _reader(lines, Dialect(delimiter, quote)) if row]
-        except csv.Error:
-            rows = [lines[0].split(delimiter)]
-        widths = set(map(len, rows))
-        known = sum(field_of(cell) is not None for cell in rows[0]) if rows else 0
-        return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)
 
-    found = max(DELIMITERS, key=score) if lines and any(each in lines[0] for each in DELIMITERS) else ONE_COLUMN
-    found = delimiter or found
-    return Dialect(found, quote, bool(quote) and _has_blanks(lines, found, quote))
+def _score(lines: list[str], dialect: Dialect) -> tuple[int, bool, int]:
+    """Return how well a dialect fits: by the known headers, by rows of one length, by the length of the first row."""
+    try:
+        rows = [row for row in _reader(lines, dialect) if row]
+    except csv.Error:
+        rows = [lines[0].split(dialect.delimiter)]
+    widths = set(map(len, rows))
+    known = sum(field_of(cell) is not None for cell in rows[0]) if rows else 0
+    return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)
 
 
 def _has_blanks(lines: list[str], delimiter: str, quote: str) -> bool:

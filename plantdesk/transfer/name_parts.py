@@ -50,6 +50,8 @@ _VERNACULAR = (
 #: What is written before an epithet whose rank only the header says.
 _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 _SIGNS = frozenset("x×")
+#: A letter in place of the sign before a name.
+_LETTER_X = re.compile("^[xX] ")
 _QUOTES = "'\"‘’“”„‚´`"
 _QUOTED = re.compile(rf"[{_QUOTES}].*[{_QUOTES}]")
 
@@ -133,28 +135,28 @@ def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str 
 
 
 def _added(name: str, text: str) -> str:
-    """Return a text without the name so far, with which it may begin."""
-    words, others = text.split(), [each.casefold() for each in name.split() if each not in _SIGNS]
-    begin = 0
-    while others and begin < len(words) and (words[begin] in _SIGNS or words[begin].casefold() == others[0]):
-        others = others if words[begin] in _SIGNS else others[1:]
-        begin += 1
-    is_begun = bool(name) and not others and (begin < len(words) or text == name)
-    return " ".join(words[begin:] if is_begun else words)
+    """Return a text without the name so far, with which it may begin; signs of hybrids count in neither."""
+    begun = [each.casefold() for each in name.split() if each not in _SIGNS]
+    words = text.split()
+    letters = [at for at, word in enumerate(words) if word not in _SIGNS]
+    repeats = [words[at].casefold() for at in letters[: len(begun)]] == begun != []
+    if not repeats or (len(letters) == len(begun) and text != name):
+        return text
+    return " ".join(words[letters[len(begun) - 1] + 1 :])
 
 
 def _written(text: str, part: Part | None, rank: str, name: str) -> str:
     """Return how a part is written behind the `name` so far, nothing where it has it already."""
-    if part is Part.HYBRID:
-        return "×" if text.casefold() in _SIGNS else ""
-    if part is Part.CULTIVAR or (part is Part.VARIETY and not text[0].islower()):
-        return _cultivar(text, name)
-    if part is Part.EPITHET:
-        return text if text.casefold().startswith(f"{rank.casefold()} ") else f"{rank} {text}".strip()
-    if part in _RANKS:
-        return text if "." in text else f"{_RANKS[part]} {text}"
-    sign, _, rest = text.partition(" ")
-    return f"× {rest}" if part is not None and sign.casefold() in _SIGNS and rest else text
+    match part:
+        case Part.HYBRID:
+            return "×" if text.casefold() in _SIGNS else ""
+        case Part.CULTIVAR | Part.VARIETY if part is Part.CULTIVAR or not text[0].islower():
+            return _cultivar(text, name)
+        case Part.EPITHET:
+            return text if text.casefold().startswith(f"{rank.casefold()} ") else f"{rank} {text}".strip()
+        case Part.SUBSPECIES | Part.VARIETY | Part.FORM:
+            return text if "." in text else f"{_RANKS[part]} {text}"
+    return text if part is None else _LETTER_X.sub("× ", text)
 
 
 def _cultivar(text: str, name: str) -> str:

@@ -135,18 +135,16 @@ class RowReader:
 
     def _valid_batch(self, batch: Batch) -> ImportBatch | None:
         """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
-        columns = batch.by_column(len(self.layout.names))
-        if columns is None or batch.formulas:
+        columns = None if batch.formulas else batch.by_column(len(self.layout.names))
+        if columns is None:
             return None
         none = (None,) * len(batch.lines)
         ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
         numbers = _numbers(ids)
-        if numbers is None or not all(names) or any(map(is_blank, cast("Sequence[str]", names))):
+        are_names = all(names) and not any(map(is_blank, cast("Sequence[str]", names)))
+        if numbers is None or not are_names or max(map(len, filter(None, notes)), default=0) >= _SHORT:
             return None
-        if not all(notes):
-            notes = [note or None for note in notes] if any(notes) else none
-        if any(notes) and max(map(len, filter(None, notes))) >= _SHORT:
-            return None
+        notes = [note or None for note in notes]
         self._count_zeros(ids)
         return ImportBatch(self._number, batch.lines, numbers, cast("Sequence[str]", names), tags, notes)
 
@@ -168,19 +166,21 @@ class RowReader:
         width = len(self.layout.names)
         for line, row, text in zip(batch.lines, batch.rows, self._row_texts(batch), strict=True):
             cells = row[:width] if batch.is_sheet else row
-            formula = next((letters_of(at) for at in batch.formulas.get(line, ()) if at in self._positions), "")
+            formulas = [f"{letters_of(at)}{line}" for at in batch.formulas.get(line, ()) if at in self._positions]
             if unread := batch.errors.get(line):
                 self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
-            elif not formula and all(cell is None or cell.isspace() for cell in cells):
+            elif not formulas and not "".join(filter(None, cells)).strip():
                 self.blank += 1
-            elif plant := self._plant_of_row(line, cells, text, formula and f"{formula}{line}"):
+            elif plant := self._plant_of_row(line, cells, text, formulas):
                 yield plant
 
-    def _plant_of_row(self, line: int, cells: Sequence[str | None], text: str, formula: str) -> ImportRow | None:
-        """Return the plant in a row, or report why it is none."""
+    def _plant_of_row(
+        self, line: int, cells: Sequence[str | None], text: str, formulas: Sequence[str]
+    ) -> ImportRow | None:
+        """Return the plant in a row, or report why it is none; `formulas` are its cells without a value."""
         values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
         try:
-            _check_cells(cells, len(self.layout.names), formula)
+            _check_cells(cells, len(self.layout.names), formulas)
             plant = ImportRow(self._number, line, *_of_texts(*values))
         except PlantDeskError as error:
             texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
@@ -289,15 +289,12 @@ class RowReader:
         """Return the member of each field."""
         chosen, only = self._columns.chosen, self._columns.only
         codes, parts = self.layout.codes, [self.layout.names[at] for at in self.layout.name_parts]
-        if not chosen and not codes and all(name in READ for name in names):
-            positions = {name: at for at, name in enumerate(names)}
-        else:
-            requested = {field: column for field, column in chosen.items() if is_there(column, names)}
-            if parts and parts[0] in names:
-                requested["name"] = parts[0]
-            positions = mapped(names, requested, only=only)
-            if codes:
-                positions.pop("id", None)
+        requested = {field: column for field, column in chosen.items() if is_there(column, names)}
+        if parts and parts[0] in names:
+            requested["name"] = parts[0]
+        positions = mapped(names, requested, only=only)
+        if codes:
+            positions.pop("id", None)
         self._note_columns(names, positions)
         return {field: names[at] for field, at in positions.items()}
 
@@ -355,10 +352,10 @@ def text_of(value: object) -> str:
     return value.text if isinstance(value, UnfitNumber) else str(value)
 
 
-def _check_cells(cells: Sequence[str | None], width: int, formula: str) -> None:
-    """Raise PlantDeskError for a row that is too long, or has a formula without a value in this cell."""
-    if formula:
-        raise PlantDeskError(_NO_VALUE, cell=formula)
+def _check_cells(cells: Sequence[str | None], width: int, formulas: Sequence[str]) -> None:
+    """Raise PlantDeskError for a row that is too long, or has formulas without a value in these cells."""
+    if formulas:
+        raise PlantDeskError(_NO_VALUE, cell=formulas[0])
     if any(cells[width:]):
         raise PlantDeskError(Text("The row has {cells:,} cells, the header {width:,}."), cells=len(cells), width=width)
 

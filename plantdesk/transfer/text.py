@@ -66,17 +66,20 @@ def likely_encodings(sample: bytes, expected: str = GUESSED) -> list[str]:
     The `expected` one is preferred to those by which the text is nearly the same.
     """
     wide = [name for name, usual in _WIDE.items() if _is_wide(sample, name, usual)]
-    if wide:
-        return wide
+    return wide or _likely_alphabets(sample, expected)
+
+
+def _likely_alphabets(sample: bytes, expected: str) -> list[str]:
     guess = sample.decode(expected, "replace")
     beyond_ascii = sum(each > _ASCII for each in sample)
     texts = {name: sample.decode(name, "replace") for name in _LETTERS}
     differing = {name: sum(map(operator.ne, guess, text)) for name, text in texts.items()}
-    distinct = [name for name in texts if name == expected or 3 * differing[name] >= beyond_ascii]
+    distinct = [name for name, count in differing.items() if name == expected or 3 * count >= beyond_ascii]
     misfits = {name: _misfits(texts[name], _LETTERS[name]) for name in distinct}
     least = min(misfits.values())
-    most = {expected: 2 * least}  # a list of several languages fits none exactly
-    return [name for name, count in misfits.items() if count <= most.get(name, least) and 2 * count <= beyond_ascii]
+    # A list of several languages fits none exactly.
+    most = {name: min(2 * least if name == expected else least, beyond_ascii // 2) for name in distinct}
+    return [name for name in distinct if misfits[name] <= most[name]]
 
 
 def _misfits(text: str, alphabets: tuple[str, ...]) -> int:

@@ -52,9 +52,8 @@ def import_plants(given: argparse.Namespace) -> int:
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportConflictError, StoreError, OSError.
     """
     options, rejects = _import_options(given), given.rejects
-    for file in given.files:
-        if str(file) != PIPE:
-            file.stat()  # a missing file is refused before a database is created
+    for file in _on_disk(given.files):
+        file.stat()  # a missing file is refused before a database is created
     _check_rejects(rejects, given.files)
     progress = _Progress()
     with ExitStack() as stack:
@@ -98,13 +97,17 @@ def _read(files_import: FileImport, files: Sequence[Path], options: ImportOption
         progress.line.end()
 
 
+def _on_disk(files: Sequence[Path]) -> list[Path]:
+    return [file for file in files if str(file) != PIPE]
+
+
 def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
     if rejects is None:
         return
     if str(rejects) == PIPE:
         raise PlantDeskError(Text("--rejects needs the name of a file."))
     checked_target(rejects)
-    if rejects.exists() and any(str(file) != PIPE and rejects.samefile(file) for file in files):
+    if rejects.exists() and any(map(rejects.samefile, _on_disk(files))):
         raise PlantDeskError(Text("--rejects names a file that is imported. Choose another one."))
 
 
@@ -189,15 +192,17 @@ def _text_format(reading: FileReading) -> Iterator[str]:
 
 def _columns_text(reading: FileReading) -> str:
     """Return the columns of the fields, and those that are not read."""
-    named = [f"{field} from “{shortened(name, 30)}”" for field, name in reading.columns.items() if name != field]
+    fields = [field for field, name in reading.columns.items() if name == field]
+    others = {field: f"from {_quoted([name])}" for field, name in reading.columns.items() if name != field}
     if reading.name_columns:
-        joined_names = " + ".join(f"“{shortened(name, 30)}”" for name in reading.name_columns)
-        named = [f"name put together from {joined_names}" if each.startswith("name ") else each for each in named]
-    text = ", ".join([*(field for field, name in reading.columns.items() if name == field), *named]) or "no plant"
-    if not reading.ignored:
-        return text
-    names = ", ".join(f"“{shortened(name, 30)}”" for name in reading.ignored[:_MAX_NAMED])
-    return f"{text}; not read: {names}{' and more' if len(reading.ignored) > _MAX_NAMED else ''}"
+        others["name"] = f"put together from {_quoted(reading.name_columns, ' + ')}"
+    text = ", ".join([*fields, *map(" ".join, others.items())]) or "no plant"
+    more = " and more" if len(reading.ignored) > _MAX_NAMED else ""
+    return f"{text}; not read: {_quoted(reading.ignored[:_MAX_NAMED])}{more}" if reading.ignored else text
+
+
+def _quoted(names: Sequence[str], separator: str = ", ") -> str:
+    return separator.join(f"“{shortened(name, 30)}”" for name in names)
 
 
 def _codes_text(reading: FileReading) -> Iterator[str]:

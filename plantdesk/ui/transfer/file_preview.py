@@ -147,15 +147,14 @@ class ColumnTable(QFrame):
     def show_sample(self, sample: Sample) -> None:
         """Show the columns and the first rows of a file."""
         layout = sample.layout
-        chosen = [*layout.fields.values(), *layout.name_parts, *([layout.codes.position] if layout.codes else [])]
-        count = min(len(layout.names), max([_COLUMNS, *(at + 1 for at in chosen)]))
+        codes = [layout.codes.position] if layout.codes else []
+        count = min(len(layout.names), max(_COLUMNS - 1, *layout.fields.values(), *layout.name_parts, *codes) + 1)
         self._names = layout.names[:count]
         self._has_ticks = bool(layout.name_parts)
         self._show_combos({at: field for field, columns in layout.columns.items() for at in columns})
         numbered = [self.tr("Column {number}").format(number=at + 1) for at in range(count)]
         headings = layout.names[:count] if layout.has_header else numbered
-        rows = [[*row[:count], *[None] * (count - len(row))] for row in sample.rows[:_ROWS]]
-        cells = [[Cell("—" if each is None else one_line(each), value=each) for each in row] for row in rows]
+        cells = [_cells(row, count) for row in sample.rows[:_ROWS]]
         self._table.show_rows([[Cell(one_line(each), color="text_2") for each in headings], *cells], (), [""] * count)
         self._fit(sample)
         self._show_ticks()
@@ -265,6 +264,11 @@ class ColumnTable(QFrame):
         if count <= _FEW_COLUMNS:
             wide = sample.layout.fields.get("name", 0)
             header.setSectionResizeMode(min(wide, count - 1), QHeaderView.ResizeMode.Stretch)
+
+
+def _cells(row: Sequence[str | None], count: int) -> list[Cell]:
+    texts = [*row[:count], *[None] * (count - len(row))]
+    return [Cell("—" if each is None else one_line(each), value=each) for each in texts]
 
 
 _ENCODINGS = (

@@ -437,12 +437,11 @@ class ImportDialog(Dialog):
         if is_refused:
             text = self.tr("Choose what happens to the rows that cannot be imported as they are.")
             self._message.show_message(Tone.WARNING, text)
-        else:
-            hint = self.tr("Can be undone in one step.")
-            if clashing and on_conflict is OnConflict.REPLACE:
-                hint = self.tr("Of several rows with one ID the last counts.")
-            self._message.set_hint(hint)
-            self._message.clear()
+            return
+        replaces = clashing and on_conflict is OnConflict.REPLACE
+        last = self.tr("Of several rows with one ID the last counts.")
+        self._message.set_hint(last if replaces else self.tr("Can be undone in one step."))
+        self._message.clear()
 
     # --- the end ---
 
