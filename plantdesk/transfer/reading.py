@@ -141,8 +141,8 @@ class RowReader:
         none = (None,) * len(batch.lines)
         ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
         numbers = _numbers(ids)
-        are_names = all(names) and not any(map(is_blank, cast("Sequence[str]", names)))
-        if numbers is None or not are_names or max(map(len, filter(None, notes)), default=0) >= _SHORT:
+        are_named = not any(is_blank(name or "") for name in names)
+        if numbers is None or not are_named or max(map(len, filter(None, notes)), default=0) >= _SHORT:
             return None
         notes = [note or None for note in notes]
         self._count_zeros(ids)

@@ -425,16 +425,11 @@ class ImportDialog(Dialog):
             return
         (new, _, clashing, owners), on_conflict = preview.counts, self._outcome.on_conflict
         count = new + {OnConflict.NEW_ID: clashing, OnConflict.REPLACE: owners}.get(on_conflict, 0)
-        is_refused = (clashing and on_conflict is OnConflict.REFUSE) or (
-            preview.invalid and not self._outcome.skip_invalid
-        )
-        self._import_button.setText(
-            shown(Text("Import {count:,} plants", one="Import 1 plant", count=count))
-            if count
-            else self.tr("Nothing to import")
-        )
-        self._import_button.setEnabled(count > 0 and not is_refused)
-        if is_refused:
+        refused = clashing * (on_conflict is OnConflict.REFUSE) + preview.invalid * (not self._outcome.skip_invalid)
+        imports = shown(Text("Import {count:,} plants", one="Import 1 plant", count=count))
+        self._import_button.setText(imports if count else self.tr("Nothing to import"))
+        self._import_button.setEnabled(count > 0 and not refused)
+        if refused:
             text = self.tr("Choose what happens to the rows that cannot be imported as they are.")
             self._message.show_message(Tone.WARNING, text)
             return
