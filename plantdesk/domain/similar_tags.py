@@ -80,19 +80,18 @@ def _alike(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
         for part in _parts(key, likeness):
             by_part.setdefault(part, []).append(key)
     groups, taken = [], set[str]()
-    for key in sorted(same, key=lambda key: -sum(tags[tag] for tag in same[key])):
-        if key not in taken:
-            others = {other for part in _parts(key, likeness) for other in by_part[part]} - taken - {key}
-            found = _group(key, same, [other for other in same if other in others] if others else [], likeness)
-            if len(found) > 1:
-                groups.append({tag: tags[tag] for tag in found})
-                taken.update(likeness.key(tag) for tag in found)
+    for key in sorted(same, key=lambda key: -sum(map(tags.__getitem__, same[key]))):
+        others = {other for part in _parts(key, likeness) for other in by_part[part]} - taken - {key}
+        found = [] if key in taken else _group(key, same, others, likeness)
+        if len(found) > 1:
+            groups.append({tag: tags[tag] for tag in found})
+            taken.update(map(likeness.key, found))
     return groups
 
 
-def _group(key: str, same: Mapping[str, list[str]], others: list[str], likeness: Likeness) -> list[str]:
+def _group(key: str, same: Mapping[str, list[str]], others: set[str], likeness: Likeness) -> list[str]:
     """Return the tags of a key and of those of `others` that are near; only other numbers do not make a group."""
-    near = [other for other in others if likeness.are_near(key, other)]
+    near = [other for other in same if other in others and likeness.are_near(key, other)] if others else []
     numbered = [other for other in near if _DIGITS.sub("", other) == _DIGITS.sub("", key)]
     found = same[key] + [tag for other in near if other not in numbered for tag in same[other]]
     if len(found) > 1:

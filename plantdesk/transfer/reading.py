@@ -133,16 +133,20 @@ class RowReader:
         names, parts = self.layout.names, self.layout.name_parts
         return batch._replace(rows=with_names(batch.rows, names, parts)) if parts else batch
 
+    def _columns_of(self, batch: Batch) -> list[Sequence[str | None]] | None:
+        """Return the columns of the fields, None where rows are longer or shorter than the header."""
+        columns = batch.by_column(len(self.layout.names))
+        none = (None,) * len(batch.lines)
+        return None if columns is None else [none if at is None else columns[at] for at in self._positions]
+
     def _valid_batch(self, batch: Batch) -> ImportBatch | None:
         """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
-        columns = None if batch.formulas else batch.by_column(len(self.layout.names))
+        columns = None if batch.formulas else self._columns_of(batch)
         if columns is None:
             return None
-        none = (None,) * len(batch.lines)
-        ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
-        numbers = _numbers(ids)
-        are_named = not any(is_blank(name or "") for name in names)
-        if numbers is None or not are_named or max(map(len, filter(None, notes)), default=0) >= _SHORT:
+        ids, names, tags, notes = columns
+        numbers, longest_note = _numbers(ids), max(map(len, filter(None, notes)), default=0)
+        if numbers is None or longest_note >= _SHORT or any(is_blank(name or "") for name in names):
             return None
         notes = [note or None for note in notes]
         self._count_zeros(ids)

@@ -65,10 +65,14 @@ def duplicates(options: argparse.Namespace) -> int:
     if options.merge and groups.sizes:
         _merge_groups(groups, left, options)
     elif not options.json:
-        count = len(groups.sizes)
-        found = f"{len(groups.ids):,} plants in {count:,} group{'s' if count > 1 else ''}."
-        output.report(found if count else "No two plants are alike.")
+        _report_count(groups)
     return 0
+
+
+def _report_count(groups: PlantGroups) -> None:
+    count = len(groups.sizes)
+    found = f"{len(groups.ids):,} plants in {count:,} group{'s' if count > 1 else ''}."
+    output.report(found if count else "No two plants are alike.")
 
 
 def _check_options(options: argparse.Namespace) -> None:
@@ -148,10 +152,14 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
     ids = iter(first.groups.ids)
     for size in first.groups.sizes:
         group = [*islice(ids, size)]
-        for row in reader.rows([each for each in group if each not in going]).values() if going & {*group} else ():
+        stay = [each for each in group if each not in going] if going & {*group} else []
+        for row in reader.rows(stay).values():
             note = f"; note {quoted(row.note)} -> {quoted(notes[row.id])}" if row.id in notes else ""
             output.write(f"{line(row)}  takes in {_listed([each for each in group if each != row.id])}{note}")
-    count = sum(len(page.deleted) for page in merged(*edit, reader.rows))
+    return _report_merged(sum(len(page.deleted) for page in merged(*edit, reader.rows)))
+
+
+def _report_merged(count: int) -> int:
     output.report(f"{count:,} plants would be merged into others." if count != 1 else "1 plant would be merged.")
     return count
 
