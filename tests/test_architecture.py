@@ -33,6 +33,7 @@ RULES: list[Rule] = [
     rules.no_cycles,
     rules.short_files,
     rules.short_functions,
+    rules.simple_functions,
     rules.documented,
     rules.modules_are_documented,
     rules.telling_names,
@@ -315,6 +316,18 @@ def test_long_functions_are_found() -> None:
     long, short = "def f():\n" + "    x = 1\n" * 19, "def g():\n    pass\n"
     assert violations(rules.short_functions, a=long)
     assert not violations(rules.short_functions, a=long + short)
+
+
+@pytest.mark.parametrize("body", ["if a: pass", "[a for a in b]", "a if b else c", "a and b", "while a: pass"])
+def test_complex_functions_are_found(body: str) -> None:
+    simple = "def f():\n" + f"    {body}\n" * (rules.MAX_COMPLEXITY - 1)
+    assert not violations(rules.simple_functions, a=simple)
+    assert violations(rules.simple_functions, a=f"{simple}    {body}\n") == ["plantdesk.a.f has a complexity of 11"]
+    assert not violations(rules.simple_functions, a=f"{simple}    def g():\n        {body}\n")
+
+
+def test_a_function_that_became_simple_is_found() -> None:
+    assert violations(rules.simple_functions, domain__spelling="def distance():\n    pass\n")
 
 
 def test_silence_is_found() -> None:

@@ -490,7 +490,8 @@ def _add_import(commands: Commands) -> None:
         action="append",
         type=_column,
         default=[],
-        help="the column of id, name, tag or note, where its header is another word",
+        help="the column of id, name, tag or note, where its header is another word; several columns of the name: "
+        "name=Genus+Species",
     )
     command.add_argument(
         "--on-clash",

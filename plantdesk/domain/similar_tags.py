@@ -99,18 +99,23 @@ def _alike(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
         for part in _parts(key, likeness):
             by_part.setdefault(part, []).append(key)
     groups, taken = [], set[str]()
-    for key in sorted(same, key=lambda key: -sum(tags[tag] for tag in same[key])):
-        if key not in taken:
-            others = {other for part in _parts(key, likeness) for other in by_part[part]} - taken - {key}
-            near = [other for other in same if other in others and likeness.are_near(key, other)] if others else []
-            numbered = [other for other in near if _differ_in_number(key, other)]
-            found = same[key] + [tag for other in near if other not in numbered for tag in same[other]]
-            if len(found) > 1:
-                numbered = [other for other in numbered if len(same[other]) == 1]
-                found += [tag for other in numbered for tag in same[other]]
-                groups.append({tag: tags[tag] for tag in found})
-                taken.update(likeness.key(tag) for tag in found)
+    for key in sorted(same, key=lambda key: -sum(map(tags.__getitem__, same[key]))):
+        others = {other for part in _parts(key, likeness) for other in by_part[part]} - taken - {key}
+        found = [] if key in taken else _group(key, same, others, likeness)
+        if len(found) > 1:
+            groups.append({tag: tags[tag] for tag in found})
+            taken.update(map(likeness.key, found))
     return groups
+
+
+def _group(key: str, same: Mapping[str, list[str]], others: set[str], likeness: Likeness) -> list[str]:
+    """Return the tags of a key and of those of `others` that are near; only other numbers do not make a group."""
+    near = [other for other in same if other in others and likeness.are_near(key, other)] if others else []
+    numbered = [other for other in near if _differ_in_number(key, other)]
+    found = same[key] + [tag for other in near if other not in numbered for tag in same[other]]
+    if len(found) > 1:
+        found += [same[other][0] for other in numbered if len(same[other]) == 1]
+    return found
 
 
 def similar_to(kept: str, group: Mapping[str, int]) -> list[SimilarTag]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain
+from collections.abc import Iterator
 from json.scanner import make_scanner
 from typing import NamedTuple, NoReturn
 
@@ -74,7 +73,7 @@ class Unread(NamedTuple):
 
 
 class Members(dict[str, object]):
-    """The members of an object in a file, and its text there."""
+    """The members of an object in a file, and its `text` there; a number with a fraction or exponent is a `Decimal`."""
 
     __slots__ = ("text",)
 
@@ -83,16 +82,8 @@ class Members(dict[str, object]):
         self.text = text
 
 
-def object_text(members: dict[str, object]) -> str:
-    """Return an object of a file as it is there; one of `plain_items`, which is flat, as JSON."""
-    if isinstance(members, Members):
-        return members.text
-    texts = ((name, value if isinstance(value, Decimal) else _json(value)) for name, value in members.items())
-    return f"{{{', '.join(f'{_json(name)}: {text}' for name, text in texts)}}}"
-
-
-def line_value(line: str) -> dict[str, object] | Unread:
-    """Return the members of the object in a line; a number with a fraction or an exponent is a `Decimal`."""
+def line_value(line: str) -> Members | Unread:
+    """Return the object in a line."""
     if members := _plain_object(line):
         return Members(members, line)
     try:
@@ -104,32 +95,6 @@ def line_value(line: str) -> dict[str, object] | Unread:
     except RecursionError:
         reason = _TOO_DEEP
     return Unread(reason, line)
-
-
-def plain_lines(block: str) -> list[dict[str, object]] | None:
-    """Return the objects in lines, one in each, or None unless `plain_items` takes them."""
-    block = block.replace("\r\n", "\n")
-    items = plain_items(block.replace("\n", ",\n")) if block[:1] == "{" and block[-1:] == "}" else None
-    # No line break is in a string or in a flat object: where "}" and "{" are around each, it is between two objects.
-    is_each = items is not None and len(items) - 1 == block.count("}\n{") == block.count("\n")
-    return items if is_each else None
-
-
-def plain_items(text: str) -> list[dict[str, object]] | None:
-    """Return the items of an array without its brackets, where all are flat objects; many at once, which is faster.
-
-    None where they are not, where a member may be repeated, or where there is an error. Integers have any size.
-    """
-    try:
-        items, end = _scan_plain(f"[{text}]", 0)
-    except (ValueError, RecursionError, StopIteration, NotJsonError):
-        return None
-    if end != len(text) + 2 or set(map(type, items)) != {dict}:
-        return None
-    kinds = [*map(type, chain.from_iterable(map(dict.values, items)))]
-    # A member that another one of its name has replaced leaves quotes that belong to no name and no value.
-    is_plain = set(kinds) <= _SCALARS and text.count('"') == 2 * (len(kinds) + kinds.count(str))
-    return items if is_plain else None
 
 
 def _plain_object(text: str) -> dict[str, object] | None:
@@ -144,7 +109,7 @@ def _plain_object(text: str) -> dict[str, object] | None:
     return members if len(members) == len(top) else None
 
 
-def _members_or_unread(value: object, text: str) -> dict[str, object] | Unread:
+def _members_or_unread(value: object, text: str) -> Members | Unread:
     if not isinstance(value, _Object):
         return Unread(Text('It is not an object, such as {{"id": 1, "name": "Fern"}}.'), text)
     try:
@@ -153,8 +118,8 @@ def _members_or_unread(value: object, text: str) -> dict[str, object] | Unread:
         return Unread(error.text, text)
 
 
-#: The lines and the members of objects of a file.
-Items = tuple[Sequence[int], Sequence[dict[str, object] | Unread]]
+#: An object of a file, and the line where it begins.
+Item = tuple[int, Members | Unread]
 
 
 class FileSyntaxError(Exception):
@@ -165,12 +130,8 @@ class FileSyntaxError(Exception):
         self.reason, self.line = reason, line
 
 
-def array_items(pieces: Iterator[str], longest: int) -> Iterator[Items]:
-    """Yield the lines and the members of the objects of an array, as `line_value` returns them.
-
-    Many come at once where `plain_items` takes them. No item may have more than `longest` characters. Raises
-    FileSyntaxError.
-    """
+def array_items(pieces: Iterator[str], longest: int) -> Iterator[Item]:
+    """Yield the objects of an array, none of which may have more than `longest` characters. Raises FileSyntaxError."""
     buffer = _Buffer(pieces, longest)
     if buffer.next_character() != "[":
         reasons = [Text("It is not a JSON array, a list in [ ].")]
@@ -181,10 +142,10 @@ def array_items(pieces: Iterator[str], longest: int) -> Iterator[Items]:
     if buffer.next_character() == "]":
         buffer.at += 1
     else:
-        yield buffer.plain_items() or buffer.item()
+        yield buffer.item()
         while buffer.next_character() == ",":
             buffer.at += 1
-            yield buffer.plain_items() or buffer.item()
+            yield buffer.item()
         if buffer.next_character() != "]":
             reason = Text("The array is not closed, or a comma is missing, after item {number:,}.", number=buffer.items)
             raise buffer.error(reason)
@@ -200,8 +161,6 @@ class _Buffer:
         self._pieces, self._longest = pieces, longest
         self.text, self.at = "", 0
         self._line, self._counted = 1, 0
-        #: Whether the text is not yet read by `plain_items`.
-        self._is_fresh = False
         #: Items so far.
         self.items = 0
 
@@ -223,33 +182,7 @@ class _Buffer:
             if not self._more():
                 return ""
 
-    def plain_items(self) -> Items | None:
-        """Return the items that begin here, up to the last one that is surely complete; None if they are not plain."""
-        if not self._is_fresh and (self.text.find("}", self.at) >= 0 or not self._more()):
-            return None
-        self.next_character()
-        self._is_fresh = False
-        end = self.text.rfind("},", self.at) + 1
-        items = plain_items(self.text[self.at : end]) if end else None
-        lines = self._lines(end, len(items)) if items else None
-        if not items or not lines:
-            return None
-        self.at = end
-        self.items += len(items)
-        return lines, items
-
-    def _lines(self, end: int, count: int) -> Sequence[int] | None:
-        """Return the lines of that many flat objects between here and `end`."""
-        first, text = self.line(), self.text[self.at : end]
-        breaks = text.count("\n")
-        if count - 1 == breaks == text.count("},\n{"):
-            return range(first, first + count)
-        parts = text.split("{")
-        if len(parts) - 1 != count:
-            return None
-        return [*accumulate((part.count("\n") for part in parts[1:-1]), initial=first)]
-
-    def item(self) -> Items:
+    def item(self) -> Item:
         """Return the line and the value of the item that begins here."""
         self.items += 1
         self.next_character()
@@ -273,7 +206,7 @@ class _Buffer:
             else:
                 if self.text[end - 1] == "}" or end < len(self.text) or not self._more():  # a number may go on
                     line, text, self.at = self.line(), self.text[self.at : end], end
-                    return [line], [_members_or_unread(value, text)]
+                    return line, _members_or_unread(value, text)
 
     def _item_error(self, reason: Text) -> FileSyntaxError:
         return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))
@@ -289,7 +222,6 @@ class _Buffer:
             if size >= len(parts[0]) and size:
                 break
         self.text = "".join(parts)
-        self._is_fresh = size > 0
         return size > 0
 
 
@@ -401,6 +333,3 @@ _DECODER = json.JSONDecoder(
 )
 #: Without the checks of `decode` for blanks around a value, which take longer than a line.
 _scan = make_scanner(_DECODER)  # type: ignore[arg-type] # it takes a decoder
-_scan_plain = make_scanner(json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant))  # type: ignore[arg-type]
-_json = json.JSONEncoder(ensure_ascii=False).encode
-_SCALARS = {str, int, bool, type(None), Decimal}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-import unicodedata
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
+from plantdesk.transfer.name_parts import is_whole_name, name_columns, plain, repeats_genus
 
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")
@@ -40,6 +40,8 @@ _HEADERS = {
     "|etiketten|gruppo|etichetta|etichette|luogo|posizione|local|groep|locatie|standplaats|etiket|etiketter|tagg|taggar"
     "|kategori|grupp|plats|sted|kategoria|grupa|miejsce|znacznik|znaczniki|etykieta|etykiety|misto|stitek|stitky"
     "|trefwoord|trefwoorden|aiuola|canteiro|localizacao|merkelapp|merkelapper|tagi|grzadka|rabata|skupina|zahon"
+    "|room|rooms|raum|raume|zimmer|piece|salle|chambre|habitacion|cuarto|sala|place|places|platz|localisation|endroit"
+    "|massif|plate bande|arriate|bancal|macizo|sitio"
     "|cimke|cimkek|tipus|csoport|hely|helyszin|agyas|ryhma|tyyppi|paikka|sijainti|kukkapenkki|avainsana|avainsanat"
     "|категория|место|метка|метки|тег|теги|分類|分类|标签|標籤|タク",
     "note": "note|notes|comment|comments|remark|remarks|notiz|notizen|bemerkung|bemerkungen|anmerkung|kommentar"
@@ -55,14 +57,6 @@ _HEADERS = {
 _PARTS_OF_NAMES = (
     "cultivar|cultivar name|variety|variedad|variete|genus|gattung|art|genre|genero|kultivar|varietat|hybrid|hybride"
 )
-#: Headers of columns that hold a part of the name where one for the genus is beside them.
-_GENERA = frozenset(
-    ("genus", "gattung", "genre", "genero", "genere", "geslacht", "slakte", "slægt", "slekt", "rodzaj", "rod", "suku")
-)
-_EPITHETS = frozenset(
-    "species|species name|specific epithet|epithet|pflanzenart|sorte|sorten|espece|especie|specie|soort|gatunek|faj"
-    f"|laji|{_PARTS_OF_NAMES}".split("|")
-).difference(_GENERA)
 #: Headers of names that are a title where they are alone above others.
 _TITLES = frozenset(("plants", "pflanzen", "plantes", "plantas", "piante", "planten", "rosliny", "vaxter", "kasvit"))
 #: Headers by which a program's files are recognised, and its headers of our fields. Zotero has columns called Type and
@@ -72,7 +66,6 @@ _PROGRAMS = (
 )
 _FIELD_OF = {header.replace(" ", ""): field for field, headers in _HEADERS.items() for header in headers.split("|")}
 _WEAK = {header.replace(" ", ""): "name" for header in _PARTS_OF_NAMES.split("|")}
-_LONGEST = 100
 #: Characters of a text that is guessed to be a tag.
 _LONGEST_TAG = 30
 _MAX_NAMED = 10
@@ -87,13 +80,17 @@ _WHOLE = re.compile(r"[+-]?(?:[0-9]{1,3}(?:[.,'’\s][0-9]{3})+|[0-9]+(?:\.0{1,2
 SAMPLED, _MAX_TITLE = 100, 10
 
 
+#: A column by its header or position, or several of which the name is put together, also as `Genus+Species`.
+Column = str | int | tuple[str | int, ...]
+
+
 class Columns(NamedTuple):
-    """The columns of the fields: `chosen` by name or position, and others by their headers unless `only`.
+    """The columns of the fields: those that are `chosen`, and others by their headers unless `only`.
 
     `has_header` None: detected; columns are guessed where no header is known.
     """
 
-    chosen: Mapping[str, str | int] = {}
+    chosen: Mapping[str, Column] = {}
     only: bool = False
     has_header: bool | None = True
 
@@ -109,7 +106,7 @@ class Codes(NamedTuple):
 class Layout(NamedTuple):
     """The columns of a table, the position of each field among them, and the number of rows above the header.
 
-    `codes` are not read as IDs, and the columns `parts` not as names: each has a part of the name.
+    `codes` are not read as IDs. A name that is put together from `name_parts` has the position of the first of them.
     """
 
     names: Sequence[str]
@@ -117,31 +114,28 @@ class Layout(NamedTuple):
     fields: Mapping[str, int]
     titles: int = 0
     codes: Codes | None = None
-    parts: Sequence[str] = ()
+    name_parts: Sequence[int] = ()
+
+    @property
+    def columns(self) -> dict[str, Sequence[int]]:
+        """The positions of the columns of each field."""
+        names = {"name": self.name_parts} if self.name_parts else {}
+        return {field: [at] for field, at in self.fields.items()} | names
 
 
 class NoColumnError(PlantDeskError):
-    """A file lacks the `requested` column, or one for the name, of which it may have `parts`."""
+    """A file lacks the `requested` column, or one for the name."""
 
     text = Text("There is no column for the name. The columns are {columns}.")
 
-    def __init__(self, columns: Sequence[str], requested: str | None = None, parts: Sequence[str] = ()) -> None:
-        named = (Text("“{name}”", name=shortened(name, 30)) for name in (parts or columns)[:_MAX_NAMED])
+    def __init__(self, columns: Sequence[str], requested: str | None = None) -> None:
+        named = (Text("“{name}”", name=shortened(name, 30)) for name in columns[:_MAX_NAMED])
         listed = joined(named, LISTED)
-        if parts:
-            super().__init__(Text("There is no column for the whole name, only for its parts: {parts}."), parts=listed)
-        elif requested is None:
+        if requested is None:
             super().__init__(columns=listed)
         else:
             text = Text("There is no column “{name}”. The columns are {columns}.", name=shortened(requested, 30))
             super().__init__(text, columns=listed)
-
-
-def plain(header: str) -> str:
-    """Return a header without case, accents, punctuation, a leading # or dwc: (Darwin Core), and blanks around it."""
-    letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
-    kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
 
 
 def field_of(header: str) -> str | None:
@@ -150,55 +144,51 @@ def field_of(header: str) -> str | None:
     return _FIELD_OF.get(joined) or _WEAK.get(joined)
 
 
-def mapped(
-    columns: Sequence[str], requested: Mapping[str, str | int], *, only: bool = False, without: Container[str] = ()
-) -> dict[str, int]:
+def mapped(columns: Sequence[str], requested: Mapping[str, Column], *, only: bool = False) -> dict[str, int]:
     """Return the position of each field's column: as `requested`, else the field's own name, else another name of it.
 
-    A number is a position; with `only` no other columns are looked for. Columns `without` a field have only that which
-    is requested. Raises NoColumnError for a missing column.
+    With `only` no other columns are looked for. Raises NoColumnError for a missing column.
     """
-    names = [plain(column) for column in columns]
-    found = {field: _position(column, columns, names) for field, column in requested.items()}
-    taken = set(found.values())
-    program = next((fields for headers, fields in _PROGRAMS if headers <= set(names)), None)
-    joined = [name.replace(" ", "") for name in names]
-    others = [({field: field for field in READ}, names), (_FIELD_OF, joined), (_WEAK, joined)]
-    for known, headers in [] if only else others if program is None else [(program, names)]:
+    positions = {field: _positions(column, columns) for field, column in requested.items()}
+    found = {field: at[0] for field, at in positions.items()}
+    taken = set(itertools.chain.from_iterable(positions.values()))
+    for fields, headers in [] if only else _known_headers(columns):
         for at, name in enumerate(headers):
-            meant = known.get(name)
-            if meant is not None and meant not in found and at not in taken and columns[at] not in without:
+            meant = fields.get(name)
+            if meant is not None and meant not in found and at not in taken:
                 found[meant] = at
                 taken.add(at)
     return found
 
 
+def _known_headers(columns: Sequence[str]) -> list[tuple[Mapping[str, str], list[str]]]:
+    """Return the fields of known headers, and the headers in the same spelling; the more certain ones first."""
+    names = [plain(column) for column in columns]
+    for headers, fields in _PROGRAMS:
+        if headers <= set(names):
+            return [(fields, names)]
+    unspaced = [name.replace(" ", "") for name in names]
+    return [({field: field for field in READ}, names), (_FIELD_OF, unspaced), (_WEAK, unspaced)]
+
+
 def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None = None) -> Layout:
     """Return the layout of a table by its first rows, or as its format has it. Raises PlantDeskError."""
     layout = _by_headers(rows, columns, known)
-    return checked(layout, rows[layout.titles + layout.has_header :], columns.chosen)
+    return checked(layout, rows[layout.titles + layout.has_header :], columns)
 
 
-def checked(layout: Layout, rows: Sequence[Sequence[str | None]], chosen: Container[str] = ()) -> Layout:
-    """Return a layout without an ID that holds codes and a name that is a part of one, by the first rows below it.
+def checked(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
+    """Return a layout without an ID that holds codes, by the first rows below it, and with the parts of the name.
 
-    The fields that the user has `chosen` stay.
+    The fields that the user has chosen stay. Raises NoColumnError.
     """
-    names, fields = layout.names, dict(layout.fields)
-    cells = [*itertools.zip_longest(*rows[:SAMPLED])]
-    column = {field: [cell or "" for cell in cells[at]] for field, at in fields.items() if at < len(cells)}
-    codes = None
-    if "id" not in chosen and (code := _code(column.get("id", ()))):
-        position = fields.pop("id")
-        codes = Codes(names[position], position, code)
-    at = _genus(names, fields.get("name"))
-    parts: list[str] = []
-    if at is not None and at < len(cells) and "name" not in chosen and _are_parts(column.get("name", ()), cells[at]):
-        parts = [name for name in names if plain(name) in _GENERA | _EPITHETS]
-        del fields["name"]
-        other = mapped(names, {}, without=parts).get("name")
-        fields |= {} if other is None or other in fields.values() else {"name": other}
-    return layout._replace(fields=fields, codes=codes, parts=parts)
+    layout = _with_name_parts(layout, rows[:SAMPLED], columns)
+    at = None if "id" in columns.chosen else layout.fields.get("id")
+    code = None if at is None else _code(row[at] or "" for row in rows[:SAMPLED] if at < len(row))
+    if at is None or code is None:
+        return layout
+    fields = {field: position for field, position in layout.fields.items() if field != "id"}
+    return layout._replace(fields=fields, codes=Codes(layout.names[at], at, code))
 
 
 def _code(cells: Iterable[str]) -> str | None:
@@ -208,40 +198,56 @@ def _code(cells: Iterable[str]) -> str | None:
     return codes[0] if 2 * len(codes) > len(texts) else None
 
 
-def _genus(names: Sequence[str], name: int | None) -> int | None:
-    """Return the position of the genus where the name is an epithet, that of an epithet where it is the genus."""
-    headers = [*map(plain, names)]
-    if name is None or headers[name] not in _GENERA | _EPITHETS:
-        return None
-    others = _EPITHETS if headers[name] in _GENERA else _GENERA
-    return next((at for at, header in enumerate(headers) if header in others), None)
+def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
+    """Return a layout with the columns of the name: several where they are chosen, or where none has all of it."""
+    if "name" in columns.chosen:
+        parts = _positions(columns.chosen["name"], layout.names)
+    else:
+        parts = () if columns.only else _found_parts(layout, rows)
+    if not parts:
+        return layout
+    return layout._replace(fields={**layout.fields, "name": parts[0]}, name_parts=parts if len(parts) > 1 else ())
 
 
-def _are_parts(names: Sequence[str], others: Sequence[str | None]) -> bool:
-    """Return whether most names do not begin with the other part."""
-    pairs = [(name.casefold(), other.casefold()) for name, other in zip(names, others, strict=True) if name and other]
-    return 2 * sum(not name.startswith(other) for name, other in pairs) > len(pairs)
+def _found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
+    """Return the columns of the name where there are parts of one, or that of a whole name beside them.
+
+    A species that has the genus as well is better than a scientific name, which may have authors.
+    """
+    names, name = layout.names, layout.fields.get("name")
+    parts = name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
+    if not parts or (name is not None and is_whole_name(names[name])):
+        return ()
+    whole = [(at,) for at, each in enumerate(names) if field_of(each) == "name" and is_whole_name(each)]
+    return whole[0] if whole and not repeats_genus(rows, parts) else parts
 
 
 def _by_headers(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None) -> Layout:
-    chosen, only, has_header = columns
+    chosen, only, _ = columns
     if known is not None:
         fields = mapped(known.names, chosen, only=True)
         others = {field: at for field, at in known.fields.items() if field not in fields and not only}
         return known._replace(fields=others | fields)
-    titles = 0 if has_header is False else title_rows(rows)
-    rows = rows[titles:]
-    first, others_rows = rows[0], rows[1:SAMPLED]
+    titles = 0 if columns.has_header is False else title_rows(rows)
+    return _layout_below(titles, rows[titles:], columns)
+
+
+def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
+    """Return the layout of the rows below titles."""
+    chosen, only, has_header = columns
+    first, others = rows[0], rows[1:SAMPLED]
     if len(first) > MAX_COLUMNS:
         text = Text("The table has {count:,} columns, and PlantDesk reads {most:,} at most.")
         raise PlantDeskError(text, count=len(first), most=MAX_COLUMNS)
     if has_header is None:
-        has_header = is_header(first, others_rows)
+        has_header = is_header(first, others)
     width = min(max(map(len, rows[:SAMPLED])), MAX_COLUMNS)
-    names = [cell or "" for cell in first] if has_header else [str(at) for at in range(1, width + 1)]
+    names = [cell or "" for cell in first] if has_header else [*map(str, range(1, width + 1))]
     if columns.has_header or chosen:
-        return Layout(names, has_header, mapped(names, chosen, only=only or not has_header), titles)
-    return Layout(names, has_header, guessed(names, others_rows if has_header else rows[:SAMPLED]), titles)
+        fields = mapped(names, chosen, only=only or not has_header)
+    else:
+        fields = guessed(names, others if has_header else rows[:SAMPLED])
+    return Layout(names, has_header, fields, titles)
 
 
 def title_rows(rows: Iterable[Sequence[str | None]]) -> int:
@@ -249,7 +255,7 @@ def title_rows(rows: Iterable[Sequence[str | None]]) -> int:
     for at, row in enumerate(itertools.islice(rows, _MAX_TITLE + 1)):
         cells = [cell for cell in row if cell and not cell.isspace()]
         fields = set(map(field_of, cells)) - {None}
-        if "name" in fields and len(fields) > 1:
+        if ("name" in fields and len(fields) > 1) or name_columns(cells):
             return at
         if len(cells) > 1 or (fields and plain(cells[0]) not in _TITLES):
             break
@@ -258,28 +264,37 @@ def title_rows(rows: Iterable[Sequence[str | None]]) -> int:
 
 def guessed(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:
     """Return the position of each field's column by the headers, or by what the rows hold if none is known."""
-    found = mapped(columns, {})
-    if found:
-        return found
-    values = {at: [row[at] for row in rows if at < len(row) and row[at]] for at in range(len(columns))}
-    filled = {at: cells for at, cells in values.items() if cells}
+    return mapped(columns, {}) or _by_contents(dict(_filled(len(columns), rows)), is_list=len(columns) == 1)
+
+
+def _filled(width: int, rows: Sequence[Sequence[str | None]]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the position of each column that has texts, and these."""
+    for at in range(width):
+        texts = [text for row in rows if at < len(row) and (text := row[at])]
+        if texts:
+            yield at, texts
+
+
+def _by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dict[str, int]:
+    """Return the columns of fields by their texts: whole numbers are IDs, names differ, tags are short and repeat."""
     numbers = [at for at, texts in filled.items() if all(map(is_id, texts))]
-    words = [at for at in filled if at not in numbers and not all(map(_is_number, filled[at]))]
+    words = [at for at, texts in filled.items() if not all(map(_is_number, texts))]
+    found: dict[str, int] = {}
     unique = [at for at in numbers if len(set(filled[at])) == len(filled[at])]
     if unique and words:
         found["id"] = unique[0]
-    texts = words or (numbers if len(columns) == 1 else [])
-    if texts:
-        # Names differ, tags repeat; of several such columns the first is meant.
-        found["name"] = max(texts, key=lambda at: (len(set(filled[at])) * 2 > len(filled[at]), -at))
-    rest = [at for at in words if at not in found.values()]
-    if rest:
-        short = [at for at in rest if max(map(_length, filled[at])) <= _LONGEST_TAG]
-        found |= {"tag": short[0]} if short else {}
-    rest = [at for at in rest if at not in found.values()]
-    if rest:
-        found["note"] = max(rest, key=lambda at: max(map(_length, filled[at])))
-    return found
+    if names := words or numbers * is_list:
+        differing = [at for at in names if 2 * len(set(filled[at])) > len(filled[at])]
+        found["name"] = [*differing, *names][0]
+    others = {at: max(map(len, filled[at])) for at in words if at != found.get("name")}
+    return found | _tag_and_note(others)
+
+
+def _tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
+    """Return the first column of short texts as the tag, and of the others that with the longest text as the note."""
+    tag = next((at for at, length in lengths.items() if length <= _LONGEST_TAG), None)
+    note = max((at for at in lengths if at != tag), key=lengths.__getitem__, default=None)
+    return {field: at for field, at in (("tag", tag), ("note", note)) if at is not None}
 
 
 def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
@@ -288,12 +303,13 @@ def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]])
     A known name that is below as well is the tag of several plants, such as bed.
     """
     below = [[row[at] for row in rows if at < len(row) and row[at]] for at in range(len(first))]
-    if any(field_of(cell or "") and cell not in texts for cell, texts in zip(first, below, strict=True)):
+    return any(map(_is_heading, first, below))
+
+
+def _is_heading(cell: str | None, texts: Sequence[str | None]) -> bool:
+    if field_of(cell or "") and cell not in texts:
         return True
-    return any(
-        cell and not _is_number(cell) and texts and all(map(_is_number, texts))
-        for cell, texts in zip(first, below, strict=True)
-    )
+    return bool(cell and texts) and not _is_number(cell) and all(map(_is_number, texts))
 
 
 def is_id(text: str | None) -> bool:
@@ -312,13 +328,25 @@ def _is_number(text: str | None) -> bool:
     return bool(text) and is_id(str(text).replace(".", "").replace(",", ""))
 
 
-def _length(text: str | None) -> int:
-    return len(text or "")
+def is_there(column: Column, columns: Iterable[str]) -> bool:
+    """Return whether columns with these headers have a column, or all of several."""
+    try:
+        return bool(_positions(column, [*columns]))
+    except NoColumnError:
+        return False
 
 
-def _position(column: str | int, columns: Sequence[str], names: Sequence[str]) -> int:
+def _positions(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
+    """Return the position of a column, or of all of several. Raises NoColumnError."""
     if isinstance(column, int):
-        return column
-    if column not in columns and plain(column) not in names:
-        raise NoColumnError(columns, column)
-    return columns.index(column) if column in columns else names.index(plain(column))
+        return (column,)
+    if isinstance(column, tuple):
+        return tuple(_positions(each, columns)[0] for each in column)
+    names = [plain(each) for each in columns]
+    if column in columns:
+        return (columns.index(column),)
+    if plain(column) in names:
+        return (names.index(plain(column)),)
+    if "+" in column:
+        return _positions(tuple(column.split("+")), columns)
+    raise NoColumnError(columns, column)

@@ -1,15 +1,14 @@
-"""Reads the rows of CSV and TSV files, as a rule a block of lines at a time, and the header lines of Anki."""
+"""Reads the rows of CSV and TSV files, and the header lines of Anki."""
 
 from __future__ import annotations
 
 import csv
 import html
 import re
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
-from itertools import islice
+from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import Text
@@ -71,7 +70,7 @@ def anki_header(lines: Sequence[str]) -> AnkiHeader | None:
     """Return the header that lines begin with, or None."""
     values: dict[str, str] = {}
     for count, line in enumerate(lines):
-        found = _KEYS.fullmatch(line.rstrip("\r"))
+        found = _KEYS.fullmatch(line)
         if found is None:
             return AnkiHeader(count, values) if values else None
         values[found[1].lower()] = found[2]
@@ -86,22 +85,20 @@ def without_html(text: str | None) -> str | None:
     return html.unescape(plain).replace("\xa0", " ").strip()
 
 
+#: The line by which Excel is told the delimiter.
+_SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)
 DELIMITERS = (",", ";", "\t", "|")
 #: Of a file whose header has none of them: the ASCII character for the purpose, which no text has.
 ONE_COLUMN = "\x1f"
 #: Columns of Darwin Core as GBIF exports it, of the Catalogue of Life and of Kew's WCVP: quotes are text there.
 _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "taxonid", "plant_name_id"))
-#: Rows of a batch, where they are read one by one.
-_MAX_ROWS = 5000
+#: Rows of a batch, and characters, after which it ends.
+_MAX_ROWS, _MAX_BATCH = 5000, 1_000_000
 #: Characters of a record of several lines: four times the plant that the API takes. Its lines are joined when there are
 #: so many, as a short one takes 80 bytes.
 _LONGEST_RECORD, _MAX_LINES = 4_194_304, 10_000
-#: Columns of a block that is split at once.
-_MAX_WIDTH = 1000
 
 
-#: Blank lines that end with CR alone, above the header of a file with other ends of lines as well.
-_BLANK_LINES = re.compile(r"\A(?:[^\S\r]*\r)+")
 _UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 
@@ -121,28 +118,33 @@ class DelimitedTable:
     ) -> None:
         """Read the first lines; with `is_list`, they may be names without columns. Raises FileError and OSError."""
         csv.field_size_limit(LONGEST)
-        self._text = text
-        blocks = text.blocks()
-        lines, first = self._without_blanks(blocks)
-        if delimiter is None and lines and lines[0][:4].lower() == "sep=" and lines[0][4:5]:  # Excel's
-            delimiter, lines, first = lines[0][4], lines[1:], first + 1
-        self._anki = anki_header(lines[:SAMPLED])
+        self._lines = _without_blanks(_lines_of(text))
+        lines = self._first_lines()
+        if delimiter is None and (named := _SEPARATOR.match("".join(lines[:1]))):
+            delimiter = named[1]
+            self._lines = _without_blanks(islice(self._lines, 1, None))
+            lines = self._first_lines()
+        self._anki = anki_header(lines)
         if self._anki is not None:
-            delimiter, lines, first = self._anki.delimiter, lines[self._anki.lines :], first + self._anki.lines
-        begin = _first_text(lines)
-        if begin is None:
+            delimiter = self._anki.delimiter
+            self._lines = _without_blanks(islice(self._lines, self._anki.lines, None))
+            lines = self._first_lines()
+        if not lines:
             raise text.error(Text("It has no header."))
-        lines, first = [_BLANK_LINES.sub("", lines[begin]), *lines[begin + 1 :]], first + begin
-        self._blocks = ((text.first, block) for block in blocks)
-        sample = _below_title(lines[:SAMPLED])
+        sample = _below_title(lines)
         self.dialect = _detected(sample, delimiter, quote)
         if is_list and self._anki is None and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
-        quote = self.dialect.quote
         #: Where even the header is in quotes, "" is no text; else it is an empty one, as PlantDesk exports it.
-        self._all_quoted = bool(quote) and sample[0].startswith(quote)
-        self._slow = _SlowReader(text, self._blocks, self.dialect, all_quoted=self._all_quoted)
-        self._first = first, lines
+        all_quoted = bool(self.dialect.quote) and sample[0].startswith(self.dialect.quote)
+        self._sample = lines
+        self._records = _Records(text, self._lines, self.dialect, all_quoted=all_quoted)
+
+    def _first_lines(self) -> list[str]:
+        """Return the first lines without their ends; they stay those that come first."""
+        first = [*islice(self._lines, SAMPLED)]
+        self._lines = chain(first, self._lines)
+        return [line.rstrip("\r\n") for _, line in first]
 
     @property
     def layout(self) -> Layout | None:
@@ -151,80 +153,41 @@ class DelimitedTable:
             return None
         width = 0
         with suppress(csv.Error):  # which `batches` reports with its line
-            width = len(next(_reader(self._first[1], self.dialect), []))
+            width = len(next(_reader(self._sample, self.dialect), []))
         return self._anki.layout(width)
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows. Raises FileError and OSError."""
-        if self._anki is None or not self._anki.is_html:
-            yield from self._batches()
-            return
-        for batch in self._batches():
-            rows = [[without_html(cell) for cell in row] for row in batch.by_row()]
-            yield batch._replace(rows=rows, columns=None)
-
-    def _batches(self) -> Iterator[Batch]:
-        first, lines = self._first
-        yield from self._slow.batches(first, lines)
-        for first, block in self._blocks:
-            batch = self._plain(first, block) or self._parsed(first, block.split("\n"))
-            if batch is not None:
-                yield batch._replace(texts=block)
-            else:
-                yield from self._slow.batches(first, block.split("\n"))
-
-    def _without_blanks(self, blocks: Iterator[str]) -> tuple[list[str], int]:
-        for block in blocks:
-            lines = block.split("\n")
-            begin = _first_text(lines)
-            if begin is not None:
-                return lines[begin:], self._text.line - len(lines) + begin + 1
-        return [], 1
-
-    def _plain(self, first: int, block: str) -> Batch | None:
-        """Return the columns of a block without quotes whose lines have equally many cells, else None."""
-        delimiter, quote, skips_blanks = self.dialect
-        if "\r" in block:
-            block = block.replace("\r\n", "\n").removesuffix("\r")
-        if skips_blanks or (quote and quote in block) or "\0" in block or "\r" in block:
-            return None
-        width = block.partition("\n")[0].count(delimiter) + 1
-        if width > _MAX_WIDTH:
-            return None
-        cells = block.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
-        ends = cells[width :: width + 1]
-        lines = range(first, self._text.line + 1)
-        if not ends.count("\n") == len(ends) == len(lines) - 1 or len(cells) % (width + 1) != width:
-            return None
-        return Batch(lines, (), True, [cells[at :: width + 1] for at in range(width)])
-
-    def _parsed(self, first: int, lines: list[str]) -> Batch | None:
-        """Return the rows of a block where each is one line and no quoted text is empty; else None."""
-        quote = self.dialect.quote
-        has_empty = bool(quote) and not self._all_quoted and any(2 * quote in line for line in lines)
-        if has_empty or any("\0" in line for line in lines):
-            return None
-        try:
-            rows = list(_reader(lines, self.dialect))
-        except csv.Error:
-            return None
-        return Batch(range(first, first + len(lines)), rows, True) if len(rows) == len(lines) else None
+        is_html = self._anki is not None and self._anki.is_html
+        for batch in self._records.batches():
+            rows = [[without_html(cell) for cell in row] for row in batch.rows] if is_html else batch.rows
+            yield batch._replace(rows=rows)
 
 
-class _SlowReader:
-    """Reads records one by one: of several lines, with empty texts in quotes, or with errors."""
+def _lines_of(text: TextFile) -> Iterator[tuple[int, str]]:
+    """Yield the lines with their ends, and the number of each; CR alone ends one as well, and is not counted."""
+    for block in text.blocks():
+        number = text.first
+        for line in StringIO(f"{block}\n", newline=""):
+            yield number, line
+            number += line.endswith("\n")
 
-    def __init__(
-        self, text: TextFile, blocks: Iterator[tuple[int, str]], dialect: Dialect, *, all_quoted: bool
-    ) -> None:
-        self._text, self._blocks, self._all_quoted = text, blocks, all_quoted
-        self._delimiter, self._quote, _ = dialect
-        self._lines: deque[str] = deque()
-        self._line = self._first_line = 0
+
+def _without_blanks(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Return the lines from the first one on that is not blank."""
+    return dropwhile(lambda line: line[1].isspace(), lines)
+
+
+class _Records:
+    """Reads records, of one line or of several in quotes, and finds what is wrong with those that are no CSV."""
+
+    def __init__(self, text: TextFile, lines: Iterator[tuple[int, str]], dialect: Dialect, *, all_quoted: bool) -> None:
+        self._text, self._lines, self._all_quoted = text, lines, all_quoted
+        self._quote = dialect.quote
+        self._line = 0
+        #: The lines of the record so far, and their characters.
         self._raw: list[str] = []
         self._size = 0
-        self._has_doubled = False
-        self._errors: dict[int, Unread] = {}
         self._has_header = False
         self._reader = _reader(self._fed(), dialect)
         quote, delimiter = dialect.quote or "\0", re.escape(dialect.delimiter)
@@ -235,47 +198,59 @@ class _SlowReader:
         quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
         self._loose_cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
 
-    def batches(self, first: int, lines: list[str]) -> Iterator[Batch]:
-        """Yield the rows of a block, and of those after it that the last row reaches into. Raises FileError."""
-        self._line = first - 1
-        self._add(lines)
-        while self._lines:
-            numbers: list[int] = []
-            rows: list[list[str | None]] = []
-            texts: list[str] = []
-            while self._lines and len(rows) < _MAX_ROWS:
-                rows.append(self._next())
-                numbers.append(self._first_line)
-                texts.append("".join(self._raw))
-            yield Batch(numbers, rows, errors=dict(self._errors), texts=texts)
-            self._errors.clear()
+    def batches(self) -> Iterator[Batch]:
+        """Yield all records. Raises FileError and OSError."""
+        is_done = False
+        while not is_done:
+            numbers, rows, texts, size = list[int](), list[Sequence[str | None]](), list[str](), 0
+            errors: dict[int, Unread] = {}
+            while not is_done and len(rows) < _MAX_ROWS and size < _MAX_BATCH:
+                row = self._next()
+                is_done = row is None
+                if row is not None:
+                    size += self._size
+                    numbers.append(self._line)
+                    texts.append("".join(self._raw))
+                    rows.append(() if isinstance(row, Unread) else row)
+                    errors |= {self._line: row} if isinstance(row, Unread) else {}
+            if rows:
+                yield Batch(numbers, rows, errors=errors, texts=texts)
 
-    def _next(self) -> list[str | None]:
+    def _next(self) -> Sequence[str | None] | Unread | None:
+        """Return the cells of the next record, or why it has none; None at the end."""
         self._raw.clear()
-        self._has_doubled = False
+        self._size = 0
         try:
-            row = next(self._reader, [])
+            row = next(self._reader, None)
         except csv.Error as error:
-            record = "".join(self._raw).rstrip("\r\n")
-            cells, column = self._loose_cells(record)
-            if column and (not self._has_header or "unexpected end" in str(error)):
-                raise self._text.error(_reason(error, column), self._first_line) from None
-            if column:
-                self._errors[self._first_line] = Unread(_reason(error, column), record)
-                return []
+            return self._loose_row(error)
+        self._has_header = True
+        return row if row is None or all(row) else self._with_none(row)
+
+    def _with_none(self, row: list[str]) -> list[str | None]:
+        """Return None for the empty cells, but not for those that are in quotes."""
+        raw = "".join(self._raw)
+        if self._all_quoted or not self._quote or 2 * self._quote not in raw:
+            return [cell or None for cell in row]
+        cells = self._cell.findall(raw.rstrip("\r\n"))
+        quoted = [cell.lstrip(" ").startswith(self._quote) for cell in cells]
+        return [cell if cell or is_quoted else None for cell, is_quoted in zip(row, quoted, strict=False)]
+
+    def _loose_row(self, error: csv.Error) -> Sequence[str | None] | Unread:
+        """Return the cells of a record that is no strict CSV, or why it has none."""
+        record = "".join(self._raw).rstrip("\r\n")
+        cells, column = self._loose_cells(record)
+        if not column:
             self._has_header = True
             return cells
-        self._has_header = True
-        if not self._has_doubled or self._all_quoted or all(row):
-            return [cell or None for cell in row]
-        raw = self._cell.findall("".join(self._raw).rstrip("\r\n"))
-        quoted = [cell.lstrip(" ").startswith(self._quote) for cell in raw]
-        return [cell if cell or is_quoted else None for cell, is_quoted in zip(row, quoted, strict=False)]
+        if not self._has_header or "unexpected end" in str(error):
+            raise self._text.error(_reason(error, column), self._line) from None
+        return Unread(_reason(error, column), record)
 
     def _loose_cells(self, record: str) -> tuple[list[str | None], int]:
         """Return the cells of a record with blanks behind closing quotes, and 0 or the number of the faulty column."""
         cells: list[str | None] = []
-        at, end = 0, self._delimiter
+        at, end = 0, "begin"
         while end:
             found = self._loose_cell.match(record, at)
             if found is None:
@@ -286,32 +261,22 @@ class _SlowReader:
         return cells, 0
 
     def _fed(self) -> Iterator[str]:
-        while True:
-            while self._lines:
-                part = self._lines.popleft()
-                self._check(part)
-                self._line += part.endswith("\n")
-                yield part
-            block = next(self._blocks, None)
-            if block is None:
-                return
-            self._add(block[1].split("\n"))
+        """Yield the lines, and remember those of the record."""
+        for number, line in self._lines:
+            if not self._raw:
+                self._line = number
+                if "\0" in line and not (self._quote and self._quote in line):
+                    raise self._text.error(Text("It has a NUL character."), number)
+            self._raw.append(line)
+            self._size += len(line)
+            if len(self._raw) > 1:
+                self._check_length()
+            yield line
 
-    def _add(self, lines: list[str]) -> None:
-        """Add lines; CR alone ends one as well, unless it is in quotes."""
-        self._lines.extend(part for line in lines for part in StringIO(f"{line}\n", newline=""))
-
-    def _check(self, line: str) -> None:
-        if not self._raw:
-            self._first_line = self._line + 1
-        self._raw.append(line)
-        self._size = len(line) + (self._size if len(self._raw) > 1 else 0)
-        self._has_doubled = self._has_doubled or bool(self._quote and 2 * self._quote in line)
-        if "\0" in line and len(self._raw) == 1 and not (self._quote and self._quote in line):
-            raise self._text.error(Text("It has a NUL character."), self._first_line)
-        if self._size > _LONGEST_RECORD and len(self._raw) > 1:
+    def _check_length(self) -> None:
+        if self._size > _LONGEST_RECORD:
             _, column = self._loose_cells("".join(self._raw))
-            raise self._text.error(_UNCLOSED.filled(column=column), self._first_line)
+            raise self._text.error(_UNCLOSED.filled(column=column), self._line)
         if len(self._raw) > _MAX_LINES:
             self._raw = ["".join(self._raw)]
 
@@ -321,11 +286,6 @@ def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list
     if not quote:
         return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
     return csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=skips_blanks, strict=True)
-
-
-def _first_text(lines: list[str]) -> int | None:
-    """Return the position of the first line that is not blank."""
-    return next((at for at, line in enumerate(lines) if line and not line.isspace()), None)
 
 
 def _reason(error: csv.Error, column: int) -> Text:
@@ -353,25 +313,26 @@ def _is_list(lines: list[str], dialect: Dialect) -> bool:
 
 
 def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
-    lines = [*islice((part for line in lines for part in StringIO(line, newline="")), SAMPLED)]
-    if quote is None and lines:
-        plain = (each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].rstrip("\r").split(each)))
-        delimiter, quote = next(((each, "") for each in plain), (delimiter, None))
+    """Return the dialect of a file that begins with these lines, at least one."""
     if quote is None:
-        quote = "'" if lines and lines[0].lstrip().startswith("'") else '"'
+        plain = [each for each in "\t|" if not _DARWIN_CORE.isdisjoint(lines[0].split(each))]
+        quote = "'" if lines[0].lstrip().startswith("'") else '"'
+        delimiter, quote = (plain[0], "") if plain else (delimiter, quote)
+    if delimiter is None:
+        possible = [each for each in DELIMITERS if each in lines[0]]
+        delimiter = max(possible, key=lambda each: _score(lines, Dialect(each, quote)), default=ONE_COLUMN)
+    return Dialect(delimiter, quote, bool(quote) and _has_blanks(lines, delimiter, quote))
 
-    def score(delimiter: str) -> tuple[int, bool, int]:
-        try:
-            rows = [row for row in _reader(lines, Dialect(delimiter, quote)) if row]
-        except csv.Error:
-            rows = [lines[0].split(delimiter)]
-        widths = set(map(len, rows))
-        known = sum(field_of(cell) is not None for cell in rows[0]) if rows else 0
-        return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)
 
-    found = max(DELIMITERS, key=score) if lines and any(each in lines[0] for each in DELIMITERS) else ONE_COLUMN
-    found = delimiter or found
-    return Dialect(found, quote, bool(quote) and _has_blanks(lines, found, quote))
+def _score(lines: list[str], dialect: Dialect) -> tuple[int, bool, int]:
+    """Return how well a dialect fits: by the known headers, by rows of one length, by the length of the first row."""
+    try:
+        rows = [row for row in _reader(lines, dialect) if row]
+    except csv.Error:
+        rows = [lines[0].split(dialect.delimiter)]
+    widths = set(map(len, rows))
+    known = sum(field_of(cell) is not None for cell in rows[0]) if rows else 0
+    return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)
 
 
 def _has_blanks(lines: list[str], delimiter: str, quote: str) -> bool:

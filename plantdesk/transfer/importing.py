@@ -56,6 +56,8 @@ class ImportOptions(NamedTuple):
 class FileReading(NamedTuple):
     """How a file was read: `columns` are the names of the fields' columns, `ignored` those of other columns.
 
+    Where the name is put together from `name_columns`, its column is called by all of them, as `Genus+Species`.
+
     `encoding` and `delimiter` are None where the format has none, `doubtful_cell` where the encoding is no guess.
     `other_tables` is the number of tables of the file that were not read, `links` that of links read as their text,
     `titles` that of rows above the header, such as a title, and `leading_zeros` that of IDs that are numbers without
@@ -68,6 +70,7 @@ class FileReading(NamedTuple):
     doubtful_cell: str | None
     delimiter: str | None
     columns: dict[str, str]
+    name_columns: tuple[str, ...]
     ignored: tuple[str, ...]
     other_tables: int
     links: int
@@ -104,6 +107,7 @@ def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
         None if text is None else text.doubtful_cell,
         None if delimiter == ONE_COLUMN else delimiter,
         {field: reader.columns[field] for field in READ if field in reader.columns},
+        reader.name_columns,
         tuple(reader.ignored),
         *((table.other_tables, table.links) if isinstance(table, MarkdownTable) else (0, 0)),
         reader.layout.titles,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,7 @@ from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of
 from plantdesk.transfer.delimited import DelimitedTable, Dialect
 from plantdesk.transfer.formats import Format, format_of
 from plantdesk.transfer.markdown import MarkdownTable
+from plantdesk.transfer.name_parts import with_names
 from plantdesk.transfer.reading import RowReader, layout_of_objects, text_of
 from plantdesk.transfer.tables import opened_store
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
@@ -44,7 +45,7 @@ class Input(NamedTuple):
     form: Format
     text: TextFile | None
     table: Table | None
-    objects: Iterator[strict_json.Items]
+    objects: Iterator[strict_json.Item]
 
 
 def _ignore(_size: int) -> None:
@@ -88,18 +89,13 @@ def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
             return Input(form, text, DelimitedTable(text, delimiter, reading.quote, is_list=reading.is_list), iter(()))
 
 
-def _json_lines(text: TextFile) -> Iterator[strict_json.Items]:
-    for block in text.blocks():
-        items = strict_json.plain_lines(block)
-        if items is not None:
-            yield range(text.first, text.line + 1), items
-            continue
-        for number, line in enumerate(block.split("\n"), text.first):
-            if line and not line.isspace():
-                yield [number], [strict_json.line_value(line.removesuffix("\r"))]
+def _json_lines(text: TextFile) -> Iterator[strict_json.Item]:
+    for line in text.lines():
+        if line and not line.isspace():
+            yield text.line, strict_json.line_value(line.removesuffix("\r"))
 
 
-def _checked(items: Iterator[strict_json.Items], text: TextFile) -> Iterator[strict_json.Items]:
+def _checked(items: Iterator[strict_json.Item], text: TextFile) -> Iterator[strict_json.Item]:
     try:
         yield from items
     except strict_json.FileSyntaxError as error:
@@ -141,12 +137,17 @@ class Sample(NamedTuple):
     #: Whether the first row may be taken for a header or for a plant.
     has_choice_of_header: bool
 
-    def columns(self, fields: dict[str, int], *, by_name: bool) -> Columns:
+    def columns(self, fields: Mapping[str, Sequence[int]], *, by_name: bool) -> Columns:
         """Return the columns of an import with these positions of fields; `by_name` where several files are read."""
         is_unique = len(set(self.layout.names)) == len(self.layout.names)
         by_name = (by_name and self.layout.has_header and is_unique) or self.form in {Format.JSON, Format.JSON_LINES}
-        chosen = {field: self.layout.names[at] if by_name else at for field, at in fields.items()}
+        chosen = {field: tuple(self.layout.names[at] if by_name else at for at in ats) for field, ats in fields.items()}
         return Columns(chosen, only=True, has_header=self.layout.has_header)
+
+    def example_name(self, columns: Sequence[int]) -> str:
+        """Return the first name that is put together from these columns, nothing where all are empty."""
+        rows = with_names(self.rows, self.layout.names, columns)
+        return next((name for row in rows if (name := row[columns[0]])), "")
 
 
 def read_sample(source: InputFile, reading: Reading) -> Sample:
@@ -162,17 +163,13 @@ def read_sample(source: InputFile, reading: Reading) -> Sample:
 
 
 def _of_table(table: Table, columns: Columns) -> tuple[Layout, Sequence[Sequence[str | None]]]:
-    batch = next(table.batches())
-    rows: Sequence[Sequence[str | None]] = batch.rows[: SAMPLED + 1]
-    if batch.empty_is_none:
-        rows = [[cell or None for cell in row] for row in rows]
+    rows = next(table.batches()).rows[: SAMPLED + 1]
     layout = layout_of(rows, columns, table.layout)
     return layout, rows[layout.titles + layout.has_header :]
 
 
 def _of_objects(file: Input) -> tuple[Layout, list[list[str | None]]]:
-    items = itertools.chain.from_iterable(items for _, items in file.objects)
-    objects = [item for item in itertools.islice(items, SAMPLED) if isinstance(item, dict)]
+    objects = [item for _, item in itertools.islice(file.objects, SAMPLED) if isinstance(item, dict)]
     layout = layout_of_objects(objects, Columns())
     if not layout.names:
         raise PlantDeskError(Text("The file has no objects with members."))

@@ -14,9 +14,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from plantdesk.domain.errors import BackupUnusableError, Text
-from plantdesk.transfer.columns import Columns, NoColumnError, layout_of, plain
+from plantdesk.transfer.columns import Columns, NoColumnError, layout_of
 from plantdesk.transfer.formats import PIPE, SUFFIXES, Format
 from plantdesk.transfer.inputs import Reading, opened, text_input
+from plantdesk.transfer.name_parts import plain, with_names
 from plantdesk.transfer.text import GUESSED, FileError, TextFile, UnknownEncodingError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.inputs import Input
+    from plantdesk.transfer.tables import Table
 
 #: The headers of the column that says which names are in use, and what it says of those and of others.
 _STATUS = {"taxonomicstatus", "taxonomic status", "taxon status", "status"}
@@ -71,25 +73,27 @@ def _names(
 ) -> Iterator[str]:
     with _opened(source, reading, progress) as file:
         if file.table is None:
-            for item in chain.from_iterable(items for _, items in file.objects):
+            for _, item in file.objects:
                 if isinstance(item, dict) and isinstance(name := item.get("name"), str):
                     yield name
-            return
-        reader: _Reader | None = None
-        has_names, defect = False, None
-        for batch in file.table.batches():
-            rows = batch.by_row()
-            if reader is None:
-                reader = _Reader(rows)
-                rows = rows[reader.first :]
-            for name in reader.names(rows):
-                has_names = True
-                yield name
-            reader.left_out += len(batch.errors)
-            left_out(reader.left_out)
-            defect = defect or next((each.reason for each in batch.errors.values()), None)
-        if defect is not None and not has_names:
-            raise FileError(source.name, defect)
+        else:
+            yield from _names_of_table(file.table, source.name, left_out)
+
+
+def _names_of_table(table: Table, file: str, left_out: Callable[[int], None]) -> Iterator[str]:
+    batches = table.batches()
+    first = next(batches)
+    reader = _Reader(first.rows)
+    has_names, defects = False, list[Text]()
+    for batch in chain([first._replace(rows=first.rows[reader.first :])], batches):
+        for name in reader.names(batch.rows):
+            has_names = True
+            yield name
+        reader.left_out += len(batch.errors)
+        left_out(reader.left_out)
+        defects += [each.reason for each in batch.errors.values()][: not defects]
+    if defects and not has_names:
+        raise FileError(file, defects[0])
 
 
 @contextmanager
@@ -139,16 +143,18 @@ class _Reader:
     def __init__(self, rows: Sequence[Sequence[str | None]]) -> None:
         layout = layout_of(rows, Columns(has_header=None))
         headers = [plain(each) for each in layout.names] if layout.has_header else []
-        name = next((headers.index(each) for each in _WHOLE_NAME if each in headers), layout.fields.get("name"))
+        name = _first(headers, _WHOLE_NAME)
+        name = layout.fields.get("name") if name is None else name
         if name is None:
-            raise NoColumnError(layout.names, parts=layout.parts)
-        self._name = name
-        self._authors = next((headers.index(each) for each in _AUTHORS if each in headers), None)
+            raise NoColumnError(layout.names)
+        self._name, self._headers = name, layout.names
+        self._name_parts = layout.name_parts if name in layout.name_parts else ()
+        self._authors = _first(headers, _AUTHORS)
         status = next((at for at, each in enumerate(headers) if each in _STATUS), None)
         known = {(_cell(row, status) or "").casefold() for row in rows[layout.titles + 1 :]} & (_ACCEPTED | _OTHERS)
         #: None also where it is another status, such as of the plants of a garden.
         self._status = status if known else None
-        self._kingdom = headers.index("kingdom") if "kingdom" in headers else None
+        self._kingdom = _first(headers, ("kingdom",))
         #: The number of the row with the first name.
         self.first = layout.titles + layout.has_header
         #: The number of names that are not accepted, not of plants or fungi, or in rows that cannot be read.
@@ -156,6 +162,8 @@ class _Reader:
 
     def names(self, rows: Sequence[Sequence[str | None]]) -> Iterator[str]:
         """Yield the names of rows, without their authors."""
+        if self._name_parts:
+            rows = with_names(rows, self._headers, self._name_parts)
         for row in rows:
             name = _cell(row, self._name)
             if name and not self._is_offered(row):
@@ -171,3 +179,8 @@ class _Reader:
 
 def _cell(row: Sequence[str | None], at: int | None) -> str | None:
     return row[at] if at is not None and at < len(row) else None
+
+
+def _first(headers: Sequence[str], names: Sequence[str]) -> int | None:
+    """Return the position of the first of these names that there is."""
+    return next((headers.index(each) for each in names if each in headers), None)

@@ -8,14 +8,13 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
-from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, parse_id
+from plantdesk.domain.records import LARGEST_ID, parse_id
 from plantdesk.domain.strict_json import Unread
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, new_plant, plant_fields, plant_note
 from plantdesk.transfer.columns import (
@@ -25,10 +24,12 @@ from plantdesk.transfer.columns import (
     Layout,
     NoColumnError,
     checked,
+    is_there,
     layout_of,
     letters_of,
     mapped,
 )
+from plantdesk.transfer.name_parts import name_from, part_of, with_names
 
 if TYPE_CHECKING:
     from plantdesk.transfer.tables import Batch
@@ -43,13 +44,8 @@ _SHORT = 25_000
 _MAX_IGNORED = 100
 #: Sets of members of which the fields are remembered.
 _MAX_SHAPES = 16
-#: The types of values that are surely valid, where integers are in int64.
-_KINDS: dict[str, set[type]] = {
-    "id": {int, type(None)},
-    "name": {str},
-    "tag": {str, type(None)},
-    "note": {str, type(None)},
-}
+#: The usual types of values; an integer is in int64.
+_KINDS = {"id": int, "name": str, "tag": str, "note": str}
 #: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 #: A number with leading zeros, alone or in a list.
@@ -57,8 +53,8 @@ _ZEROS = re.compile(r"(?:^|,)\s*[+-]?0+[0-9]")
 _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
 )
-#: Objects of a batch.
-_MAX_ROWS = 1000
+#: Objects of a batch, and characters, after which it ends.
+_MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
 
 
 class Refused(NamedTuple):
@@ -91,6 +87,8 @@ class RowReader:
         #: The name of each field's column or member, and of some others, after the file was read.
         self.columns: dict[str, str] = {}
         self.ignored: dict[str, None] = {}
+        #: The columns of which the name is put together, where it is.
+        self.name_columns: tuple[str, ...] = ()
         #: Rows without any text, which are left out.
         self.blank = 0
         #: IDs with leading zeros, which are read as numbers.
@@ -111,14 +109,15 @@ class RowReader:
         first = next(batches)
         self.layout = layout = layout_of(first.rows, self._columns, layout)
         if "name" not in layout.fields:
-            raise NoColumnError(layout.names, parts=layout.parts)
+            raise NoColumnError(layout.names)
         self.fields = set(layout.fields)
         unnamed = _unnamed_columns(layout, first)
         self._note_columns([unnamed.get(at, name) for at, name in enumerate(layout.names)], layout.fields)
         self._positions = [layout.fields.get(field) for field in READ]
+        self._read = {*self._positions, *layout.name_parts}
         above = layout.titles + layout.has_header
         first = first._replace(lines=first.lines[above:], rows=first.rows[above:], texts=first.texts[above:])
-        for batch in itertools.chain([first], batches):
+        for batch in map(self._with_names, itertools.chain([first], batches)):
             self._note_beyond(batch)
             plants = self._valid_batch(batch)
             if plants is None:
@@ -129,22 +128,27 @@ class RowReader:
                     self._extend(plant, text)
             yield plants
 
+    def _with_names(self, batch: Batch) -> Batch:
+        """Return a batch with the name in its first column, where it is put together from several."""
+        names, parts = self.layout.names, self.layout.name_parts
+        return batch._replace(rows=with_names(batch.rows, names, parts)) if parts else batch
+
+    def _columns_of(self, batch: Batch) -> list[Sequence[str | None]] | None:
+        """Return the columns of the fields, None where rows are longer or shorter than the header."""
+        columns = batch.by_column(len(self.layout.names))
+        none = (None,) * len(batch.lines)
+        return None if columns is None else [none if at is None else columns[at] for at in self._positions]
+
     def _valid_batch(self, batch: Batch) -> ImportBatch | None:
         """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
-        columns = batch.by_column(len(self.layout.names))
-        if columns is None or batch.formulas:
+        columns = None if batch.formulas else self._columns_of(batch)
+        if columns is None:
             return None
-        none = (None,) * len(batch.lines)
-        ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
-        numbers = _numbers(ids)
-        if numbers is None or not all(names) or any(map(is_blank, cast("Sequence[str]", names))):
+        ids, names, tags, notes = columns
+        numbers, longest_note = _numbers(ids), max(map(len, filter(None, notes)), default=0)
+        if numbers is None or longest_note >= _SHORT or any(is_blank(name or "") for name in names):
             return None
-        if batch.empty_is_none and not all(tags):
-            tags = [tag or None for tag in tags]
-        if not all(notes):
-            notes = [note or None for note in notes] if any(notes) else none
-        if any(notes) and max(map(len, filter(None, notes))) >= _SHORT:
-            return None
+        notes = [note or None for note in notes]
         self._count_zeros(ids)
         return ImportBatch(self._number, batch.lines, numbers, cast("Sequence[str]", names), tags, notes)
 
@@ -162,36 +166,41 @@ class RowReader:
             }
 
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
+        """Yield the plants of a batch, row by row."""
         width = len(self.layout.names)
-        for line, row, text in zip(batch.lines, batch.by_row(), self._row_texts(batch), strict=True):
-            cells = [cell or None for cell in row] if batch.empty_is_none else row[:width] if batch.is_sheet else row
+        for line, row, text in zip(batch.lines, batch.rows, self._row_texts(batch), strict=True):
+            cells = row[:width] if batch.is_sheet else row
+            formulas = [f"{letters_of(at)}{line}" for at in batch.formulas.get(line, ()) if at in self._positions]
             if unread := batch.errors.get(line):
                 self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
-                continue
-            formula = next((letters_of(at) for at in batch.formulas.get(line, ()) if at in self._positions), "")
-            if not formula and all(cell is None or cell.isspace() for cell in cells):
+            elif not formulas and not "".join(filter(None, cells)).strip():
                 self.blank += 1
-                continue
-            values = [None if each is None or each >= len(cells) else cells[each] for each in self._positions]
-            try:
-                _check_cells(cells, width, formula and f"{formula}{line}")
-                plant = ImportRow(self._number, line, *_of_texts(*values))
-            except PlantDeskError as error:
-                texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
-                self._refused(Refused(self._number, line, error.text, texts, text))
-            else:
-                self._count_zeros(values[:1])
-                self._extend(plant, text)
+            elif plant := self._plant_of_row(line, cells, text, formulas):
                 yield plant
+
+    def _plant_of_row(
+        self, line: int, cells: Sequence[str | None], text: str, formulas: Sequence[str]
+    ) -> ImportRow | None:
+        """Return the plant in a row, or report why it is none; `formulas` are its cells without a value."""
+        values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
+        try:
+            _check_cells(cells, len(self.layout.names), formulas)
+            plant = ImportRow(self._number, line, *_of_texts(*values))
+        except PlantDeskError as error:
+            texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
+            self._refused(Refused(self._number, line, error.text, texts, text))
+            return None
+        self._count_zeros(values[:1])
+        self._extend(plant, text)
+        return plant
 
     def _row_texts(self, batch: Batch) -> Iterator[str]:
         """Yield each row as it is in its file, if it has more than the fields of a plant, else an empty text."""
-        lines = batch.texts.split("\n") if isinstance(batch.texts, str) else batch.texts
-        for at, row in enumerate(batch.by_row()):
-            if not any(cell for each, cell in enumerate(row) if each not in self._positions):
+        for at, row in enumerate(batch.rows):
+            if not any(cell for each, cell in enumerate(row) if each not in self._read):
                 yield ""
             else:
-                yield lines[at].rstrip("\r\n") if lines else _csv(row)
+                yield batch.texts[at].rstrip("\r\n") if batch.texts else _csv(row)
 
     def _extend(self, plant: ImportRow, text: str) -> None:
         if self._extended and text:
@@ -199,98 +208,65 @@ class RowReader:
 
     # --- JSON ---
 
-    def objects(self, batches: Iterator[strict_json.Items], *, numbered: bool) -> Iterator[ImportBatch]:
+    def objects(self, found: Iterator[strict_json.Item], *, numbered: bool) -> Iterator[ImportBatch]:
         """Yield the valid plants of JSON objects, and report others, by their numbers if `numbered`.
 
         Raises FileError, NoColumnError and OSError.
         """
-        first = 1
-        for lines, items in _merged(batches):
-            if first == 1:
-                self.layout = layout_of_objects([item for item in items if isinstance(item, dict)], self._columns)
-                if self.layout.parts and "name" not in self.layout.fields:
-                    raise NoColumnError(self.layout.names, parts=self.layout.parts)
-            plants = self._valid_objects(lines, items)
-            if plants is None:
-                plants = batch_of(self._number, [*self._of_items(lines, items, first if numbered else 0)])
-            elif self._extended and self.ignored:
-                for plant, item in zip(plants.rows(), cast("Sequence[dict[str, object]]", items), strict=True):
-                    self._extend(plant, self._texts_of(item)[1])
-            yield plants
-            first += len(lines)
+        numbers = itertools.count(1) if numbered else itertools.repeat(0)
+        while batch := _next_objects(found):
+            if not self.layout.names:
+                self.layout = layout_of_objects([item for _, item in batch if isinstance(item, dict)], self._columns)
+            plants = [self._plant_of(line, self._with_name(item), next(numbers)) for line, item in batch]
+            yield batch_of(self._number, [*filter(None, plants)])
 
-    def _valid_objects(self, lines: Sequence[int], items: Sequence[object]) -> ImportBatch | None:
-        """Return the plants of a batch whose objects are all surely valid, member by member; else None."""
-        members = self._common_members(items)
-        if members is None:
-            return None
-        none: Sequence[Any] = (None,) * len(items)
-        objects = cast("Sequence[dict[str, Any]]", items)
-        values = {field: _values(objects, members[field]) if field in members else none for field in READ}
-        kinds = {field: set(map(type, values[field])) for field in READ}
-        if any(kinds[field] - valid for field, valid in _KINDS.items()):
-            return None
-        ids, names, tags, notes = (values[field] for field in READ)
-        if not (_are_int64(ids) and is_unicode("".join(filter(None, itertools.chain(names, tags, notes))))):
-            return None
-        if max(map(len, filter(None, notes)), default=0) >= _SHORT or any(map(is_blank, names)):
-            return None
-        self.fields.update(field for field in READ if kinds[field] - {type(None)})
-        notes = [note or None for note in notes] if "note" in members else none
-        return ImportBatch(self._number, lines, ids, names, tags, notes)
+    def _with_name(self, item: strict_json.Members | Unread) -> strict_json.Members | Unread:
+        """Return an object with its name in its first member, where it is put together from several."""
+        if isinstance(item, Unread) or not self.layout.name_parts:
+            return item
+        members = [self.layout.names[at] for at in self.layout.name_parts]
+        values = [item.get(member) for member in members]
+        if all(type(value) not in {str, int} for value in values):
+            return item
+        cells = [str(value) if type(value) in {str, int} else None for value in values]
+        name = name_from(cells, [part_of(member) for member in members])
+        return strict_json.Members({**item, members[0]: name}, item.text)
 
-    def _common_members(self, items: Sequence[object]) -> dict[str, str] | None:
-        """Return the member of each field if it is the same in all objects that have it."""
-        if not {dict, strict_json.Members}.issuperset(map(type, items)):
-            return None
-        shapes = dict.fromkeys(map(tuple, cast("Sequence[dict[str, object]]", items)))
-        if len(shapes) > _MAX_SHAPES:
-            return None
-        found = [(names, self._members_of(names)) for names in shapes]
-        common = {field: name for _, members in found for field, name in members.items()}
-        is_same = all(
-            members.get(field) == (name if name in names else None)
-            for names, members in found
-            for field, name in common.items()
-        )
-        return common if is_same else None
-
-    def _of_items(
-        self, lines: Sequence[int], items: Sequence[dict[str, object] | Unread], first: int
-    ) -> Iterator[ImportRow]:
-        for at, (line, item) in enumerate(zip(lines, items, strict=True)):
-            yield from self._of_item(line, item, first and first + at)
-
-    def _of_item(self, line: int, item: dict[str, object] | Unread, number: int) -> Iterator[ImportRow]:
+    def _plant_of(self, line: int, item: strict_json.Members | Unread, number: int) -> ImportRow | None:
+        """Return the plant in an object, or report why it is none, by its number if that is not 0."""
         texts: dict[str, str] = {}
-        unread = item if isinstance(item, Unread) else None
         if not isinstance(item, Unread):
             try:
                 plant = ImportRow(self._number, line, *self._of_object(item))
             except PlantDeskError as error:
                 texts, text = self._texts_of(item)
-                unread = Unread(error.text, text)
+                item = Unread(error.text, text)
             else:
                 if isinstance(plant_id := self._renamed(item).get("id"), str):
                     self._count_zeros([plant_id])
                 if self._extended:
                     self._extend(plant, self._texts_of(item)[1])
-                yield plant
-        if unread is not None:
-            numbered = Text("Item {number:,}: {reason}", number=number, reason=unread.reason)
-            self._refused(Refused(self._number, line, numbered if number else unread.reason, texts, unread.text))
+                return plant
+        reason = Text("Item {number:,}: {reason}", number=number, reason=item.reason) if number else item.reason
+        self._refused(Refused(self._number, line, reason, texts, item.text))
+        return None
 
-    def _texts_of(self, item: dict[str, object]) -> tuple[dict[str, str], str]:
+    def _texts_of(self, item: strict_json.Members) -> tuple[dict[str, str], str]:
         """Return the texts of the fields of an object, and its JSON if it has more than these."""
         members = self._members_of(tuple(item))
         known = {field: name for field, name in members.items() if isinstance(item[name], str | int | UnfitNumber)}
         has_more = any(value is not None and name not in known.values() for name, value in item.items())
         texts = {field: text_of(item[name]) for field, name in known.items()}
-        return texts, strict_json.object_text(item) if has_more else ""
+        return texts, item.text if has_more else ""
 
     def _of_object(self, item: dict[str, object]) -> Fields:
+        """Return the plant in an object; one of the usual types is checked as a row of texts."""
         values = {name: _value_of(name, value) for name, value in self._renamed(item).items() if value is not None}
         self.fields.update(values)
+        texts = [cast("str | None", values.get(field)) for field in READ[1:]]
+        has_usual_types = all(type(value) is _KINDS[field] for field, value in values.items())
+        if has_usual_types and is_unicode("".join(filter(None, texts))):
+            return cast("int | None", values.get("id")), *_of_texts(None, *texts)[1:]
         note = values.pop("note", "")
         if not isinstance(note, str):
             raise PlantDeskError(Text("The note must be text, or a number."))
@@ -316,21 +292,22 @@ class RowReader:
     def _mapped(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the member of each field."""
         chosen, only = self._columns.chosen, self._columns.only
-        codes, parts = self.layout.codes, self.layout.parts
-        if not chosen and not codes and all(name in READ for name in names):
-            positions = {name: at for at, name in enumerate(names)}
-        else:
-            requested = {field: column for field, column in chosen.items() if column in names}
-            positions = mapped(names, requested, only=only, without=parts)
-            if codes:
-                positions.pop("id", None)
+        codes, parts = self.layout.codes, [self.layout.names[at] for at in self.layout.name_parts]
+        requested = {field: column for field, column in chosen.items() if is_there(column, names)}
+        if parts and parts[0] in names:
+            requested["name"] = parts[0]
+        positions = mapped(names, requested, only=only)
+        if codes:
+            positions.pop("id", None)
         self._note_columns(names, positions)
         return {field: names[at] for field, at in positions.items()}
 
     def _note_columns(self, names: Sequence[str], positions: Mapping[str, int]) -> None:
         self.columns |= {field: names[at] for field, at in positions.items() if at < len(names)}
+        if parts := [self.layout.names[at] for at in self.layout.name_parts]:
+            self.name_columns, self.columns["name"] = tuple(parts), "+".join(parts)
         if len(self.ignored) < _MAX_IGNORED:
-            taken = set(positions.values())
+            taken = {*positions.values(), *(at for at, name in enumerate(names) if name in parts)}
             self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
 
 
@@ -338,11 +315,11 @@ def layout_of_objects(objects: Iterable[Mapping[str, object]], columns: Columns)
     """Return the members of the first objects as columns. Raises NoColumnError."""
     sample = [*itertools.islice(objects, SAMPLED)]
     names = [*dict.fromkeys(name for item in sample for name in item)]
-    chosen = {field: column for field, column in columns.chosen.items() if column in names}
+    chosen = {field: column for field, column in columns.chosen.items() if is_there(column, names)}
     layout = Layout(names, has_header=True, fields=mapped(names, chosen, only=columns.only))
     values = ([item.get(name) for name in names] for item in sample)
     rows = [[str(each) if type(each) in {str, int} else None for each in row] for row in values]
-    return checked(layout, rows, chosen)
+    return checked(layout, rows, columns._replace(chosen=chosen))
 
 
 def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:
@@ -358,40 +335,20 @@ def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:
 def _value_of(field: str, value: object) -> object:
     """Return a value of a JSON object: a number as text, as it is written, unless it is the id."""
     if field == "id":
-        is_checked = isinstance(value, strict_json.Decimal) or (type(value) is int and not _are_int64([value]))
-        return strict_json.whole_number(str(value)) if is_checked else value
+        return strict_json.whole_number(value) if isinstance(value, strict_json.Decimal) else value
     is_number = isinstance(value, int | strict_json.Decimal | UnfitNumber) and not isinstance(value, bool)
     return text_of(value) if is_number else value
 
 
-def _merged(batches: Iterator[strict_json.Items]) -> Iterator[strict_json.Items]:
-    """Yield batches of one object each in larger ones, and others as they are."""
-    lines: list[int] = []
-    items: list[dict[str, object] | Unread] = []
-    for more_lines, more in batches:
-        if lines and (len(more) > 1 or len(lines) == _MAX_ROWS):
-            yield lines, items
-            lines, items = [], []
-        if len(more) > 1:
-            yield more_lines, more
-        else:
-            lines += more_lines
-            items += more
-    if lines:
-        yield lines, items
-
-
-def _values(items: Sequence[dict[str, Any]], name: str) -> Sequence[Any]:
-    """Return a member of all objects, None where there is none."""
-    try:
-        return [*map(itemgetter(name), items)]
-    except KeyError:
-        return [item.get(name) for item in items]
-
-
-def _are_int64(ids: Sequence[int | None]) -> bool:
-    known = cast("Sequence[int]", ids) if None not in ids else [each for each in ids if each is not None]
-    return not known or (min(known) >= SMALLEST_ID and max(known) <= LARGEST_ID)
+def _next_objects(found: Iterator[strict_json.Item]) -> list[strict_json.Item]:
+    """Return the objects of a batch."""
+    batch, size = [], 0
+    for line, item in found:
+        batch.append((line, item))
+        size += len(item.text)
+        if len(batch) == _MAX_ROWS or size >= _MAX_BATCH:
+            break
+    return batch
 
 
 def text_of(value: object) -> str:
@@ -399,10 +356,10 @@ def text_of(value: object) -> str:
     return value.text if isinstance(value, UnfitNumber) else str(value)
 
 
-def _check_cells(cells: Sequence[str | None], width: int, formula: str) -> None:
-    """Raise PlantDeskError for a row that is too long, or has a formula without a value in this cell."""
-    if formula:
-        raise PlantDeskError(_NO_VALUE, cell=formula)
+def _check_cells(cells: Sequence[str | None], width: int, formulas: Sequence[str]) -> None:
+    """Raise PlantDeskError for a row that is too long, or has formulas without a value in these cells."""
+    if formulas:
+        raise PlantDeskError(_NO_VALUE, cell=formulas[0])
     if any(cells[width:]):
         raise PlantDeskError(Text("The row has {cells:,} cells, the header {width:,}."), cells=len(cells), width=width)
 

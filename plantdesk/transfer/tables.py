@@ -21,35 +21,26 @@ _MAX_CELLS = 100_000
 
 
 class Batch(NamedTuple):
-    """Rows of a table and the line of each. A cell is None where there is none, or "" if `empty_is_none`.
+    """Rows of a table and the line of each. A cell is None where there is none, and has no half a surrogate pair.
 
-    Where `columns` are given, they are there in place of `rows`. No cell has half a surrogate pair. `errors` has, by
-    their lines, the rows that could not be read. In a sheet (`is_sheet`) cells beyond the header are no error.
-    `formulas` has, by line, the columns of cells whose formula has no value in the file, as scripts write them.
-    `texts` are the rows as they are in a text file, or, after the first batch, their lines where each is one row.
+    `errors` has, by their lines, the rows that could not be read. Cells beyond the header are no error in a sheet
+    (`is_sheet`). `formulas` has, by line, the columns of cells whose formula has no value in the file, as scripts write
+    them. `texts` are the rows as they are in a text file.
     """
 
     lines: Sequence[int]
     rows: Sequence[Sequence[str | None]]
-    empty_is_none: bool = False
-    columns: Sequence[Sequence[str | None]] | None = None
     errors: Mapping[int, Unread] = {}
     is_sheet: bool = False
-    texts: Sequence[str] | str = ()
+    texts: Sequence[str] = ()
     formulas: Mapping[int, Sequence[int]] = {}
 
     def by_column(self, width: int) -> Sequence[Sequence[str | None]] | None:
         """Return the columns, or None unless all rows have `width` cells."""
-        if self.columns is not None:
-            return self.columns if len(self.columns) == width else None
         if self.is_sheet and 0 < width * len(self.rows) <= _MAX_CELLS:
             fitted = [[*row[:width], *[None] * (width - len(row))] for row in self.rows]
             return list(zip(*fitted, strict=True))
         return list(zip(*self.rows, strict=True)) if set(map(len, self.rows)) == {width} else None
-
-    def by_row(self) -> Sequence[Sequence[str | None]]:
-        """Return the rows."""
-        return self.rows if self.columns is None else list(zip(*self.columns, strict=True))
 
 
 class Table(Protocol):
@@ -60,7 +51,7 @@ class Table(Protocol):
         """The layout where the format names the columns, so that no row is a header; else None."""
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all rows, at least one; the first batch has `rows`. Raises FileError and OSError."""
+        """Yield all rows, at least one. Raises FileError and OSError."""
 
 
 _LAYOUT = Layout(("id", "name", "tag", "note"), has_header=False, fields={"id": 0, "name": 1, "tag": 2, "note": 3})

@@ -1,12 +1,13 @@
 """Reads text files of any encoding in pieces, so that memory does not grow with the file or with a line.
 
-Names of plants are too short for charset-normalizer, which took German ones for cp1250 or big5, and was wrong for 13 of
-32 lists in 16 encodings. Here an encoding is likely if its letters are those of one language.
+An encoding is likely if its letters are those of one language. CONTRIBUTING (Decisions) says why charset-normalizer is
+not used.
 """
 
 from __future__ import annotations
 
 import codecs
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -65,18 +66,20 @@ def likely_encodings(sample: bytes, expected: str = GUESSED) -> list[str]:
     The `expected` one is preferred to those by which the text is nearly the same.
     """
     wide = [name for name, usual in _WIDE.items() if _is_wide(sample, name, usual)]
-    if wide:
-        return wide
+    return wide or _likely_alphabets(sample, expected)
+
+
+def _likely_alphabets(sample: bytes, expected: str) -> list[str]:
     guess = sample.decode(expected, "replace")
     beyond_ascii = sum(each > _ASCII for each in sample)
-    misfits = {name: _misfits(sample.decode(name, "replace"), alphabets) for name, alphabets in _LETTERS.items()}
-    for name in [*misfits]:
-        differing = sum(one != other for one, other in zip(guess, sample.decode(name, "replace"), strict=True))
-        if name != expected and 3 * differing < beyond_ascii:
-            del misfits[name]
+    texts = {name: sample.decode(name, "replace") for name in _LETTERS}
+    differing = {name: sum(map(operator.ne, guess, text)) for name, text in texts.items()}
+    distinct = [name for name, count in differing.items() if name == expected or 3 * count >= beyond_ascii]
+    misfits = {name: _misfits(texts[name], _LETTERS[name]) for name in distinct}
     least = min(misfits.values())
-    most = {expected: 2 * least}  # a list of several languages fits none exactly
-    return [name for name, count in misfits.items() if count <= most.get(name, least) and 2 * count <= beyond_ascii]
+    # A list of several languages fits none exactly.
+    most = {name: min(2 * least if name == expected else least, beyond_ascii // 2) for name in distinct}
+    return [name for name in distinct if misfits[name] <= most[name]]
 
 
 def _misfits(text: str, alphabets: tuple[str, ...]) -> int:
@@ -283,11 +286,7 @@ class TextFile:
 
     def _without_mark(self, sample: bytes) -> str:
         is_utf8 = _is_utf8(sample)
-        controls = _CONTROLS.intersection(sample.removesuffix(b"\x1a"))
-        if is_utf8 and controls == {0} and b'"' not in sample and 2 * sample.count(0) < len(sample):
-            raise self.error(Text("It has a NUL character."), sample[: sample.index(0)].count(b"\n") + 1)
-        if (0 in sample and b'"' not in sample) or (not is_utf8 and controls):
-            raise FileError(self.name, Text("It is not a text file."))
+        self._check_is_text(sample, is_utf8=is_utf8)
         if is_utf8:
             return "utf-8"
         likely: list[str] = []
@@ -297,6 +296,15 @@ class TextFile:
                 self.doubtful_cell = _first_cell(sample.decode(encoding, "replace"))
                 return encoding
         raise UnknownEncodingError(self.name, _NOT_UTF8, likely)
+
+    def _check_is_text(self, sample: bytes, *, is_utf8: bool) -> None:
+        """Raise FileError for what has characters that no text has; a NUL in quotes is left to the reader of CSV."""
+        controls = _CONTROLS.intersection(sample.removesuffix(b"\x1a"))
+        has_nul = 0 in sample and b'"' not in sample
+        if is_utf8 and controls == {0} and has_nul and 2 * sample.count(0) < len(sample):
+            raise self.error(Text("It has a NUL character."), sample[: sample.index(0)].count(b"\n") + 1)
+        if has_nul or (not is_utf8 and controls):
+            raise FileError(self.name, Text("It is not a text file."))
 
 
 def _unicode(sample: bytes) -> str | None:

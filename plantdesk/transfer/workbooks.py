@@ -16,7 +16,7 @@ import tempfile
 import zipfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
@@ -24,18 +24,13 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 from xml.parsers.expat import ExpatError
 
-from typing_extensions import override
-
 from plantdesk.domain.errors import Text
-from plantdesk.transfer.sheet_rows import is_utf8, may_hide_tags, plain_row, resolved
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
 from plantdesk.transfer.xml_parser import Parser
 
 if TYPE_CHECKING:
     from typing import IO
-
-    from plantdesk.transfer.sheet_rows import Cell
 
     #: The number of a row, its cells, and the columns of formulas without a value.
     Row = tuple[int, list[str | None], list[int]]
@@ -427,14 +422,8 @@ def _rows(parts: Parts, book: _Book, name: str, texts: SharedTexts) -> Iterator[
         sheet.rows.clear()
 
 
-#: Bytes of a row that is not parsed as XML.
-_MAX_ROW = 2 * _PIECE
-#: The tags around the rows, the end of one, and the depth of their element.
-_ROWS_START, _ROWS_END, _ROW_END, _ROWS_DEPTH = b"<sheetData>", b"</sheetData", b"</row>", 2
-
-
 class _Sheet(Parser):
-    """Collects the rows of a sheet. Those that `sheet_rows` understands are not parsed as XML."""
+    """Collects the rows of a sheet."""
 
     def __init__(self, name: str, texts: SharedTexts, formats: CellFormats) -> None:
         super().__init__(name)
@@ -443,66 +432,12 @@ class _Sheet(Parser):
         self.rows: list[Row] = []
         self._shared, self._formats = texts, formats
         self._inline = TextReader(self)
-        #: The begin of a row that is not complete; None where all that follows is parsed as XML.
-        self._rest: bytes | None = b""
-        self._has_begun = False
         self._columns: dict[str, int] = {}
         self._row: list[str | None] = []
         self._formulas: list[int] = []
         self._is_formula = False
         self._count = self._number = self._column = 0
         self._kind, self._style, self._value = "", "", ""
-
-    @override
-    def feed(self, data: bytes, longest: int) -> None:
-        rest = data if self._rest is None else self._rest + data
-        if not self._size:
-            before, tag, rest = rest.partition(_ROWS_START)
-            super().feed(before + tag, longest)
-            if not (self._has_begun and self._depth == _ROWS_DEPTH and is_utf8(before)):
-                self._rest = None
-        if self._rest is not None:
-            rest = self._read_rows(rest, longest)
-        is_row = rest.startswith(b"<row"[: len(rest)]) and len(rest) <= _MAX_ROW and _ROWS_END not in rest
-        if not (data and is_row):
-            self._rest = None
-        if self._rest is None:
-            if rest or not data:
-                super().feed(rest, longest)
-            if rest and not data:
-                super().feed(b"", longest)
-        else:
-            self._rest = rest
-
-    def _read_rows(self, data: bytes, longest: int) -> bytes:
-        """Read the complete rows; return what follows."""
-        complete, end, rest = data.rpartition(_ROW_END)
-        try:
-            rows = complete.decode().split("</row>") if end else []
-        except UnicodeDecodeError:
-            self._rest = None
-            return data
-        for at, row in enumerate(rows, 1):
-            plain = plain_row(row)
-            if plain is not None:
-                self._put_row(*plain)
-                continue
-            super().feed(f"{row}</row>".encode(), longest)
-            if self.is_done or may_hide_tags(row) or self._depth != _ROWS_DEPTH:
-                self._rest = None
-                return "".join(f"{each}</row>" for each in rows[at:]).encode() + rest
-        return rest
-
-    def _put_row(self, number: str | None, cells: Sequence[Cell]) -> None:
-        self._start_row(number)
-        for _, letters, style, kind, value, text in cells:
-            self._column = self._column_of(letters)
-            if kind == "inlineStr":
-                self._put(unescaped(resolved(text)))
-            else:
-                self._kind, self._style, self._value = kind or "n", style or "0", resolved(value)
-                self._put(self._text())
-        self._end_row()
 
     def _start_row(self, number: str | None) -> None:
         self._number = self._number + 1 if number is None else int(number)
@@ -529,8 +464,6 @@ class _Sheet(Parser):
             self.texts.clear()
         elif tag == "row":
             self._start_row(attributes.get("r"))
-        elif tag == "sheetData":
-            self._has_begun = True
         else:
             self._inline.start(tag, attributes)
 

@@ -19,8 +19,6 @@ from plantdesk.domain.strict_json import (
     array_items,
     line_value,
     parse_object,
-    plain_items,
-    plain_lines,
 )
 from plantdesk.domain.validation import UnfitNumber
 from tests.support.cases import cases
@@ -331,54 +329,35 @@ def plain(value: object) -> str:
     return str(value)
 
 
-@cases(100)
-@given(st.lists(_PARTS, min_size=1, max_size=5))
-def test_many_lines_are_read_as_each_alone(lines: list[str]) -> None:
-    items = plain_lines("\n".join(lines))
-    assert items is None or [*map(plain, items)] == [plain(line_value(line)) for line in lines]
-
-
 @pytest.mark.parametrize(
-    "lines",
+    ("line", "found"),
     [
-        ['{"a": [{}', "{}]}", "{}, {}"],
-        ['{"a": [{}', "{}]}", "{}], [{}"],
-        ['{"a": 1', '"b": 2}, {}'],
-        ['{"a": 1, "a": 2}', '{"a": 1}'],
-        ['{"a": NaN}', '{"a": 1}'],
-        ['{"a": "b', 'c"}'],
-        ['{"a": 1}', '{"a": 2},'],
+        ('{"a": 1, "a": 2}', "More than once"),
+        ('{"name": "a", "n\\u0061me": "b"}', "More than once"),
+        ('{"a": NaN}', "NaN is not a JSON number"),
+        ('{"a": "b', "Unterminated string"),
+        ('{"a": 1},', "Extra data"),
+        ('{"a": 1}, {"b": 2}', "Extra data"),
+        ('{"a": [{}', "Expecting"),
+        ("[1]", "It is not an object"),
+        (
+            '{"x": 1, "y": "a:b", "z": null, "n": -1.5, "o": {"p": [1, 1]}}',
+            "{'x': 1, 'y': 'a:b', 'z': None, 'n': '-1.5', 'o'",
+        ),
+        (' {"x": "\\":"} ', "{'x': '\":'}"),
     ],
 )
-def test_lines_that_are_no_objects_of_their_own_are_read_one_by_one(lines: list[str]) -> None:
-    assert plain_lines("\n".join(lines)) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"name": "a", "name": "b"}',
-        '{"name": "a", "n\\u0061me": "b"}',
-        '{"id": 1 , "id" : 2}, {"x": "\\":"}',
-        '{"x": {"y": 1, "y": 2}}',
-        '{"x": 1}], [{"x": 2}',
-        '{"x": 1},',
-    ],
-)
-def test_items_of_which_one_may_be_wrong_are_read_one_by_one(text: str) -> None:
-    assert plain_items(text) is None
-    assert plain_items('{"x": 1, "y": "a:b", "z": null, "n": -1.5}, {}') == [
-        {"x": 1, "y": "a:b", "z": None, "n": "-1.5"},
-        {},
-    ]
+def test_a_line_is_one_object_or_says_why_not(line: str, found: str) -> None:
+    value = line_value(line)
+    assert found in (plain(value) if isinstance(value, dict) else str(value.reason))
+    assert value.text == line
 
 
 def read_array(pieces: list[str]) -> list[tuple[int, str]]:
     """Return the lines and items of an array, and the error where it ends with one."""
     found: list[tuple[int, str]] = []
     try:
-        for lines, items in array_items(iter(pieces), 1000):
-            found += zip(lines, map(plain, items), strict=True)
+        found += ((line, plain(item)) for line, item in array_items(iter(pieces), 1000))
     except FileSyntaxError as error:
         found.append((error.line, str(error.reason)))
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import graphlib
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,8 @@ from typing import TypeAlias
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_FILE = 600
 LONGEST_MEAN_FUNCTION = 11.0
+RUFF = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]["lint"]
+MAX_COMPLEXITY: int = RUFF["mccabe"]["max-complexity"]
 DOCUMENTED = 0.9
 
 # What may import what: a layer imports those below it. Every part of the package is named here.
@@ -94,6 +97,41 @@ FILE_OPERATIONS = {
 }
 # What takes a text for users, besides the exceptions.
 TAKE_TEXTS = {"Text", "filled", "InvalidField", "Refused", "FileSyntaxError", "ArgumentTypeError", "ArgumentError"}
+# Functions that are more complex than `MAX_COMPLEXITY`: none may be added, and one that is split is taken away.
+COMPLEX = {
+    "plantdesk.api.http.protocol._feed",
+    "plantdesk.domain.activity.record_refused",
+    "plantdesk.domain.edits.kind_of",
+    "plantdesk.domain.edits.parameters_of",
+    "plantdesk.domain.patterns.template",
+    "plantdesk.domain.rewriting._steps",
+    "plantdesk.domain.search._days",
+    "plantdesk.domain.search._term_text",
+    "plantdesk.domain.spelling.distance",
+    "plantdesk.store.entries.history_entries",
+    "plantdesk.store.events._check",
+    "plantdesk.store.postgres.address.parse",
+    "plantdesk.store.postgres.transactions._add",
+    "plantdesk.store.postgres.writer._add",
+    "plantdesk.store.sqlite.files.opening._open_locked",
+    "plantdesk.store.sqlite.inserts.add",
+    "plantdesk.store.sqlite.inserts.add_new",
+    "plantdesk.ui.api_access.status.show_server",
+    "plantdesk.ui.cleanup.duplicate_list.data",
+    "plantdesk.ui.cleanup.rewriting._show_counts",
+    "plantdesk.ui.plants.add_queue._send_pending",
+    "plantdesk.ui.plants.browser._show_state",
+    "plantdesk.ui.plants.form_fields.keyPressEvent",
+    "plantdesk.ui.plants.name_completion._on_found",
+    "plantdesk.ui.plants.search_field.completed_term",
+    "plantdesk.ui.plants.table.view.keyPressEvent",
+    "plantdesk.ui.plants.unsaved_plants._show_actions",
+    "plantdesk.ui.plants.unsaved_plants._submission",
+    "plantdesk.ui.plants.unsaved_plants.show_lines",
+    "plantdesk.ui.sidebar.view._show_below",
+    "plantdesk.ui.window.manual_dialog._find",
+    "plantdesk.ui.window.notices._show_health",
+}
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 
 
@@ -422,11 +460,42 @@ def short_functions(modules: Modules) -> list[str]:
     lengths = [
         (node.end_lineno or node.lineno) - node.lineno + 1
         for module in modules.values()
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in _functions(module.tree)
     ]
     mean = sum(lengths) / len(lengths) if lengths else 0.0
     return [f"a function has {mean:.1f} lines on average"] if mean > LONGEST_MEAN_FUNCTION else []
+
+
+def simple_functions(modules: Modules) -> list[str]:
+    """The limit of ruff, which counts branches, holds together with conditions and comprehensions."""
+    found = {
+        f"{module.name}.{node.name}": _complexity(node)
+        for module in modules.values()
+        for node in sorted(_functions(module.tree), key=_complexity)
+    }
+    complex_functions = {name for name, count in found.items() if count > MAX_COMPLEXITY}
+    known = {name for name in COMPLEX if name.rpartition(".")[0] in modules}
+    new = [f"{name} has a complexity of {found[name]}" for name in complex_functions - known]
+    return sorted(new + [f"{name} is simple: take it out of COMPLEX" for name in known - complex_functions])
+
+
+def _functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def _complexity(function: ast.AST) -> int:
+    """Return 1, and 1 for each branch, `and`, `or` and comprehension, but for those of functions inside."""
+    counted = (
+        ast.If | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.match_case | ast.IfExp | ast.comprehension
+    )
+    count, nodes = 1, [*ast.iter_child_nodes(function)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        count += len(node.values) - 1 if isinstance(node, ast.BoolOp) else isinstance(node, counted)
+        nodes += ast.iter_child_nodes(node)
+    return count
 
 
 def documented(modules: Modules) -> list[str]:

@@ -10,7 +10,8 @@ import openpyxl
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.transfer.columns import _FIELD_OF, _HEADERS, plain
+from plantdesk.transfer.columns import _FIELD_OF, _HEADERS
+from plantdesk.transfer.name_parts import plain
 from tests.transfer.conftest import stored
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         ("genus,species,scientificName", "scientificName"),
         ("Scientific_Name,family", "Scientific_Name"),
         ("price,Cultivar", "Cultivar"),
-        ("Gattung;Art;Deutscher Name", "Deutscher Name"),
+        ("Art;Deutscher Name", "Deutscher Name"),
         ("Art;Sorte", "Sorte"),
         ("Famille;Espèce", "Espèce"),
         ("Nom commun;Genre", "Nom commun"),
@@ -290,28 +291,116 @@ def test_ids_that_lose_leading_zeros_are_counted(
     assert json.loads(printed.out)["files"][0]["leading_zeros"] == count
 
 
-HALF_NAMES = [
-    *("Genus,Species\nAcer,palmatum\n", "Art;Gattung\npalmatum;Acer\n", "Gattung;Sorte\nAcer;Osakazuki\n"),
-    "cultivar\tgenus\nOsakazuki\tAcer\n",
-    "| Genre | Espèce |\n|--|--|\n| Acer | palmatum |\n",
-    '[{"genus": "Acer", "species": "palmatum"}]',
-]
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("Genus,Species\nAcer,palmatum\n", "Acer palmatum"),
+        ("Art;Gattung\npalmatum;Acer\n", "Acer palmatum"),
+        ("Gattung;Sorte\nAcer;Osakazuki\n", "Acer ‘Osakazuki’"),
+        ("cultivar\tgenus\nOsakazuki\tAcer\n", "Acer ‘Osakazuki’"),
+        ("| Genre | Espèce |\n|--|--|\n| Acer | palmatum |\n", "Acer palmatum"),
+        ('[{"genus": "Acer", "species": "palmatum"}]', "Acer palmatum"),
+        ('{"species": "palmatum", "genus": "Acer", "id": "7"}\n', "Acer palmatum"),
+        ("Género;Especie;Variedad\nAcer;palmatum;dissectum\n", "Acer palmatum var. dissectum"),
+        ("Genus,Variety\nAcer,Osakazuki\n", "Acer ‘Osakazuki’"),
+        ("genus,specificEpithet,infraspecificEpithet\nAcer,palmatum,dissectum\n", "Acer palmatum dissectum"),
+        ("Genus,Species,Subspecies\nPinus,nigra,salzmannii\n", "Pinus nigra subsp. salzmannii"),
+    ],
+)
+def test_a_name_is_put_together_from_its_parts(write: Write, content: str, name: str) -> None:
+    assert main(["import", write(content, f"a.{ {'|': 'md', '[': 'json', '{': 'jsonl'}.get(content[0], 'csv') }")]) == 0
+    assert [each for _, each, *_ in stored()] == [name]
 
 
-@pytest.mark.parametrize("content", HALF_NAMES)
-def test_half_a_name_is_no_name(write: Write, content: str, capfd: pytest.CaptureFixture[str]) -> None:
-    ending = {"|": "md", "[": "json"}.get(content[0], "csv")
-    assert main(["import", write(content, f"a.{ending}")]) == 1
-    printed = capfd.readouterr().err
-    assert "There is no column for the whole name, only for its parts: “" in printed
-    assert "Use --map name=COLUMN" in printed
-    assert stored() == []
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        ("Acer,palmatum,,,", "Acer palmatum"),
+        ("Acer,palmatum,var.,dissectum,", "Acer palmatum var. dissectum"),
+        ("Acer,palmatum,var.,,", "Acer palmatum"),
+        ("Acer,palmatum,var.,var. dissectum,", "Acer palmatum var. dissectum"),
+        ("Acer,Acer palmatum,,,", "Acer palmatum"),
+        ("ACER,Acer palmatum,,Acer palmatum f. atrum,", "ACER palmatum f. atrum"),
+        ("Acer,Acer,,,", "Acer"),
+        ("Acer,palmatum,subsp.,palmatum,", "Acer palmatum subsp. palmatum"),
+        ("Acer,,,,Osakazuki", "Acer ‘Osakazuki’"),
+        ("Acer,palmatum,,,'Osakazuki'", "Acer palmatum ‘Osakazuki’"),
+        ("Acer,palmatum,,,cv. Osakazuki", "Acer palmatum ‘Osakazuki’"),
+        ("Acer,palmatum,,,Acer palmatum ‘Osakazuki’", "Acer palmatum ‘Osakazuki’"),
+        ("Acer,palmatum 'Osakazuki',,,Osakazuki", "Acer palmatum 'Osakazuki'"),
+        ("Lonicera,japonica,,,Hall's Prolific", "Lonicera japonica ‘Hall's Prolific’"),
+        ("Hemerocallis,,,,Dissectum Group", "Hemerocallis Dissectum Group"),
+        ("Forsythia,x intermedia,,,", "Forsythia × intermedia"),
+        ("Forsythia,×intermedia,,,", "Forsythia ×intermedia"),
+        ("× Cuprocyparis,Cuprocyparis leylandii,,,", "× Cuprocyparis leylandii"),
+        ("Acer,sp.,,,", "Acer sp."),
+        (",palmatum,,,", "palmatum"),
+        (" Acer , palmatum ,,,", "Acer palmatum"),
+    ],
+)
+def test_what_is_missing_or_repeated_in_a_part_is_left_out(write: Write, row: str, name: str) -> None:
+    header = "Genus,Species,Infraspecific rank,Infraspecific epithet,Cultivar"
+    assert main(["import", write(f"{header}\n{row}\n")]) == 0
+    assert [each for _, each, *_ in stored()] == [name]
+
+
+def test_a_sign_of_a_hybrid_has_a_column(write: Write) -> None:
+    rows = "Mentha,x,piperita\nMentha,×,× piperita\nMentha,no,arvensis\n"
+    assert main(["import", write(f"Genus,Hybrid,Species\n{rows}")]) == 0
+    assert [name for _, name, *_ in stored()] == ["Mentha × piperita", "Mentha × piperita", "Mentha arvensis"]
+
+
+def test_rows_without_any_part_are_invalid_or_blank(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write("Genus,Species,Bed\nAcer\n,,7\n,,\n"), "--skip-invalid"]) == 1
+    assert "line 3: The name is missing." in (printed := capfd.readouterr().err)
+    assert "1 invalid, 1 blank" in printed
+    assert stored() == [(1, "Acer", None, None)]
+
+
+def test_the_summary_says_of_what_a_name_is_put_together(
+    write: Write, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = write("Garden list\nGenus;Species;Author;Room\nAcer;palmatum;Thunb.;3\n")
+    rejected = tmp_path / "rejected.csv"
+    assert main(["import", file, "--json", "--rejects", str(rejected)]) == 0
+    printed = capfd.readouterr()
+    assert "; name put together from “Genus” + “Species”, tag from “Room”; not read: “Author”; 1 row ab" in printed.err
+    assert json.loads(printed.out)["files"][0]["columns"] == {"name": "Genus+Species", "tag": "Room"}
+    assert stored() == [(1, "Acer palmatum", "3", None)]
+
+
+@pytest.mark.parametrize(
+    ("content", "requested", "name"),
+    [
+        ("a,b,c\nAcer,palmatum,red\n", "b+a", "palmatum Acer"),
+        ("Cultivar,Genus\nAtro,Acer\n", "Genus+Cultivar", "Acer ‘Atro’"),
+        ("Genus,Species,Family\nAcer,palmatum,Sapindaceae\n", "Family", "Sapindaceae"),
+        ("Genus,Species\nAcer,palmatum\n", "Species", "palmatum"),
+        ("a+b,a,b\nAcer,palmatum,red\n", "a+b", "Acer"),
+        ('[{"genus": "Acer", "species": "palmatum", "place": "bed"}]', "place+genus", "bed Acer"),
+    ],
+)
+def test_the_columns_of_a_name_can_be_chosen(write: Write, content: str, requested: str, name: str) -> None:
+    file = write(content, "a.json" if content[0] == "[" else "a.csv")
+    assert main(["import", file, "--map", f"name={requested}"]) == 0
+    assert [each for _, each, *_ in stored()] == [name]
+
+
+def test_columns_without_headers_are_put_together(write: Write) -> None:
+    assert main(["import", write("Acer,palmatum,7\n"), "--no-header", "--map", "name=1+2", "--map", "id=3"]) == 0
+    assert stored() == [(7, "Acer palmatum", None, None)]
+
+
+def test_a_part_that_is_missing_is_named(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write("Genus,Species\nAcer,palmatum\n"), "--map", "name=Genus+Kind"]) == 1
+    assert "There is no column “Kind”. The columns are “Genus”, “Species”." in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("content", "name"),
     [
-        ("Genus,Species,Common name\nAcer,palmatum,Japanese maple\n", "Japanese maple"),
+        ("Genus,Species,Common name\nAcer,palmatum,Japanese maple\n", "Acer palmatum"),
+        ("Gattung;Art;Botanischer Name\nAcer;palmatum;Acer rubrum\n", "Acer rubrum"),
         ("genus,species\nAcer,Acer palmatum\nAcer,Acer rubrum\nAcer,palmatum\n", "Acer palmatum"),
         ("genus,cultivar\nAcer,\n", "Acer"),
     ],
@@ -319,6 +408,15 @@ def test_half_a_name_is_no_name(write: Write, content: str, capfd: pytest.Captur
 def test_a_whole_name_beside_its_parts_is_the_name(write: Write, content: str, name: str) -> None:
     assert main(["import", write(content)]) == 0
     assert stored()[0][1] == name
+
+
+PLACES = ("Room Bed Place Location Zimmer Beet Platz Standort", "Pièce Massif Lieu Habitación Arriate Sitio Ubicación")
+
+
+@pytest.mark.parametrize("header", " ".join(PLACES).split())
+def test_places_are_tags(write: Write, header: str) -> None:
+    assert main(["import", write(f"name;{header}\nAster;x\n")]) == 0
+    assert stored() == [(1, "Aster", "x", None)]
 
 
 @pytest.mark.parametrize(

@@ -582,9 +582,9 @@ LATER = "Aster,bed,\r\n" * 9000
         ("a.csv", f'name,tag,height\n{LATER},"bed",3\r\nLupin,,\n', [',"bed",3']),
         ("a.tsv", "id\tname\theight\nx\tIvy\t3\n1\tFern\t4\n", ["x\tIvy\t3"]),
         ("a.md", "|id|name|height|\n|-|-|-|\n|x|Ivy|3, 4|\n|1|Fern|2|\n", ['x,Ivy,"3, 4"']),
-        ("a.jsonl", '{"nam":"x"}\n{"name":"Fern","x":null}\n', ['{"nam": "x"}']),
+        ("a.jsonl", '{"nam":"x"}\n{"name":"Fern","x":null}\n', ['{"nam":"x"}']),
         ("a.jsonl", '{"nam":1.50,"a":true}\n{"name":"Fern","x":[]}\n', ['{"nam":1.50,"a":true}']),
-        ("a.jsonl", '{"nam":1.50,"a":"é"}\n{"id":"1.000","name":"b"}\n', ['{"nam": 1.50, "a": "é"}', ""]),
+        ("a.jsonl", '{"nam":1.50,"a":"é"}\n{"id":"1.000","name":"b"}\n', ['{"nam":1.50,"a":"é"}', ""]),
         ("a.json", '[{"name": {"first":[1.0]}}, {"name":"Fern"}]', ['{"name": {"first":[1.0]}}']),
     ],
 )
@@ -606,7 +606,7 @@ def test_rejects_have_all_that_was_in_a_row(
         (
             "a.jsonl",
             '{"id":1,"name":"Fern"}\n{"id":1,"name":"Ivy","height":1.50}\n',
-            ['{"id": 1, "name": "Ivy", "height": 1.50}'],
+            ['{"id":1,"name":"Ivy","height":1.50}'],
         ),
         (
             "a.json",

@@ -227,7 +227,7 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
         with file.open("rb") as stream, opened_workbook(stream, name, 1, lambda _: None) as table:
             return [*table.batches()]
 
-    assert [batch.by_row() for batch in read("far.xlsx")] == [[["name"], ["x"]]]
+    assert [batch.rows for batch in read("far.xlsx")] == [[["name"], ["x"]]]
 
 
 def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path) -> None:
@@ -432,21 +432,18 @@ _SHEET_ROWS = st.tuples(
 @cases(150)
 @given(
     st.lists(_SHEET_ROWS, max_size=12),
-    st.sampled_from([150, 400, 65_536]),
+    st.sampled_from([1, 150, 400]),
     st.sampled_from([HEAD, b"<?xml version='1.0'?>" + HEAD]),
 )
-@example([b"<row></row><row/><!-- </row>", b"<row>" + _CELLS[0] + b"</row>", b"-->"], 65_536, HEAD)
-def test_plain_rows_are_read_as_by_the_xml_parser(rows: list[bytes], piece: int, head: bytes) -> None:
+@example([b"<row></row><row/><!-- </row>", b"<row>" + _CELLS[0] + b"</row>", b"-->"], 7, HEAD)
+def test_rows_are_the_same_in_pieces_of_any_size(rows: list[bytes], piece: int, head: bytes) -> None:
     content = head + b"".join(rows) + END
+    expected, refused = _read(content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workbooks, "_PIECE", piece)
-        patch.setattr(workbooks, "_MAX_ROW", 2 * piece)
         found, reason = _read(content)
-        patch.setattr(workbooks, "is_utf8", lambda _begin: False)
-        expected, refused = _read(content)
-    assert reason == refused
     assert found[: len(expected)] == expected[: len(found)]
-    assert reason or found == expected
+    assert refused or (found, reason) == (expected, "")  # an error behind the rows may be in a piece that is not read
 
 
 @pytest.mark.parametrize(

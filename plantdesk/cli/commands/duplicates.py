@@ -55,10 +55,7 @@ def duplicates(options: argparse.Namespace) -> int:
 
     Raises NotConfirmedError, NothingMergedError, StoreError.
     """
-    if not options.merge and (options.keep or options.all or options.yes or options.dry_run):
-        options.parser.error(Text("--keep, --all, --yes and --dry-run have no effect without --merge"))
-    if options.merge and options.json:
-        options.parser.error(Text("--json has no effect with --merge"))
+    _check_options(options)
     with closing(open_read_only(options.database)) as store, closing(store.reader()) as reader:
         groups = reader.duplicates(by_tag=options.by == "name-tag")
         if not options.merge:
@@ -66,16 +63,32 @@ def duplicates(options: argparse.Namespace) -> int:
                 output.write("\n".join(batch))
         left = intended(groups, reader.rows) if options.merge and not options.all else set()
     if options.merge and groups.sizes:
-        from plantdesk.domain.edits import MergePlants
-
-        if len(left) < len(groups.sizes):
-            _merge(MergePlants(groups.without(left), Kept(options.keep or Kept.LOWEST_ID)), options)
-        _report_intended(sum(groups.sizes[each] for each in left), len(left))
+        _merge_groups(groups, left, options)
     elif not options.json:
-        count = len(groups.sizes)
-        found = f"{len(groups.ids):,} plants in {count:,} group{'s' if count > 1 else ''}."
-        output.report(found if count else "No two plants are alike.")
+        _report_count(groups)
     return 0
+
+
+def _report_count(groups: PlantGroups) -> None:
+    count = len(groups.sizes)
+    found = f"{len(groups.ids):,} plants in {count:,} group{'s' if count > 1 else ''}."
+    output.report(found if count else "No two plants are alike.")
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    if not options.merge and any((options.keep, options.all, options.yes, options.dry_run)):
+        options.parser.error(Text("--keep, --all, --yes and --dry-run have no effect without --merge"))
+    if options.merge and options.json:
+        options.parser.error(Text("--json has no effect with --merge"))
+
+
+def _merge_groups(groups: PlantGroups, left: set[int], options: argparse.Namespace) -> None:
+    """Merge the groups that are not left as they are."""
+    from plantdesk.domain.edits import MergePlants
+
+    if len(left) < len(groups.sizes):
+        _merge(MergePlants(groups.without(left), Kept(options.keep or Kept.LOWEST_ID)), options)
+    _report_intended(sum(groups.sizes[each] for each in left), len(left))
 
 
 def merge(options: argparse.Namespace) -> int:
@@ -139,14 +152,20 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
     ids = iter(first.groups.ids)
     for size in first.groups.sizes:
         group = [*islice(ids, size)]
-        for row in reader.rows([each for each in group if each not in going]).values() if going & {*group} else ():
-            others = [str(each) for each in group if each != row.id]
-            listed = ", ".join(others[:_MAX_IDS]) + (", …" if len(others) > _MAX_IDS else "")
+        stay = [each for each in group if each not in going] if going & {*group} else []
+        for row in reader.rows(stay).values():
             note = f"; note {quoted(row.note)} -> {quoted(notes[row.id])}" if row.id in notes else ""
-            output.write(f"{line(row)}  takes in {listed}{note}")
-    count = sum(len(page.deleted) for page in merged(*edit, reader.rows))
+            output.write(f"{line(row)}  takes in {_listed([each for each in group if each != row.id])}{note}")
+    return _report_merged(sum(len(page.deleted) for page in merged(*edit, reader.rows)))
+
+
+def _report_merged(count: int) -> int:
     output.report(f"{count:,} plants would be merged into others." if count != 1 else "1 plant would be merged.")
     return count
+
+
+def _listed(ids: list[int]) -> str:
+    return ", ".join(map(str, ids[:_MAX_IDS])) + (", …" if len(ids) > _MAX_IDS else "")
 
 
 def _members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:

@@ -140,10 +140,8 @@ def edit(options: argparse.Namespace) -> int:
     return 0
 
 
-def _rule(options: argparse.Namespace) -> Rule:
-    from plantdesk.domain.rewriting import Rule
-    from plantdesk.domain.validation import check_name
-
+def _check_edit(options: argparse.Namespace) -> None:
+    """Refuse options that contradict each other, and a selection of all plants."""
     if options.no_tag and options.tag is not None:
         options.parser.error(Text("--no-tag has no effect with --tag"))
     if options.replace and not options.replace[0]:
@@ -151,6 +149,13 @@ def _rule(options: argparse.Namespace) -> Rule:
     if (options.id is None) is (_filter(options) == Filter()):
         options.parser.error(Text("give either an ID, or --search, --tagged, --untagged, --from or --since"))
     _refuse_everything(options)
+
+
+def _rule(options: argparse.Namespace) -> Rule:
+    from plantdesk.domain.rewriting import Rule
+    from plantdesk.domain.validation import check_name
+
+    _check_edit(options)
     old, new = options.replace or ("", "")
     rule = Rule(
         options.name,

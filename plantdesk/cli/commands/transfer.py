@@ -52,9 +52,8 @@ def import_plants(given: argparse.Namespace) -> int:
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportConflictError, StoreError, OSError.
     """
     options, rejects = _import_options(given), given.rejects
-    for file in given.files:
-        if str(file) != PIPE:
-            file.stat()  # a missing file is refused before a database is created
+    for file in _on_disk(given.files):
+        file.stat()  # a missing file is refused before a database is created
     _check_rejects(rejects, given.files)
     progress = _Progress()
     with ExitStack() as stack:
@@ -98,13 +97,17 @@ def _read(files_import: FileImport, files: Sequence[Path], options: ImportOption
         progress.line.end()
 
 
+def _on_disk(files: Sequence[Path]) -> list[Path]:
+    return [file for file in files if str(file) != PIPE]
+
+
 def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
     if rejects is None:
         return
     if str(rejects) == PIPE:
         raise PlantDeskError(Text("--rejects needs the name of a file."))
     checked_target(rejects)
-    if rejects.exists() and any(str(file) != PIPE and rejects.samefile(file) for file in files):
+    if rejects.exists() and any(map(rejects.samefile, _on_disk(files))):
         raise PlantDeskError(Text("--rejects names a file that is imported. Choose another one."))
 
 
@@ -166,39 +169,50 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
 def _reading_text(reading: FileReading) -> str:
     """Return how a file was read, as its summary."""
     parts = [str(reading.form).upper() if reading.form is not Format.JSON_LINES else "JSON Lines"]
-    if reading.encoding is not None:
-        is_guessed = reading.doubtful_cell is not None
-        guessed = f", a guess, as in “{reading.doubtful_cell}”: --encoding sets another" if is_guessed else ""
-        parts.append(f"{reading.encoding}{guessed}")
+    parts += [*_text_format(reading), _columns_text(reading), *_codes_text(reading)]
+    for count, one, several in (
+        (reading.other_tables, "1 other table is not read", "{count:,} other tables are not read"),
+        (reading.titles, "1 row above the header is not read", "{count:,} rows above the header are not read"),
+        (reading.leading_zeros, "1 ID loses its leading zeros", "{count:,} IDs lose their leading zeros"),
+        (reading.links, "1 link is read as its text", "{count:,} links are read as their text"),
+    ):
+        parts += [one if count == 1 else several.format(count=count)] * bool(count)
+    return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
+
+
+def _text_format(reading: FileReading) -> Iterator[str]:
+    """Yield encoding and delimiter, where a file has them."""
+    if reading.doubtful_cell is not None:
+        yield f"{reading.encoding}, a guess, as in “{reading.doubtful_cell}”: --encoding sets another"
+    elif reading.encoding is not None:
+        yield reading.encoding
     if reading.delimiter is not None:
-        parts.append(f"delimiter {_DELIMITERS.get(reading.delimiter, reading.delimiter)}")
-    named = [f"{field} from “{shortened(name, 30)}”" for field, name in reading.columns.items() if name != field]
-    parts.append(
-        ", ".join([*(field for field, name in reading.columns.items() if name == field), *named]) or "no plant"
-    )
-    if reading.ignored:
-        names = ", ".join(f"“{shortened(name, 30)}”" for name in reading.ignored[:_MAX_NAMED])
-        more = " and more" if len(reading.ignored) > _MAX_NAMED else ""
-        parts.append(f"not read: {names}{more}")
-    if reading.other_tables:
-        others = reading.other_tables
-        parts.append("1 other table is not read" if others == 1 else f"{others:,} other tables are not read")
-    if titles := reading.titles:
-        parts.append(
-            "1 row above the header is not read" if titles == 1 else f"{titles} rows above the header are not read"
-        )
+        yield f"delimiter {_DELIMITERS.get(reading.delimiter, reading.delimiter)}"
+
+
+def _columns_text(reading: FileReading) -> str:
+    """Return the columns of the fields, and those that are not read."""
+    fields = [field for field, name in reading.columns.items() if name == field]
+    others = {field: f"from {_quoted([name])}" for field, name in reading.columns.items() if name != field}
+    if reading.name_columns:
+        others["name"] = f"put together from {_quoted(reading.name_columns, ' + ')}"
+    text = ", ".join([*fields, *map(" ".join, others.items())]) or "no plant"
+    more = " and more" if len(reading.ignored) > _MAX_NAMED else ""
+    return f"{text}; not read: {_quoted(reading.ignored[:_MAX_NAMED])}{more}" if reading.ignored else text
+
+
+def _quoted(names: Sequence[str], separator: str = ", ") -> str:
+    return separator.join(f"“{shortened(name, 30)}”" for name in names)
+
+
+def _codes_text(reading: FileReading) -> Iterator[str]:
+    """Yield what becomes of codes in place of IDs, and how they are kept."""
     if reading.codes:
         column, _, example = reading.codes
         note = reading.columns.get("note")
         place = "" if note is None else f", in place of “{shortened(note, 30)}”"
         kept = f"--map {shlex.quote(f'note={column}')} keeps them in the note{place}"
-        parts.append(f"{column}: codes such as {shortened(example, 30)}, not numbers: new IDs; {kept}")
-    if zeros := reading.leading_zeros:
-        parts.append("1 ID loses its leading zeros" if zeros == 1 else f"{zeros:,} IDs lose their leading zeros")
-    if reading.links:
-        links = reading.links
-        parts.append("1 link is read as its text" if links == 1 else f"{links:,} links are read as their text")
-    return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
+        yield f"{column}: codes such as {shortened(example, 30)}, not numbers: new IDs; {kept}"
 
 
 def _print_json(preview: Preview, files_import: FileImport, applied: Applied | None) -> None:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.transfer.delimited import ONE_COLUMN
+from plantdesk.transfer.name_parts import in_order
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import one_line, tag_text
 from plantdesk.ui.theme.metrics import XS, M, S
@@ -91,11 +92,14 @@ class ColumnTable(QFrame):
         self.setProperty("card", "true")
         self._theme = theme
         self._combos: list[QComboBox] = []
+        #: Below each of them, whether its column is one of several of which the name is put together.
+        self._ticks: list[QCheckBox] = []
+        self._has_ticks = False
         #: The combo box that was changed last, and the fields of the others before that.
         self._edited: QComboBox | None = None
         self._others: list[tuple[QComboBox, str]] = []
+        self._names: Sequence[str] = ()
         self._strip = QWidget()
-        self._strip.setFixedHeight(theme.metrics.compact_row + 2 * XS)
         self._table = PlainTable(theme, self.tr("First rows of the file"), [""])
         self._table.setItemDelegate(_PreviewDelegate(theme, self))
         self._table.horizontalHeader().hide()
@@ -113,9 +117,28 @@ class ColumnTable(QFrame):
         self._table.viewport().installEventFilter(self)
 
     @property
+    def columns(self) -> dict[str, Sequence[int]]:
+        """The positions of the columns of each field: of the name there may be several."""
+        found: dict[str, list[int]] = {}
+        for at, combo in enumerate(self._combos):
+            if combo.currentData():
+                found.setdefault(combo.currentData(), []).append(at)
+        return {field: in_order(columns, self._names) for field, columns in found.items()}
+
+    @property
     def fields(self) -> dict[str, int]:
-        """The position of the column of each field."""
-        return {combo.currentData(): at for at, combo in enumerate(self._combos) if combo.currentData()}
+        """The position of the first column of each field."""
+        return {field: columns[0] for field, columns in self.columns.items()}
+
+    @Slot(bool)
+    def set_several(self, several: bool) -> None:
+        """Let several columns be ticked for the name, or only the first of them."""
+        self._has_ticks = several
+        first = self.fields.get("name")
+        for at, combo in enumerate(self._combos):
+            if not several and combo.currentData() == "name" and at != first:
+                self.choose(at, "")
+        self._show_ticks()
 
     def choose(self, at: int, field: str) -> None:
         """Choose a field of a column, or "" for none, as the user does; another column of the field has none then."""
@@ -124,41 +147,66 @@ class ColumnTable(QFrame):
     def show_sample(self, sample: Sample) -> None:
         """Show the columns and the first rows of a file."""
         layout = sample.layout
-        chosen = [*layout.fields.values(), *([layout.codes.position] if layout.codes else [])]
-        count = min(len(layout.names), max([_COLUMNS, *(at + 1 for at in chosen)]))
-        self._show_combos(layout.names[:count], {at: field for field, at in layout.fields.items()})
+        codes = [layout.codes.position] if layout.codes else []
+        count = min(len(layout.names), max(_COLUMNS - 1, *layout.fields.values(), *layout.name_parts, *codes) + 1)
+        self._names = layout.names[:count]
+        self._has_ticks = bool(layout.name_parts)
+        self._show_combos({at: field for field, columns in layout.columns.items() for at in columns})
         numbered = [self.tr("Column {number}").format(number=at + 1) for at in range(count)]
         headings = layout.names[:count] if layout.has_header else numbered
-        rows = [[*row[:count], *[None] * (count - len(row))] for row in sample.rows[:_ROWS]]
-        cells = [[Cell("—" if each is None else one_line(each), value=each) for each in row] for row in rows]
+        cells = [_cells(row, count) for row in sample.rows[:_ROWS]]
         self._table.show_rows([[Cell(one_line(each), color="text_2") for each in headings], *cells], (), [""] * count)
         self._fit(sample)
-        self._place()
+        self._show_ticks()
         self._report_blanks()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and watched is self._table.viewport():
             self._place()
-        elif event.type() is QEvent.Type.FocusIn and watched in self._combos:
-            at = self._combos.index(watched)
+        elif event.type() is QEvent.Type.FocusIn and watched in (fields := [*self._combos, *self._ticks]):
+            at = fields.index(watched) % len(self._combos)
             self._table.scrollTo(self._table.model().index(self._table.rowAt(0), at))
         return super().eventFilter(watched, event)
 
     @Slot()
     def _place(self) -> None:
-        """Put each combo box above its column."""
-        table, height = self._table, self._strip.height() - 2 * XS
+        """Put each combo box and check box above its column."""
+        table, height = self._table, self._theme.metrics.compact_row
         start = table.viewport().x() + _GAP // 2
-        for at, combo in enumerate(self._combos):
-            combo.setGeometry(start + table.columnViewportPosition(at), XS, table.columnWidth(at) - _GAP, height)
+        for at, (combo, tick) in enumerate(zip(self._combos, self._ticks, strict=True)):
+            left, width = start + table.columnViewportPosition(at), table.columnWidth(at) - _GAP
+            combo.setGeometry(left, XS, width, height)
+            tick.setGeometry(left, height + 2 * XS, min(width, tick.sizeHint().width()), height)
 
-    def _show_combos(self, names: Sequence[str], fields: dict[int, str]) -> None:
-        for combo in self._combos:
-            combo.hide()
-            combo.deleteLater()
+    def _show_ticks(self) -> None:
+        rows = 1 + self._has_ticks
+        self._strip.setFixedHeight(rows * self._theme.metrics.compact_row + (rows + 1) * XS)
+        for combo, tick in zip(self._combos, self._ticks, strict=True):
+            tick.setVisible(self._has_ticks)
+            tick.setChecked(combo.currentData() == "name")
+        self._place()
+
+    def _show_combos(self, fields: Mapping[int, str]) -> None:
+        for widget in [*self._combos, *self._ticks]:
+            widget.hide()
+            widget.deleteLater()
         self._edited = None
-        self._combos = [self._combo(at, name, fields.get(at, "")) for at, name in enumerate(names)]
+        self._combos = [self._combo(at, name, fields.get(at, "")) for at, name in enumerate(self._names)]
+        self._ticks = [self._tick(one_line(name) or str(at)) for at, name in enumerate(self._names, 1)]
+
+    def _tick(self, name: str) -> QCheckBox:
+        tick = QCheckBox(self.tr("In the name"), self._strip)
+        tick.setAccessibleName(self.tr("Column {name} is in the name").format(name=name))
+        tick.clicked.connect(self._on_ticked)
+        tick.installEventFilter(self)
+        return tick
+
+    @Slot(bool)
+    def _on_ticked(self, ticked: bool) -> None:
+        tick = self.sender()
+        if isinstance(tick, QCheckBox):
+            self.choose(self._ticks.index(tick), "name" if ticked else "")
 
     def _combo(self, at: int, name: str, field: str) -> QComboBox:
         combo = ComboBox(self.tr("Field of column {name}").format(name=one_line(name) or at + 1))
@@ -181,7 +229,7 @@ class ColumnTable(QFrame):
 
     @Slot()
     def _on_chosen(self) -> None:
-        """Let each field have one column: the one chosen last.
+        """Let each field have one column, the one chosen last; but several may be ticked for the name.
 
         Arrow keys choose each field on the way, so the others go back to what they were before the first of them.
         """
@@ -191,9 +239,11 @@ class ColumnTable(QFrame):
         if chosen is not self._edited:
             self._edited = chosen
             self._others = [(each, each.currentData()) for each in self._combos if each is not chosen]
+        taken = "" if self._has_ticks and chosen.currentData() == "name" else chosen.currentData()
         for combo, field in self._others:
             with QSignalBlocker(combo):
-                combo.setCurrentIndex(combo.findData("" if field == chosen.currentData() else field))
+                combo.setCurrentIndex(combo.findData("" if field == taken else field))
+        self._show_ticks()
         self._table.viewport().update()
         self._report_blanks()
         self.fields_changed.emit()
@@ -214,6 +264,11 @@ class ColumnTable(QFrame):
         if count <= _FEW_COLUMNS:
             wide = sample.layout.fields.get("name", 0)
             header.setSectionResizeMode(min(wide, count - 1), QHeaderView.ResizeMode.Stretch)
+
+
+def _cells(row: Sequence[str | None], count: int) -> list[Cell]:
+    texts = [*row[:count], *[None] * (count - len(row))]
+    return [Cell("—" if each is None else one_line(each), value=each) for each in texts]
 
 
 _ENCODINGS = (
@@ -279,15 +334,16 @@ class ReadingOptions(QWidget):
         self._header.setChecked(sample.layout.has_header)
         del blockers
 
-    def reading(self, reading: Reading, fields: Mapping[str, int]) -> Reading:
-        """Return how the file is to be read now; the columns of other fields than `fields` are found anew."""
+    def reading(self, reading: Reading, columns: Mapping[str, Sequence[int]]) -> Reading:
+        """Return how the file is to be read now, with these columns of fields; those of others are found anew."""
+        chosen = {field: tuple(positions) for field, positions in columns.items()}
         has_header = self._header.isChecked() if self._is_header_chosen else None
         return reading._replace(
             encoding=self._encoding.currentData() if self._encoding.isEnabled() else None,
             delimiter=self._delimiter.currentData() if self._delimiter.isEnabled() else None,
             quote=self._quote.currentData() if self._quote.isEnabled() else None,
             skipped_lines=self._skipped.value(),
-            columns=reading.columns._replace(chosen=fields, only=False, has_header=has_header),
+            columns=reading.columns._replace(chosen=chosen, only=False, has_header=has_header),
         )
 
     def summary(self) -> str:

@@ -29,7 +29,7 @@ from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, XL, XXL, L, M, S, tabular
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
-from plantdesk.ui.transfer.import_job import ImportJob, progress_text
+from plantdesk.ui.transfer.import_job import ImportJob, differences, progress_text
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, TabOrder
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -267,6 +267,7 @@ class ImportDialog(Dialog):
         self._first_row = MessageLine(self._theme)
         self._first_row.hide()
         self._columns = ColumnTable(self._theme)
+        self._several = QCheckBox(self.tr("Put the name together from several columns"))
         self._codes = QCheckBox()
         self._codes.hide()
         self._blanks = _note()
@@ -289,6 +290,7 @@ class ImportDialog(Dialog):
         self._options.changed.connect(self._on_options_changed)
         self._options.header_chosen.connect(self._on_header_chosen)
         self._columns.fields_changed.connect(self._count)
+        self._several.clicked.connect(self._columns.set_several)
         self._codes.clicked.connect(self._on_codes_clicked)
         self._tag_edit.editingFinished.connect(self._on_tag_edited)
         self._outcome.changed.connect(self._on_choice)
@@ -321,6 +323,7 @@ class ImportDialog(Dialog):
         self._sample = sample
         self._options.show_sample(sample)
         self._columns.show_sample(sample)
+        self._several.setChecked(bool(sample.layout.name_parts))
         self._show_about(None)
         self._warn_of_first_row(sample)
         self._codes.setVisible(sample.layout.codes is not None)
@@ -360,7 +363,7 @@ class ImportDialog(Dialog):
     @Slot()
     def _on_header_chosen(self) -> None:
         """Read the first row in the other way; the fields keep their columns."""
-        self._reading = self._options.reading(self._reading, self._columns.fields)
+        self._reading = self._options.reading(self._reading, self._columns.columns)
         self._read_sample()
 
     @Slot(bool)
@@ -383,7 +386,7 @@ class ImportDialog(Dialog):
         if "name" not in fields:
             self._message.show_message(Tone.WARNING, self.tr("Choose the column that is the name."))
             return
-        columns = self._sample.columns(fields, by_name=len(self._sources) > 1)
+        columns = self._sample.columns(self._columns.columns, by_name=len(self._sources) > 1)
         requested = ImportOptions(self._reading._replace(columns=columns), tag=self._tag or None)
         job = self._job = ImportJob(self._bridge, self._store, self._sources, requested)
         job.progressed.connect(self._on_progress)
@@ -422,24 +425,18 @@ class ImportDialog(Dialog):
             return
         (new, _, clashing, owners), on_conflict = preview.counts, self._outcome.on_conflict
         count = new + {OnConflict.NEW_ID: clashing, OnConflict.REPLACE: owners}.get(on_conflict, 0)
-        is_refused = (clashing and on_conflict is OnConflict.REFUSE) or (
-            preview.invalid and not self._outcome.skip_invalid
-        )
-        self._import_button.setText(
-            shown(Text("Import {count:,} plants", one="Import 1 plant", count=count))
-            if count
-            else self.tr("Nothing to import")
-        )
-        self._import_button.setEnabled(count > 0 and not is_refused)
-        if is_refused:
+        refused = clashing * (on_conflict is OnConflict.REFUSE) + preview.invalid * (not self._outcome.skip_invalid)
+        imports = shown(Text("Import {count:,} plants", one="Import 1 plant", count=count))
+        self._import_button.setText(imports if count else self.tr("Nothing to import"))
+        self._import_button.setEnabled(count > 0 and not refused)
+        if refused:
             text = self.tr("Choose what happens to the rows that cannot be imported as they are.")
             self._message.show_message(Tone.WARNING, text)
-        else:
-            hint = self.tr("Can be undone in one step.")
-            if clashing and on_conflict is OnConflict.REPLACE:
-                hint = self.tr("Of several rows with one ID the last counts.")
-            self._message.set_hint(hint)
-            self._message.clear()
+            return
+        replaces = clashing and on_conflict is OnConflict.REPLACE
+        last = self.tr("Of several rows with one ID the last counts.")
+        self._message.set_hint(last if replaces else self.tr("Can be undone in one step."))
+        self._message.clear()
 
     # --- the end ---
 
@@ -502,6 +499,12 @@ class ImportDialog(Dialog):
         ]
         if codes := self._sample.layout.codes:
             parts.append(self.tr("{column} has codes, not numbers: new IDs").format(column=quoted(codes.column, 30)))
+        names = self._columns.columns.get("name", ())
+        if len(names) > 1:
+            columns = " + ".join(quoted(self._sample.layout.names[at] or str(at + 1), 30) for at in names)
+            example = quoted(self._sample.example_name(names), 60)
+            text = self.tr("name put together from {columns}, such as {name}")
+            parts.append(text.format(columns=columns, name=example))
         if self._sample.doubtful_cell is not None:
             parts.append(self.tr("encoding guessed, as in {cell}").format(cell=quoted(self._sample.doubtful_cell)))
         if preview is not None:
@@ -509,18 +512,7 @@ class ImportDialog(Dialog):
             parts.insert(0, shown(Text("{count:,} rows", one="1 row", count=rows)))
             if preview.blank:
                 parts.insert(1, shown(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
-            if others := preview.other_tables:
-                text = Text("{count:,} other tables are not read", one="1 other table is not read", count=others)
-                parts.append(shown(text))
-            if titles := preview.titles:
-                text = Text("{count} rows above the header are not read", one="1 row above the header is not read")
-                parts.append(shown(text.filled(count=titles)))
-            if zeros := preview.leading_zeros:
-                text = Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros", count=zeros)
-                parts.append(shown(text))
-            if links := preview.links:
-                text = Text("{count:,} links are read as their text", one="1 link is read as its text", count=links)
-                parts.append(shown(text))
+            parts += map(shown, differences(preview))
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
@@ -541,6 +533,7 @@ class ImportDialog(Dialog):
             S,
             _titled(self.tr("Columns"), self._blanks),
             (self._columns, 1),
+            self._several,
             self._codes,
             S,
             _titled(self.tr("What will happen"), self._counting),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QLocale, QObject, Signal
@@ -198,3 +198,19 @@ def progress_text(progress: Progress) -> str:
     elif left is not None:
         parts.append(translate("Transfer", "about {seconds} s left").format(seconds=number(round(left))))
     return " · ".join(parts)
+
+
+def differences(preview: Preview) -> Iterator[Text]:
+    """Yield what is read otherwise, or not, as far as there is something."""
+    for text in (
+        Text("{count:,} other tables are not read", one="1 other table is not read", count=preview.other_tables),
+        Text("{count:,} rows above the header are not read", one="1 row above the header is not read").filled(
+            count=preview.titles
+        ),
+        Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros").filled(
+            count=preview.leading_zeros
+        ),
+        Text("{count:,} links are read as their text", one="1 link is read as its text", count=preview.links),
+    ):
+        if text.values["count"]:
+            yield text

@@ -429,11 +429,47 @@ def test_codes_are_kept_in_the_note_by_one_tick(desk: TransferDesk, tmp_path: Pa
     assert desk.plants() == [(1, "Aster", None, "PL0001"), (2, "Ivy", None, "PL0002")]
 
 
-def test_half_a_name_is_not_chosen_and_leading_zeros_are_counted(desk: TransferDesk, tmp_path: Path) -> None:
+def test_a_name_is_put_together_from_ticked_columns(desk: TransferDesk, tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"
-    file.write_text("ID,Genus,Species\n0010,Acer,palmatum\n", encoding="utf-8")
-    desk.answer_file_dialogs(file)
-    desk.feature.import_files([file])
-    desk.until_dialog_shows("Choose the column that is the name.")
-    desk.pick("Field of column Genus", "Name")
+    file.write_text("ID,Cultivar,Genus,Species\n0010,Osakazuki,Acer,palmatum\n7,,Acer,Acer rubrum\n", encoding="utf-8")
+    desk.open_import(file)
     desk.until_dialog_shows("1 ID loses its leading zeros")
+    together = "name put together from “Genus” + “Species” + “Cultivar”, such as “Acer palmatum ‘Osakazuki’”"
+    desk.until_dialog_shows(together)
+    assert desk.dialog.the(QCheckBox, "Put the name together from several columns").isChecked()
+    combo = desk.dialog.the(QComboBox, "Field of column Cultivar")
+    tick = desk.dialog.the(QCheckBox, "Column Cultivar is in the name")
+    assert (combo.currentText(), tick.isChecked()) == ("Name", True)
+    desk.qtbot.mouseClick(tick, Qt.MouseButton.LeftButton)
+    assert (combo.currentText(), tick.isChecked()) == ("Leave out", False)
+    desk.until_dialog_shows("“Genus” + “Species”, such as “Acer palmatum”")
+    desk.pick("Field of column Cultivar", "Note")
+    desk.until_dialog_shows("counted over the whole file")
+    desk.start_import()
+    desk.until_toast("Imported 2 plants")
+    assert desk.plants() == [(10, "Acer palmatum", None, "Osakazuki"), (7, "Acer rubrum", None, None)]
+
+
+def test_columns_without_known_headers_are_ticked(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("kind,name,where\nAcer,palmatum,hill\n", encoding="utf-8")
+    desk.open_import(file)
+    several = desk.dialog.the(QCheckBox, "Put the name together from several columns")
+    tick = desk.dialog.the(QCheckBox, "Column kind is in the name")
+    assert not several.isChecked()
+    assert not tick.isVisible()
+    desk.qtbot.keyClick(several, Qt.Key.Key_Space)
+    desk.qtbot.mouseClick(tick, Qt.MouseButton.LeftButton)
+    desk.until_dialog_shows("name put together from “kind” + “name”, such as “Acer palmatum”")
+    desk.pick("Field of column where", "Name")
+    desk.until_dialog_shows("such as “Acer palmatum hill”")
+    desk.pick("Field of column where", "Leave out")
+    desk.qtbot.keyClick(several, Qt.Key.Key_Space)
+    combos = [desk.dialog.the(QComboBox, f"Field of column {each}") for each in ("kind", "name")]
+    assert [each.currentText() for each in combos] == ["Name", "Leave out"]
+    desk.qtbot.keyClick(several, Qt.Key.Key_Space)
+    desk.qtbot.mouseClick(desk.dialog.the(QCheckBox, "Column name is in the name"), Qt.MouseButton.LeftButton)
+    desk.until_dialog_shows("“kind” + “name”, such as “Acer palmatum”")
+    desk.start_import()
+    desk.until_toast("Imported 1 plant")
+    assert desk.plants() == [(1, "Acer palmatum", None, None)]

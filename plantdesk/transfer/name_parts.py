@@ -1,0 +1,169 @@
+"""Puts a name together from columns such as Genus, Species and Cultivar, which lists of botanical gardens have."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Container, Sequence
+from enum import IntEnum, auto
+
+#: Characters of a header that are compared.
+_LONGEST = 100
+
+
+class Part(IntEnum):
+    """What a column holds of a name, in the order of the name."""
+
+    GENUS = auto()
+    HYBRID = auto()
+    SPECIES = auto()
+    SUBSPECIES = auto()
+    RANK = auto()
+    EPITHET = auto()
+    #: A botanical variety or a cultivar, as “Variety” means either.
+    VARIETY = auto()
+    FORM = auto()
+    CULTIVAR = auto()
+
+
+#: Headers of the parts, as in `columns`.
+_HEADERS = {
+    Part.GENUS: "genus|genus name|gattung|gattungsname|genre|genero|genere|geslacht|slakte|slægt|slekt|rodzaj|rod|suku",
+    Part.HYBRID: "hybrid|hybrid sign|hybride|hybridzeichen|hibrido|signe hybride",
+    Part.SPECIES: "species|species name|species epithet|specific epithet|epithet|pflanzenart|art|artname|artepitheton"
+    "|epitheton|espece|nom d'espece|epithete|epithete specifique|especie|epiteto|epiteto especifico|specie|soort"
+    "|gatunek|faj|laji",
+    Part.SUBSPECIES: "subspecies|subsp|ssp|unterart|sous espece|subespecie",
+    Part.RANK: "infraspecific rank|infrasp rank|infra rank|rank|infraspezifischer rang|rangstufe|rang"
+    "|rang infraspecifique|rango|rango infraespecifico",
+    Part.EPITHET: "infraspecific epithet|infrasp epithet|infraspecific name|infraspecific|infraspecies|infra epithet"
+    "|infraspezifisches epitheton|epithete infraspecifique|epiteto infraespecifico",
+    Part.VARIETY: "variety|varietas|var|varietat|variete|variedad",
+    Part.FORM: "forma",
+    Part.CULTIVAR: "cultivar|cultivar name|cultivar epithet|cv|kultivar|sorte|sorten|sortenname|nom du cultivar",
+}
+#: Headers of names in everyday language: a name from parts is preferred to it, as it tells plants apart.
+_VERNACULAR = (
+    "common name|common names|vernacular name|vernacular names|deutscher name|trivialname|nom commun|nom vernaculaire"
+    "|nom francais|nombre comun|nombre vulgar"
+)
+#: What is written before an epithet whose rank only the header says.
+_RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
+_SIGNS = frozenset("x×")
+#: A letter in place of the sign before a name.
+_LETTER_X = re.compile("^[xX] ")
+_QUOTES = "'\"‘’“”„‚´`"
+_QUOTED = re.compile(rf"[{_QUOTES}].*[{_QUOTES}]")
+
+
+def plain(header: str) -> str:
+    """Return a header without case, accents, punctuation, a leading # or dwc: (Darwin Core), and blanks around it."""
+    letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
+    kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
+
+
+def _joined(headers: str) -> list[str]:
+    return headers.replace(" ", "").split("|")
+
+
+_PART_OF = {header: part for part, headers in _HEADERS.items() for header in _joined(headers)}
+_NO_WHOLE_NAME = {*_PART_OF, *_joined(_VERNACULAR)}
+
+
+def part_of(header: str) -> Part | None:
+    """Return the part of a name that a header means, or None."""
+    return _PART_OF.get(plain(header).replace(" ", ""))
+
+
+def is_whole_name(header: str) -> bool:
+    """Return whether the column of a name has more than a part of it, and not an everyday name."""
+    return plain(header).replace(" ", "") not in _NO_WHOLE_NAME
+
+
+def name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
+    """Return the positions of the parts of a name, in its order: with a genus and at least one other, else none."""
+    found: dict[Part, int] = {}
+    for at, header in enumerate(headers):
+        part = part_of(header)
+        if part is not None and at not in taken:
+            found.setdefault(part, at)
+    return tuple(found[each] for each in sorted(found)) if Part.GENUS in found and len(found) > 1 else ()
+
+
+def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) -> bool:
+    """Return whether most texts in the second of the columns of a name begin with that in the first."""
+    cells = ([row[at] if at < len(row) else None for at in columns[:2]] for row in rows)
+    pairs = [(genus.casefold(), species.casefold()) for genus, species in cells if genus and species]
+    return 2 * sum(species.startswith(genus) for genus, species in pairs) > len(pairs)
+
+
+def in_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
+    """Return the positions of parts in the order of the name, if the headers of all say what they are."""
+    parts = {at: part for at in columns if (part := part_of(headers[at])) is not None}
+    return sorted(columns, key=parts.__getitem__) if len(parts) == len(columns) else columns
+
+
+def with_names(
+    rows: Sequence[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int]
+) -> Sequence[Sequence[str | None]]:
+    """Return rows with the name, put together from `columns`, in the first of these."""
+    parts = [part_of(headers[at]) if at < len(headers) else None for at in columns]
+    found = []
+    for row in rows:
+        cells = [*row, *[None] * (columns[0] + 1 - len(row))]
+        cells[columns[0]] = name_from([cells[at] if at < len(cells) else None for at in columns], parts)
+        found.append(cells)
+    return found
+
+
+def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
+    """Return the name in the cells of its parts, None where all are empty; a part of None is written as it is.
+
+    What is missing is left out, and what a cell repeats of the cells before it, as in `Acer` and `Acer palmatum`.
+    """
+    name, rank = "", ""
+    for cell, part in zip(cells, parts, strict=True):
+        text = _added(name, " ".join((cell or "").split()))
+        if not text:
+            continue
+        if part is Part.RANK:
+            rank = text
+            continue
+        name = f"{name} {_written(text, part, rank, name)}".strip().replace("× ×", "×")
+    return name or None
+
+
+def _added(name: str, text: str) -> str:
+    """Return a text without the name so far, with which it may begin; signs of hybrids count in neither."""
+    begun = [each.casefold() for each in name.split() if each not in _SIGNS]
+    words = text.split()
+    letters = [at for at, word in enumerate(words) if word not in _SIGNS]
+    repeats = [words[at].casefold() for at in letters[: len(begun)]] == begun != []
+    if not repeats or (len(letters) == len(begun) and text != name):
+        return text
+    return " ".join(words[letters[len(begun) - 1] + 1 :])
+
+
+def _written(text: str, part: Part | None, rank: str, name: str) -> str:
+    """Return how a part is written behind the `name` so far, nothing where it has it already."""
+    match part:
+        case Part.HYBRID:
+            return "×" if text.casefold() in _SIGNS else ""
+        case Part.CULTIVAR | Part.VARIETY if part is Part.CULTIVAR or not text[0].islower():
+            return _cultivar(text, name)
+        case Part.EPITHET:
+            return text if text.casefold().startswith(f"{rank.casefold()} ") else f"{rank} {text}".strip()
+        case Part.SUBSPECIES | Part.VARIETY | Part.FORM:
+            return text if "." in text else f"{_RANKS[part]} {text}"
+    return text if part is None else _LETTER_X.sub("× ", text)
+
+
+def _cultivar(text: str, name: str) -> str:
+    text = text.removeprefix("cv. ")
+    is_quoted = _QUOTED.search(text)
+    bare = text.strip(_QUOTES) if is_quoted else text
+    if any(f"{quote}{bare}".casefold() in name.casefold() for quote in _QUOTES):
+        return ""
+    is_group = text.endswith((" Group", " Grex", "-Gruppe"))  # which are not in quotes
+    return text if is_group or (is_quoted and not _QUOTED.fullmatch(text)) else f"‘{bare}’"
