@@ -189,13 +189,18 @@ class HttpProtocol(HttpToolsProtocol):
         if self._ignores_input or len(data) >= _PIECE:
             self._raw.pause_reading()
             self.loop.call_later(_PAUSE * len(self.connections), self._read_on)
-        is_new = not (self._ignores_input or self._is_receiving or self._is_answering or self.flow.write_paused)
+        is_new = self._is_free
         if is_new and self._add_known(data, self):
             return
         for start in range(0, len(data), _PIECE):
             self._parse(data[start : start + _PIECE])
         if is_new and self.is_served and not self._ignores_input:
             self.scope["whole_request"] = data, self.cycle.keep_alive  # type: ignore[typeddict-unknown-key]
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether what comes next is a new request that may be answered at once."""
+        return not (self._ignores_input or self._is_receiving or self._is_answering or self.flow.write_paused)
 
     def _read_on(self) -> None:
         if not (self.flow.read_paused or self._raw.is_closing()):

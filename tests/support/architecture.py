@@ -99,7 +99,6 @@ FILE_OPERATIONS = {
 TAKE_TEXTS = {"Text", "filled", "InvalidField", "Refused", "FileSyntaxError", "ArgumentTypeError", "ArgumentError"}
 # Functions that are more complex than `MAX_COMPLEXITY`: none may be added, and one that is split is taken away.
 COMPLEX = {
-    "plantdesk.api.http.protocol._feed",
     "plantdesk.domain.activity.record_refused",
     "plantdesk.domain.edits.kind_of",
     "plantdesk.domain.edits.parameters_of",
@@ -116,21 +115,6 @@ COMPLEX = {
     "plantdesk.store.sqlite.files.opening._open_locked",
     "plantdesk.store.sqlite.inserts.add",
     "plantdesk.store.sqlite.inserts.add_new",
-    "plantdesk.ui.api_access.status.show_server",
-    "plantdesk.ui.cleanup.duplicate_list.data",
-    "plantdesk.ui.cleanup.rewriting._show_counts",
-    "plantdesk.ui.plants.add_queue._send_pending",
-    "plantdesk.ui.plants.browser._show_state",
-    "plantdesk.ui.plants.form_fields.keyPressEvent",
-    "plantdesk.ui.plants.name_completion._on_found",
-    "plantdesk.ui.plants.search_field.completed_term",
-    "plantdesk.ui.plants.table.view.keyPressEvent",
-    "plantdesk.ui.plants.unsaved_plants._show_actions",
-    "plantdesk.ui.plants.unsaved_plants._submission",
-    "plantdesk.ui.plants.unsaved_plants.show_lines",
-    "plantdesk.ui.sidebar.view._show_below",
-    "plantdesk.ui.window.manual_dialog._find",
-    "plantdesk.ui.window.notices._show_health",
 }
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 

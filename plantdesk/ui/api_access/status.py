@@ -107,10 +107,12 @@ class ApiStatus(QWidget):
         self._turn_on_button.setText(self.tr("Turn on") if isinstance(state, Off) else self.tr("Try again"))
         self._show_address()
         if not isinstance(state, Starting):
-            word = self._state_text(state)
-            if self._known_word not in {None, word}:
-                announce(self, word)
-            self._known_word = word
+            self._announce_change(self._state_text(state))
+
+    def _announce_change(self, word: str) -> None:
+        if self._known_word not in {None, word}:
+            announce(self, word)
+        self._known_word = word
 
     def show_reachable(self, *, is_reachable: bool, reason: str) -> None:
         """Show whether plants of programs can be saved now, and if not, why they get 503 and retry later."""

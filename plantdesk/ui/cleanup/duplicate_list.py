@@ -153,17 +153,19 @@ class DuplicateModel(QAbstractListModel):
             parts.append(translate("Duplicates", "added together"))
         if size > len(rows):
             parts.append(shown(Text("the first {count:,} are shown", count=len(rows))))
+        return ", ".join([*parts, self._outcome(group)])
+
+    def _outcome(self, group: int) -> str:
+        """Return which plant of a group stays, and why."""
         if not self.is_merged(group):
-            parts.append(translate("Duplicates", "left as they are"))
-        elif group in self._chosen:
-            parts.append(translate("Duplicates", "{id} chosen").format(id=self._chosen[group]))
-        elif self._keep is Kept.NEWEST:
-            parts.append(translate("Duplicates", "the newest stays"))
-        elif self._keep is Kept.LONGEST_NOTE and any(row.note for row in rows):
-            parts.append(translate("Duplicates", "the longest note stays"))
-        else:
-            parts.append(translate("Duplicates", "the lowest ID stays"))
-        return ", ".join(parts)
+            return translate("Duplicates", "left as they are")
+        if group in self._chosen:
+            return translate("Duplicates", "{id} chosen").format(id=self._chosen[group])
+        if self._keep is Kept.NEWEST:
+            return translate("Duplicates", "the newest stays")
+        if self._keep is Kept.LONGEST_NOTE and any(row.note for row in self._rows[group]):
+            return translate("Duplicates", "the longest note stays")
+        return translate("Duplicates", "the lowest ID stays")
 
     # --- QAbstractListModel ---
 
@@ -182,8 +184,7 @@ class DuplicateModel(QAbstractListModel):
             case Qt.ItemDataRole.AccessibleTextRole:
                 return self._spoken(item)
             case Qt.ItemDataRole.CheckStateRole:
-                is_checked = self.is_merged(item.group) if item.row is None else self._is_kept(item)
-                return Qt.CheckState.Checked if is_checked else Qt.CheckState.Unchecked
+                return self._check_state(item)
             case Qt.ItemDataRole.ToolTipRole:
                 return item.row.note if item.row is not None else None
             case _:
@@ -227,6 +228,10 @@ class DuplicateModel(QAbstractListModel):
         if self._items:
             self.dataChanged.emit(self.index(0), self.index(len(self._items) - 1))
         self.changed.emit()
+
+    def _check_state(self, item: Item) -> Qt.CheckState:
+        is_checked = self.is_merged(item.group) if item.row is None else self._is_kept(item)
+        return Qt.CheckState.Checked if is_checked else Qt.CheckState.Unchecked
 
     def _is_kept(self, item: Item) -> bool:
         return item.row is not None and item.row.id == self.kept_id(item.group)

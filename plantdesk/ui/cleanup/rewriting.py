@@ -225,22 +225,25 @@ class RewritingPage(CleanUpPage):
     def _show_counts(self) -> None:
         places, plants, left = self._texts.counts
         has_rows = self._texts.rowCount() > 0
-        self._pages.setCurrentIndex(0 if has_rows else 1)
+        self._pages.setCurrentIndex(int(not has_rows))
         self._all.setVisible(has_rows)
         self._all.setCheckState(self._texts.state)
         is_known = self._edit is not None and self._preview.is_complete
-        if self._action.currentIndex() == _REPLACE:
-            many = Text("Replace in {count:,} plants", one="Replace in 1 plant", count=plants)
-            plain = self.tr("Replace")
-        else:
-            many, plain = Text("Change {count:,} plants", one="Change 1 plant", count=plants), self.tr("Change")
-        hint = self.tr("One change. Ctrl+Z takes it back.")
         can_apply = is_known and plants > 0
-        self.show_state(shown(many) if can_apply else plain, hint, can_apply=can_apply)
+        hint = self.tr("One change. Ctrl+Z takes it back.")
+        self.show_state(self._button_text(plants if can_apply else 0), hint, can_apply=can_apply)
         self._count_label.setText(self._count_text(places, plants, left) if is_known and has_rows else "…")
         self._count_label.setVisible(has_rows or self._task is not None)
         is_over = is_known or self._rule is None or bool(self._message.text)
         self._empty_label.setText(self._empty_text() if is_over else "…")
+
+    def _button_text(self, plants: int) -> str:
+        """Return what the button does to so many plants; 0: while that is not known."""
+        if self._action.currentIndex() == _REPLACE:
+            many = Text("Replace in {count:,} plants", one="Replace in 1 plant", count=plants)
+            return shown(many) if plants else self.tr("Replace")
+        many = Text("Change {count:,} plants", one="Change 1 plant", count=plants)
+        return shown(many) if plants else self.tr("Change")
 
     def _count_text(self, places: int, plants: int, left: int) -> str:
         looked = Text("{count:,} plants", one="1 plant", count=self._preview.plants)

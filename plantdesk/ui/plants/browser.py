@@ -316,7 +316,7 @@ class PlantBrowser(QFrame):
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo brings the rows back, no typing
-        if (model.complete and not model.rowCount()) or model.failed_to_load:
-            self._notify_shown()
         if model.complete or model.failed_to_load:
+            if self._pages.currentWidget() is not self.table:
+                self._notify_shown()
             self.rows_settled.emit()

@@ -153,8 +153,7 @@ class NameField(LineEdit):
         if key in {Qt.Key.Key_Up, Qt.Key.Key_Down}:
             self.stepped.emit(-1 if key == Qt.Key.Key_Up else 1)
         elif key in ENTER_KEYS and control:
-            if not event.isAutoRepeat():
-                self.keep_requested.emit()
+            self._request_keep(event)
         elif key == Qt.Key.Key_Escape and (self.is_filled or self.is_offering):
             self.fill_refused.emit()
         elif event.matches(QKeySequence.StandardKey.Paste):
@@ -164,6 +163,10 @@ class NameField(LineEdit):
         else:
             self._can_fill = key not in {Qt.Key.Key_Backspace, Qt.Key.Key_Delete}
             super().keyPressEvent(event)
+
+    def _request_keep(self, event: QKeyEvent) -> None:
+        if not event.isAutoRepeat():
+            self.keep_requested.emit()
 
     @override
     def focusNextPrevChild(self, following: bool) -> bool:

@@ -138,15 +138,24 @@ class NameCompletion(QObject):
         if start != self._name.typed_name or not self._name.hasFocus():
             return
         same = next((offer for offer in offers if offer.name == start.strip()), None)
-        self.known.emit(same if same is not None and same.plants else None)
+        self.known.emit(None if same is None or not same.plants else same)
         self._show([offer for offer in offers if offer.name != start], start)
         if not offers:
             self._pause.start()
-        may_fill = bool(self._offers) and self._offers[0].plants and same is None and not start.endswith(" ")
-        # What ends with a whole word may be all of a name: “Acer minor” beside “Acer minor ‘Blauhügel’”.
-        if may_fill and self._offers[0].name[len(start) :][:1].isalnum() and self._name.can_fill(self._offers[0].name):
+        if same is None and self._may_fill(start):
             self._name.fill(self._offers[0].name)
             self._show_filled(0)
+
+    def _may_fill(self, start: str) -> bool:
+        """Whether the rest of the first offer may be filled in behind `start`: it is a name of the store.
+
+        What ends with a whole word may be all of a name: “Acer minor” beside “Acer minor ‘Blauhügel’”.
+        """
+        if not self._offers:
+            return False
+        offer = self._offers[0]
+        is_within_word = not start.endswith(" ") and offer.name[len(start) :][:1].isalnum()
+        return offer.plants > 0 and is_within_word and self._name.can_fill(offer.name)
 
     def _show(self, offers: list[KnownName], typed: str) -> None:
         self._offers, self._current = offers, -1

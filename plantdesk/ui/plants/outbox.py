@@ -251,23 +251,29 @@ def from_json(value: Mapping[str, Any]) -> Submission | None:
         owner = None if owner is None else _Owner(*owner)
     except (TypeError, KeyError, ValueError):
         return None
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in (*texts, reason)):
-        return None
-    if len(texts) not in {0, 3} or not all(map(_is_entry, entries)) or not (texts or entries):
+    if not _is_valid(texts, reason, entries):
         return None
     if not entries:
         return Submission((), tuple(texts), State.POSTPONED)
     if value.get("waits") is True:
         return Submission(entries, tuple(texts))
-    is_taken = owner is not None and _is_entry(EnteredPlant(owner.name, owner.tag, owner.id))
-    if owner is not None and is_taken:
-        error: PlantDeskError = id_taken(owner, *entries[0][:2])
-    elif reason:
-        error = PlantDeskError(Text("{reason}", reason=reason))
-    else:
-        error = PlantDeskError(Text("PlantDesk was closed before it could be saved."))
-    sent_at = value.get("sent_at")
-    return Submission(entries, tuple(texts), State.REFUSED, error, sent_at if isinstance(sent_at, int) else 0)
+    sent_at = sent_at if isinstance(sent_at := value.get("sent_at"), int) else 0
+    return Submission(entries, tuple(texts), State.REFUSED, _error(reason, owner, entries[0]), sent_at)
+
+
+def _is_valid(texts: object, reason: object, entries: Sequence[EnteredPlant]) -> bool:
+    """Whether these are plants, with the texts of the form or without, or only such texts."""
+    are_texts = isinstance(texts, list) and len(texts) in {0, 3} and {type(text) for text in (*texts, reason)} == {str}
+    return are_texts and bool(texts or entries) and all(map(_is_entry, entries))
+
+
+def _error(reason: str, owner: _Owner | None, entry: EnteredPlant) -> PlantDeskError:
+    """Return why an earlier window could not save a plant."""
+    if owner is not None and _is_entry(EnteredPlant(owner.name, owner.tag, owner.id)):
+        return id_taken(owner, *entry[:2])
+    return PlantDeskError(
+        Text("{reason}", reason=reason) if reason else Text("PlantDesk was closed before it could be saved.")
+    )
 
 
 def _is_entry(entry: tuple[Any, ...]) -> bool:

@@ -100,23 +100,25 @@ class SearchCompleter(QObject):
         """
         from plantdesk.domain.folding import searched
 
-        condition = term.term if isinstance(term, Not) else term
-        match condition:
-            case HasTag(str(value)) if value and self._tags and condition.branch is None:
-                known: dict[str, Condition] = {tag: HasTag.just(tag) for tag in self._tags}
-            case AddedBy(kind, str(value)) if value and self._sources:
-                sources = (source for source in self._sources if kind in {None, source.kind})
-                known = {source.label or filter_text(source): source for source in sources}
-            case _:
-                return term
-        texts = {searched(text).strip() for text in known}
-        if (typed := searched(value).strip()) in texts:
+        typed, known = self._known(term.term if isinstance(term, Not) else term)
+        typed = searched(typed).strip()
+        if not known or typed in {searched(text).strip() for text in known}:
             return term
         found = [each for text, each in known.items() if typed in searched(text)]
         if len(found) != 1:
             QTimer.singleShot(0, self, self._on_edited)  # the popup closes itself after Enter
             return None
         return Not(found[0]) if isinstance(term, Not) else found[0]
+
+    def _known(self, condition: Condition) -> tuple[str, dict[str, Condition]]:
+        """Return the value of a condition of a tag or source, and those of all tags or sources by their texts."""
+        match condition:
+            case HasTag(str(value)) if value and condition.branch is None:
+                return value, {tag: HasTag.just(tag) for tag in self._tags}
+            case AddedBy(kind, str(value)) if value:
+                sources = (source for source in self._sources if kind in {None, source.kind})
+                return value, {source.label or filter_text(source): source for source in sources}
+        return "", {}
 
     @Slot()
     def _on_edited(self) -> None:

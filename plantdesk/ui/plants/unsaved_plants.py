@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,11 @@ _KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 def plants_of(submissions: Sequence[Submission]) -> int:
     """Return how many plants are submitted; a half-typed one counts."""
     return sum(max(len(each.entries), 1) for each in submissions)
+
+
+def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
+    """Return the label of an action for one submission, or for several of them."""
+    return one if len(submissions) == 1 else shown(several.filled(count=len(submissions)))
 
 
 class UnsavedPlants(QFrame):
@@ -78,18 +83,23 @@ class UnsavedPlants(QFrame):
     @Slot()
     def show_submissions(self) -> None:
         """List what is not saved now."""
-        had_focus = self.isAncestorOf(QApplication.focusWidget() or self)
-        before, row = self._listed, self._table.selected_row
-        self._listed = listed = self._outbox.unsaved
-        if listed or before:
-            self._table.set_max_rows(_MAX_VISIBLE_LOW if self.window().height() < _LOW_WINDOW else _MAX_VISIBLE)
-            self._table.show_rows([self._cells(each) for each in listed], listed)
-            if row is not None and self._table.selected_row is None and listed and had_focus:
-                self._table.selectRow(min(row, len(listed) - 1))
-            self._show_actions()
-            self.setVisible(bool(listed))
-            if had_focus and not listed:
-                self.left.emit()
+        before, self._listed = self._listed, self._outbox.unsaved
+        if not self._listed and not before:
+            return
+        had_focus, row = self.isAncestorOf(QApplication.focusWidget() or self), self._table.selected_row
+        self._table.set_max_rows(_MAX_VISIBLE_LOW if self.window().height() < _LOW_WINDOW else _MAX_VISIBLE)
+        self._table.show_rows([*map(self._cells, self._listed)], self._listed)
+        self.setVisible(bool(self._listed))
+        if had_focus:
+            self._keep_focus(row)
+        self._show_actions()
+
+    def _keep_focus(self, row: int | None) -> None:
+        """Select the next line where the selected `row` is gone; without lines the focus goes elsewhere."""
+        if not self._listed:
+            self.left.emit()
+        elif row is not None and self._table.selected_row is None:
+            self._table.selectRow(min(row, len(self._listed) - 1))
 
     @Slot()
     def focus_first(self) -> None:
@@ -141,29 +151,29 @@ class UnsavedPlants(QFrame):
 
     @Slot()
     def _show_actions(self) -> None:
-        chosen = self._chosen
+        self._actions = [*self._retries(self._chosen), *self._others(self._chosen)]
+        for place, button in enumerate(self._buttons):
+            button.setVisible(place < len(self._actions))
+            button.setText(self._actions[place][0] if place < len(self._actions) else "")
+
+    def _retries(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
+        """Yield what tries to save submissions again."""
         taken = [each for each in chosen if isinstance(each.error, IdTakenError)]
         states = {State.REFUSED, State.WAITING} if self._outbox.can_retry else {State.REFUSED}
         failed = [each for each in chosen if each.state in states and each not in taken]
-        actions: list[MessageAction] = []
         if taken:
-            several = Text("Use free IDs for {count:,} plants", count=len(taken))
-            label = self.free_id_label if len(taken) == 1 else shown(several)
-            actions.append((label, partial(self._queue.retry, taken, with_free_ids=True)))
+            label = _label(taken, self.free_id_label, Text("Use free IDs for {count:,} plants"))
+            yield label, partial(self._queue.retry, taken, with_free_ids=True)
         if failed:
-            several = Text("Try {count:,} plants again", count=len(failed))
-            label = self.tr("Try again") if len(failed) == 1 else shown(several)
-            actions.append((label, partial(self._queue.retry, failed)))
+            label = _label(failed, self.tr("Try again"), Text("Try {count:,} plants again"))
+            yield label, partial(self._queue.retry, failed)
+
+    def _others(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
+        """Yield what edits or discards submissions."""
         if len(chosen) == 1 and chosen[0].texts:
-            actions.append((self.tr("Edit"), partial(self.edit_requested.emit, chosen[0])))
+            yield self.tr("Edit"), partial(self.edit_requested.emit, chosen[0])
         if chosen:
-            several = Text("Discard {count:,} plants", count=len(chosen))
-            label = self.tr("Discard") if len(chosen) == 1 else shown(several)
-            actions.append((label, self._discard))
-        self._actions = actions
-        for place, button in enumerate(self._buttons):
-            button.setVisible(place < len(actions))
-            button.setText(actions[place][0] if place < len(actions) else "")
+            yield _label(chosen, self.tr("Discard"), Text("Discard {count:,} plants")), self._discard
 
     @Slot()
     def _discard(self) -> None:

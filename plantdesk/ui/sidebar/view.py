@@ -493,15 +493,19 @@ def _show_below(
             above.removeRow(row)
     for row, entry in enumerate(entries):
         item = child(row) if row < above.rowCount() else None
-        if is_new := item is None or item.data(ENTRY_ROLE).key != entry.key:
+        if item is None or item.data(ENTRY_ROLE).key != entry.key:
             item = QStandardItem(one_line(entry.text))
             item.setEnabled(not entry.is_heading)
-        if item.data(ENTRY_ROLE) != entry:
-            item.setData(entry, ENTRY_ROLE)
-            item.setData(tool_tip(entry.tool_tip), Qt.ItemDataRole.ToolTipRole)
-            item.setData(entry.spoken, Qt.ItemDataRole.AccessibleTextRole)
-        if is_new:
+            _show_entry(item, entry)
             above.insertRow(row, item)
+        elif item.data(ENTRY_ROLE) != entry:
+            _show_entry(item, entry)
         items[entry.key] = item
         _show_below(item, entry.children, items)
     above.setRowCount(len(entries))
+
+
+def _show_entry(item: QStandardItem, entry: SidebarEntry) -> None:
+    item.setData(entry, ENTRY_ROLE)
+    item.setData(tool_tip(entry.tool_tip), Qt.ItemDataRole.ToolTipRole)
+    item.setData(entry.spoken, Qt.ItemDataRole.AccessibleTextRole)

@@ -232,13 +232,18 @@ class PlainTable(QTableView):
         cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
         before, self._keys = self._keys, keys
         is_same = bool(keys) and keys == before
-        selected = [before[row] for row in self.selected_rows] if before and not is_same else []
+        selected = [before[row] for row in self.selected_rows] if before else []
         self._model.show_rows(cells, headings, same=is_same)
-        for number, key in enumerate(each for each in selected if each in keys):
-            index = self._model.index(keys.index(key), 0)
-            self.selectionModel().setCurrentIndex(index, _SELECT if number else _SELECT_ONLY)
+        if not is_same:
+            self._select_keys(selected)
         self._fit_columns()
         self._fit_height()
+
+    def _select_keys(self, keys: Sequence[object]) -> None:
+        """Select the rows of those keys that are there; the last one is the current row."""
+        rows = [self._keys.index(key) for key in keys if key in self._keys]
+        for number, row in enumerate(rows):
+            self.selectionModel().setCurrentIndex(self._model.index(row, 0), _SELECT if number else _SELECT_ONLY)
 
     @override
     def selectRow(self, row: int) -> None:

@@ -112,11 +112,7 @@ class ManualDialog(Dialog):
             self._texts = [_plain_text(source) for source in self._sources]
         self._pattern = _pattern(text.split())
         self._counts = [_hits(text.split(), self._pattern, each) for each in self._texts]
-        for row, count in enumerate(self._counts):
-            item = self._pages.item(row)
-            item.setText(f"{self._titles[row]}  {count}" if count else self._titles[row])
-            flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-            item.setFlags(flags if count or not self._pattern else Qt.ItemFlag.NoItemFlags)
+        self._show_hits()
         total = sum(self._counts)
         self._remark.setText(self._found(text.strip(), total))
         if self._pattern:
@@ -127,6 +123,14 @@ class ManualDialog(Dialog):
         self._mark()
         if total:
             self._go_to_hit()
+
+    def _show_hits(self) -> None:
+        """Show how many hits each page has; pages without any cannot be chosen."""
+        for row, count in enumerate(self._counts):
+            item = self._pages.item(row)
+            item.setText(f"{self._titles[row]}  {count}" if count else self._titles[row])
+            flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+            item.setFlags(flags if count or not self._pattern else Qt.ItemFlag.NoItemFlags)
 
     @property
     def _expression(self) -> QRegularExpression:

@@ -328,15 +328,12 @@ class PlantTableView(RingTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
-        elif event.key() in ENTER_KEYS and (scanned := self.type_ahead.scanned) is not None:
-            self.scanned.emit(scanned)
         elif event.key() in ENTER_KEYS:
-            self.edit_requested.emit(Column.NAME)
+            self._on_enter()
         elif event.key() == Qt.Key.Key_Space and self.type_ahead.is_typing:
             self.type_ahead.add(" ")
         elif event.key() == Qt.Key.Key_Space and not event.modifiers():
-            if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
-                self._select_row(self.currentIndex().row())
+            self._select_current()
             self.card_requested.emit()
         elif is_menu_key(event):
             self.menu_requested.emit(menu_position(self, self._current_name()))
@@ -346,6 +343,18 @@ class PlantTableView(RingTable):
             self._scroll_to_end(event.key())
         else:
             super().keyPressEvent(event)
+
+    def _on_enter(self) -> None:
+        scanned = self.type_ahead.scanned
+        if scanned is None:
+            self.edit_requested.emit(Column.NAME)
+        else:
+            self.scanned.emit(scanned)
+
+    def _select_current(self) -> None:
+        """Select the current row, if no row is selected."""
+        if not self.can_copy and self.currentIndex().isValid():
+            self._select_row(self.currentIndex().row())
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -380,8 +389,8 @@ class PlantTableView(RingTable):
             if event.matches(QKeySequence.StandardKey.Copy) or event.key() in _ENDS:
                 event.accept()
                 return True
-            if event.keyCombination() in ROW_KEYS and not self.can_copy and self.currentIndex().isValid():
-                self._select_row(self.currentIndex().row())
+            if event.keyCombination() in ROW_KEYS:
+                self._select_current()
         return super().event(event)
 
     @override
