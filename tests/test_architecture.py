@@ -326,8 +326,11 @@ def test_complex_functions_are_found(body: str) -> None:
     assert not violations(rules.simple_functions, a=f"{simple}    def g():\n        {body}\n")
 
 
-def test_a_function_that_became_simple_is_found() -> None:
-    assert violations(rules.simple_functions, domain__spelling="def distance():\n    pass\n")
+def test_a_function_that_became_simple_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "COMPLEX", {"plantdesk.a.f"})
+    assert violations(rules.simple_functions, a="def f():\n    pass\n") == [
+        "plantdesk.a.f is simple: take it out of COMPLEX"
+    ]
 
 
 def test_silence_is_found() -> None:

@@ -100,14 +100,6 @@ TAKE_TEXTS = {"Text", "filled", "InvalidField", "Refused", "FileSyntaxError", "A
 # Functions that are more complex than `MAX_COMPLEXITY`: none may be added, and one that is split is taken away.
 COMPLEX = {
     "plantdesk.api.http.protocol._feed",
-    "plantdesk.domain.activity.record_refused",
-    "plantdesk.domain.edits.kind_of",
-    "plantdesk.domain.edits.parameters_of",
-    "plantdesk.domain.patterns.template",
-    "plantdesk.domain.rewriting._steps",
-    "plantdesk.domain.search._days",
-    "plantdesk.domain.search._term_text",
-    "plantdesk.domain.spelling.distance",
     "plantdesk.store.entries.history_entries",
     "plantdesk.store.events._check",
     "plantdesk.store.postgres.address.parse",
