@@ -100,14 +100,6 @@ TAKE_TEXTS = {"Text", "filled", "InvalidField", "Refused", "FileSyntaxError", "A
 # Functions that are more complex than `MAX_COMPLEXITY`: none may be added, and one that is split is taken away.
 COMPLEX = {
     "plantdesk.api.http.protocol._feed",
-    "plantdesk.store.entries.history_entries",
-    "plantdesk.store.events._check",
-    "plantdesk.store.postgres.address.parse",
-    "plantdesk.store.postgres.transactions._add",
-    "plantdesk.store.postgres.writer._add",
-    "plantdesk.store.sqlite.files.opening._open_locked",
-    "plantdesk.store.sqlite.inserts.add",
-    "plantdesk.store.sqlite.inserts.add_new",
     "plantdesk.ui.api_access.status.show_server",
     "plantdesk.ui.cleanup.duplicate_list.data",
     "plantdesk.ui.cleanup.rewriting._show_counts",
