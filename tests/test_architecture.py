@@ -326,10 +326,6 @@ def test_complex_functions_are_found(body: str) -> None:
     assert not violations(rules.simple_functions, a=f"{simple}    def g():\n        {body}\n")
 
 
-def test_a_function_that_became_simple_is_found() -> None:
-    assert violations(rules.simple_functions, domain__spelling="def distance():\n    pass\n")
-
-
 def test_silence_is_found() -> None:
     described = "".join(f'def f{number}():\n    """Do it."""\n' for number in range(9))
     assert not violations(rules.documented, a=described + "def g():\n    pass\n")

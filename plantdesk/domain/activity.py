@@ -104,8 +104,8 @@ class Activity:
         sent: Mapping[str, object] | None = None,
     ) -> None:
         """Record a request that was refused; `sent` are the members of its body, as far as it could be parsed."""
-        plant = {key: text for key, value in (sent or {}).items() if key in _FIELDS and (text := _text(value))}
-        plant_id = (sent or {}).get("id")
+        sent = sent or {}
+        plant, plant_id = _plant_texts(sent), sent.get("id")
         answer = Answer(
             now_ms(),
             source,
@@ -117,8 +117,8 @@ class Activity:
             key=self.total + 1,
         )
         if source is not None:
-            for is_new in (True, False):
-                self._growing.pop((source, is_new), None)
+            self._growing.pop((source, True), None)
+            self._growing.pop((source, False), None)
         self.total += 1
         last = self._refused[-1][1] if self._refused else None
         if last is not None and _continues(answer, last):
@@ -139,6 +139,11 @@ def _answer(run: _Run) -> Answer:
     first, _, count, at, source, plant_id, name, tag, is_new = run
     sent = {"id": str(plant_id), "name": name, **({} if tag is None else {"tag": tag})}
     return Answer(at // 1_000_000, source, None, "", plant_id, name, sent, is_new, count, first)
+
+
+def _plant_texts(sent: Mapping[str, object]) -> dict[str, str]:
+    """Return the fields of a plant as texts, without those that were not sent or are empty."""
+    return {key: text for key, value in sent.items() if key in _FIELDS and (text := _text(value))}
 
 
 def _text(value: object) -> str:

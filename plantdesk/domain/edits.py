@@ -217,11 +217,12 @@ def numbered(ids: Sequence[int | None], first: int) -> list[int]:
 
 def kind_of(edits: Sequence[Edit]) -> ChangeKind:
     """Return the kind of a change that consists of `edits`."""
+    match edits:
+        case [Update() as edit]:
+            return edit.kind
+        case [Delete(undoes_addition=True)]:
+            return ChangeKind.UNDO
     types = {type(edit) for edit in edits}
-    if len(edits) == 1 and isinstance(edits[0], Update):
-        return edits[0].kind
-    if len(edits) == 1 and isinstance(edits[0], Delete) and edits[0].undoes_addition:
-        return ChangeKind.UNDO
     if types <= {Delete, DeleteAll}:
         return ChangeKind.DELETE
     if types in ({MergeTags}, {MergePlants}):
@@ -241,16 +242,24 @@ def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict
         case [Update() as edit] if edit.name != edit.saw.name:
             return {"name": parameter(edit.saw.name), "new_name": parameter(edit.name)}
         case [SetTag(tag=tag)] | [Update(tag=tag)] if kind_of(edits) is ChangeKind.TAG:
-            return {"tag": tag and parameter(tag), **named}
+            return {"tag": _tag_parameter(tag), **named}
         case [Delete(undoes_addition=True)]:
             named = {"of": {"kind": str(ChangeKind.INSERT), "parameters": named, "plants": 1}}
         case [RenameTag(tag, new)]:
-            return {"tags": [parameter(tag)], "tag": new and parameter(new)}
+            return {"tags": [parameter(tag)], "tag": _tag_parameter(new)}
         case [MergePlants()]:
             return {"merged": deleted}
         case [MergeTags(_, into), *others] if kind_of(edits) is ChangeKind.MERGE:
-            tags = [parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]
+            tags = _merged_tags(edits)
             return {"tags": tags} if others else {"tags": tags, "tag": parameter(into)}
         case [Rewrite(rule=rule)] if rule.find:
             named |= {"find": parameter(rule.find), "replacement": parameter(rule.replacement)}
     return named
+
+
+def _tag_parameter(tag: str | None) -> str | None:
+    return tag and parameter(tag)
+
+
+def _merged_tags(edits: Sequence[Edit]) -> list[str]:
+    return [parameter(tag) for edit in edits if isinstance(edit, MergeTags) for tag in edit.tags]

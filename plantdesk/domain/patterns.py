@@ -63,14 +63,17 @@ def template(pattern: str, replacement: str) -> Callable[[Match], str]:
     Raises InvalidReplacementError, and InvalidPatternError for the pattern.
     """
     groups: int = _compiled(pattern, any_case=False).groups
-    texts = _ESCAPED.split(replacement)
-    for group in texts[1::2]:
-        if group != "\\" and int(group) > groups:
-            raise InvalidReplacementError(group=f"\\{group}")
-    if len(texts) == 1:
-        return lambda _match: replacement
-    parts = [text if at % 2 == 0 or text == "\\" else int(text) for at, text in enumerate(texts)]
+    parts = _parts(replacement)
+    for part in parts:
+        if isinstance(part, int) and part > groups:
+            raise InvalidReplacementError(group=f"\\{part}")
     return lambda match: "".join(part if isinstance(part, str) else match[part] or "" for part in parts)
+
+
+def _parts(replacement: str) -> list[str | int]:
+    """Return the texts of a replacement and the numbers of its groups, in their order."""
+    texts = _ESCAPED.split(replacement)
+    return [text if at % 2 == 0 or text == "\\" else int(text) for at, text in enumerate(texts)]
 
 
 def _compiled(pattern: str, *, any_case: bool) -> re2._Regexp:

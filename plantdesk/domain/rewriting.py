@@ -143,10 +143,7 @@ def _steps(rule: Rule, field: str) -> list[Step]:
     steps: list[Step] = []
     if field in rule.fields:
         steps += [_replacing(rule)] if rule.find else []
-        blanks = (_NAME_BLANKS, " ") if field == "name" else (_NOTE_BLANKS, "\n")
-        tidying: list[Step] = [partial(_tidied, *blanks)] if rule.tidies else []
-        tidying += [{"curly": _curly, "straight": _straight}[rule.quotes]] if rule.quotes else []
-        steps += [lambda text: merge(*(each(text) for each in tidying))] if tidying else []
+        steps += [_tidying(rule, field)] if rule.tidies or rule.quotes else []
     if field == "name":
         steps += [partial(_at_start, rule.before)] if rule.before else []
         steps += [partial(_at_end, rule.after)] if rule.after else []
@@ -173,6 +170,14 @@ def _replacing(rule: Rule) -> Step:
     if not rule.whole_words:
         return find
     return lambda text: (place for place in find(text) if _is_word(text, place))
+
+
+def _tidying(rule: Rule, field: str) -> Step:
+    """Return the step that tidies up blanks and quotes, whose places are different ones."""
+    blanks = (_NAME_BLANKS, " ") if field == "name" else (_NOTE_BLANKS, "\n")
+    steps: list[Step] = [partial(_tidied, *blanks)] if rule.tidies else []
+    steps += [{"curly": _curly, "straight": _straight}[rule.quotes]] if rule.quotes else []
+    return lambda text: merge(*(each(text) for each in steps))
 
 
 def _is_word(text: str, place: Place) -> bool:

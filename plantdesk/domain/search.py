@@ -104,10 +104,11 @@ def _days(value: str) -> AddedOn | None:
         return None
     from calendar import monthrange  # with `locale`, a millisecond of a start
 
-    year, month, day = (int(part or 0) for part in found.groups())
+    year, month, day = map(int, found.groups("0"))
+    last_month = month or 12
     try:
-        last_day = day or monthrange(year, month or 12)[1]
-        return AddedOn(date(year, month or 1, day or 1), date(year, month or 12, last_day))
+        last_day = day or monthrange(year, last_month)[1]
+        return AddedOn(date(year, month or 1, day or 1), date(year, last_month, last_day))
     except ValueError:  # there is no such day
         return None
 
@@ -126,8 +127,7 @@ def _term_text(term: Term) -> str:
         case Not():
             return f"-{_term_text(term.term)}"
         case Contains():
-            note = f"note:{_value(term.text)}" if term.in_note else _quoted(term.text)
-            return term.text if term.is_word else note
+            return _contained_text(term)
         case HasTag():
             return _tag_text(term)
         case AddedBy(kind, label):
@@ -136,6 +136,12 @@ def _term_text(term: Term) -> str:
             return f"added:{_days_text(first, last)}"
         case HasId(first, last):
             return f"id:{first}" if first == last else f"id:{first}-{last}"
+
+
+def _contained_text(term: Contains) -> str:
+    if term.is_word:
+        return term.text
+    return f"note:{_value(term.text)}" if term.in_note else _quoted(term.text)
 
 
 def _tag_text(term: HasTag) -> str:

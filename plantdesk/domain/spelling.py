@@ -52,10 +52,7 @@ def distance(one: str, other: str, limit: int) -> int | None:
     """Return the edit distance of two texts; None where it is above `limit`."""
     if abs(len(one) - len(other)) > limit or len({*one} ^ {*other}) > 2 * limit:
         return None
-    while one and other and one[-1] == other[-1]:
-        one, other = one[:-1], other[:-1]
-    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    one, other = one[start:], other[start:]
+    one, other = _without_same_ends(one, other)
     row = list(range(len(other) + 1))
     for number, letter in enumerate(one, start=1):
         before, row = row, [number]
@@ -64,3 +61,11 @@ def distance(one: str, other: str, limit: int) -> int | None:
         if min(row) > limit:
             return None
     return row[-1] if row[-1] <= limit else None
+
+
+def _without_same_ends(one: str, other: str) -> tuple[str, str]:
+    """Return two texts without the letters with which both begin and end."""
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return one[start:], other[start:]

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -86,15 +85,17 @@ def history_entries(
         statement = statement.where(CHANGE.c.number < before)
     if isinstance(source, Source):
         statement = statement.where(CHANGE.c.source_id == source.id)
-    is_found = partial(_contains, wanted, shown)
+
+    def matches(change: Change) -> bool:
+        if isinstance(source, str) and change.desk != source:
+            return False
+        return change.number in with_plant or _contains(wanted, shown, change)
+
     with closing(runner.run(statement)) as rows:
-        of_desk = (each for each in map(change_of, rows) if not isinstance(source, str) or each.desk == source)
-        changes = list(islice((each for each in of_desk if each.number in with_plant or is_found(each)), limit))
+        changes = list(islice(filter(matches, map(change_of, rows)), limit))
     numbers = [each.number for each in changes]
-    plants, latest = (
-        _first_plants(runner, numbers),
-        _by_number(runner, [last[each] for each in numbers if each in last]),
-    )
+    plants = _first_plants(runner, numbers)
+    latest = _by_number(runner, [last[each] for each in numbers if each in last])
     return [HistoryEntry(each, latest.get(last.get(each.number, 0), each), plants.get(each.number)) for each in changes]
 
 

@@ -127,14 +127,14 @@ def read_events(runner: Runner, since: str | None, limit: int) -> EventPage:
 
 def _present(execute: Callable[..., Any], state: StoreState) -> Position:
     added_at, made_at = _times(execute, state.seq, state.change)
-    return Position(state.identity[:_IDENTITY], state.seq, added_at or 0, state.change, made_at or 0)
+    return Position(state.identity[:_IDENTITY], state.seq, added_at, state.change, made_at)
 
 
-def _times(execute: Callable[..., Any], seq: int, change: int) -> tuple[int | None, int | None]:
-    """Return when the plant with this `seq` was added, and when the change was made."""
-    added_at = execute(_ADDED_AT, {"seq": seq}).fetchone()
-    made_at = execute(_MADE_AT, {"number": change}).fetchone()
-    return added_at and added_at[0], made_at and made_at[0]
+def _times(execute: Callable[..., Any], seq: int, change: int) -> tuple[int, int]:
+    """Return when the plant with this `seq` was added, and when the change was made; 0 where there is none."""
+    (added_at,) = execute(_ADDED_AT, {"seq": seq}).fetchone() or (0,)
+    (made_at,) = execute(_MADE_AT, {"number": change}).fetchone() or (0,)
+    return added_at, made_at
 
 
 def _check(execute: Callable[..., Any], state: StoreState, position: Position) -> None:
@@ -144,8 +144,8 @@ def _check(execute: Callable[..., Any], state: StoreState, position: Position) -
         position.identity == state.identity[:_IDENTITY]
         and 0 <= position.seq <= state.seq
         and 0 <= position.change <= state.change
-        and (made_at or 0) == position.made_at
-        and (added_at or 0) in {position.added_at, 0 if position.added_at else added_at or 0}
+        and made_at == position.made_at
+        and (added_at == position.added_at or 0 in {added_at, position.added_at})
     )
     if not is_known:
         raise UnknownPositionError(position=str(position))

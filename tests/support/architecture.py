@@ -97,25 +97,6 @@ FILE_OPERATIONS = {
 }
 # What takes a text for users, besides the exceptions.
 TAKE_TEXTS = {"Text", "filled", "InvalidField", "Refused", "FileSyntaxError", "ArgumentTypeError", "ArgumentError"}
-# Functions that are more complex than `MAX_COMPLEXITY`: none may be added, and one that is split is taken away.
-COMPLEX = {
-    "plantdesk.domain.activity.record_refused",
-    "plantdesk.domain.edits.kind_of",
-    "plantdesk.domain.edits.parameters_of",
-    "plantdesk.domain.patterns.template",
-    "plantdesk.domain.rewriting._steps",
-    "plantdesk.domain.search._days",
-    "plantdesk.domain.search._term_text",
-    "plantdesk.domain.spelling.distance",
-    "plantdesk.store.entries.history_entries",
-    "plantdesk.store.events._check",
-    "plantdesk.store.postgres.address.parse",
-    "plantdesk.store.postgres.transactions._add",
-    "plantdesk.store.postgres.writer._add",
-    "plantdesk.store.sqlite.files.opening._open_locked",
-    "plantdesk.store.sqlite.inserts.add",
-    "plantdesk.store.sqlite.inserts.add_new",
-}
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 
 
@@ -452,15 +433,12 @@ def short_functions(modules: Modules) -> list[str]:
 
 def simple_functions(modules: Modules) -> list[str]:
     """The limit of ruff, which counts branches, holds together with conditions and comprehensions."""
-    found = {
-        f"{module.name}.{node.name}": _complexity(node)
+    return [
+        f"{module.name}.{node.name} has a complexity of {_complexity(node)}"
         for module in modules.values()
-        for node in sorted(_functions(module.tree), key=_complexity)
-    }
-    complex_functions = {name for name, count in found.items() if count > MAX_COMPLEXITY}
-    known = {name for name in COMPLEX if name.rpartition(".")[0] in modules}
-    new = [f"{name} has a complexity of {found[name]}" for name in complex_functions - known]
-    return sorted(new + [f"{name} is simple: take it out of COMPLEX" for name in known - complex_functions])
+        for node in _functions(module.tree)
+        if _complexity(node) > MAX_COMPLEXITY
+    ]
 
 
 def _functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:

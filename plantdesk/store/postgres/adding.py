@@ -83,6 +83,14 @@ class Outcome(NamedTuple):
     position: int | None
 
 
+def combined(groups: Sequence[Outcome]) -> Outcome:
+    """Return the outcomes of groups that were added one after the other as that of one group."""
+    outcomes = [outcome for group in groups for outcome in group.outcomes]
+    added = tuple(row for group in groups for row in group.added)
+    positions = (group.position for group in groups if group.position is not None)
+    return Outcome(outcomes, added, max(positions, default=None))
+
+
 def rounds(entries: Sequence[Entry]) -> list[list[int]]:
     """Divide entries into groups without an id twice, as places among them; those that cannot be stored are left out.
 

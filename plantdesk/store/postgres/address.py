@@ -63,16 +63,17 @@ class Address:
         match = _URL.fullmatch(url)
         if match is None or "\0" in url:
             raise AddressSyntaxError
-        if not all(map(_has_matching_brackets, match["hosts"].split(","))):
+        parts = match.groupdict("")
+        if not all(map(_has_matching_brackets, parts["hosts"].split(","))):
             raise BracketError
-        if not all(map(_has_port, match["hosts"].split(","))):
+        if not all(map(_has_port, parts["hosts"].split(","))):
             raise PortError
-        given = parse_qsl(match["parameters"] or "", keep_blank_values=True)
+        given = parse_qsl(parts["parameters"], keep_blank_values=True)
         secrets = {name: value for name, value in given if _is_secret(name)}
-        if match["password"]:
-            secrets["password"] = unquote(match["password"])
+        if parts["password"]:
+            secrets["password"] = unquote(parts["password"])
         parameters = tuple((name, value) for name, value in given if not _is_secret(name))
-        user, hosts, database = (unquote(match[each] or "") for each in ("user", "hosts", "database"))
+        user, hosts, database = (unquote(parts[each]) for each in ("user", "hosts", "database"))
         return cls(user, hosts, database, parameters, tuple(secrets.items()))
 
     @property

@@ -191,9 +191,8 @@ class Transactions:
         while rest:
             try:
                 outcome = self._try_add([entries[place] for place in rest])
-                judged = zip(rest, outcome.outcomes, strict=True)
-                found |= {place: each for place, each in judged if not isinstance(each, _NotAddedError)}
-                rest = [place for place in rest if place not in found]
+                found.update(zip(rest, outcome.outcomes, strict=True))
+                rest = [place for place in rest if isinstance(found[place], _NotAddedError)]
                 added += outcome.added
                 last = outcome.position or last
                 if rest and time.monotonic() > deadline:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.postgres.adding import Outcome
+from plantdesk.store.postgres.adding import Outcome, combined
 from plantdesk.store.postgres.connections import RightsMissingError, ServerUnreachableError, StandbyError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
 from plantdesk.store.write_queue import AddJob, PollJob, WriteJob, WriteQueue, defect, resolve
@@ -176,9 +176,7 @@ class Writer:
             _log.exception("adding %d plants failed", len(entries))
             if len(entries) == 1:
                 return Outcome([defect(error)], (), None)
-        each = [self._add([entry]) for entry in entries]
-        added = tuple(row for one in each for row in one.added)
-        return Outcome([one.outcomes[0] for one in each], added, max(one.position or 0 for one in each) or None)
+        return combined([self._add([entry]) for entry in entries])
 
     def _write(self, job: WriteJob) -> None:
         try:

@@ -70,7 +70,7 @@ class GroupInserter:
             return None
         if known.counters != self._counters:
             return None
-        if not all(self._is_known(source, now) for source in {source for _, source in entries}):
+        if not self._are_known({source for _, source in entries}, now):
             return None
         rows = [
             _new_row(plant.id, plant, now, source, seq) for seq, (plant, source) in enumerate(entries, known.seq + 1)
@@ -96,10 +96,7 @@ class GroupInserter:
         """
         connection, now = self._connection, now_ms()
         sources = {source for _, source in entries if source.token_id is not None}
-        valid = _valid_tokens(connection, sources, now)
-        if any(token.max_plants is not None for token in valid.values()):
-            token_usage.count(connection)
-            valid = _valid_tokens(connection, sources, now)
+        valid = _counted_tokens(connection, sources, now)
         allowance = _Allowance(valid, token_refusal)
         known = rows_by_id(runner(connection), {plant.id for plant, _ in entries})
         first = last_seq(connection) + 1
@@ -109,26 +106,23 @@ class GroupInserter:
             row = known.get(plant.id)
             if source.token_id is not None and source not in valid:
                 outcomes.append(TokenRefusedError())
-            elif row is None and (refusal := allowance.refusal(source)) is not None:
+            elif row is not None:
+                outcomes.append(_outcome_of_taken(row, plant, source))
+            elif (refusal := allowance.refusal(source)) is not None:
                 outcomes.append(refusal)
-            elif row is None:
+            else:
                 row = known[plant.id] = _new_row(plant.id, plant, now, source, first + len(added))
                 added.append(row)
                 outcomes.append(row)
-            else:
-                refusal = id_taken(row, plant.name, plant.tag)
-                is_retry = isinstance(refusal, SamePlantError) and source.kind is not SourceKind.FORM
-                outcomes.append(_as_read(row) if is_retry else refusal)
         _insert(connection, added)
         _record_use(connection, {source.token_id for source in valid}, now)
         self._remember(sources, valid)
         return Outcome(outcomes, Changes(tuple(added)))
 
-    def _is_known(self, source: Source, now: int) -> bool:
-        if source.token_id is None:
-            return True
-        expires_at = self._tokens.get(source, 0)
-        return expires_at is None or expires_at > now
+    def _are_known(self, sources: Iterable[Source], now: int) -> bool:
+        """Return whether the tokens of `sources` are known to be valid now."""
+        known = (self._tokens.get(source, 0) for source in sources if source.token_id is not None)
+        return all(expires_at is None or expires_at > now for expires_at in known)
 
     def _remember(self, sources: Collection[Source], valid: dict[Source, _Token]) -> None:
         """Remember which tokens are valid after the present transaction; each that counts itself may change that."""
@@ -149,6 +143,13 @@ def add_as_next(connection: sqlite3.Connection, fields: Plant, source: Source) -
 
 def _new_row(plant_id: int, fields: NewPlant | Plant, now: int, source: Source, seq: int) -> PlantRow:
     return PlantRow(plant_id, fields.name, fields.tag, now, source, version=-seq)
+
+
+def _outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> PlantRow | PlantDeskError:
+    """Return the outcome for a plant whose id is that of `owner`: a program may add the same one again."""
+    refusal = id_taken(owner, plant.name, plant.tag)
+    is_retry = isinstance(refusal, SamePlantError) and source.kind is not SourceKind.FORM
+    return _as_read(owner) if is_retry else refusal
 
 
 def _as_read(row: PlantRow) -> PlantRow:
@@ -179,6 +180,15 @@ class _Allowance:
             return TokenUsedUpError(limit.max_plants)
         self._added[source] += 1
         return self._refusal
+
+
+def _counted_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Token]:
+    """Return the valid tokens, after the plants of those with a limit were counted."""
+    valid = _valid_tokens(connection, sources, now)
+    if any(token.max_plants is not None for token in valid.values()):
+        token_usage.count(connection)
+        valid = _valid_tokens(connection, sources, now)
+    return valid
 
 
 def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Token]:

@@ -37,7 +37,7 @@ from plantdesk.store.sqlite.connections import (
     translate_errors,
 )
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_temporary_files, replaced_file
-from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, file_id, identity, locked
+from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, Note, file_id, identity, locked
 from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
@@ -87,44 +87,48 @@ def open_file(path: Path, *, create: bool = False, progress: Progress | None = N
     _check_own(path)
     if not is_writable(path):
         return _open_for_reading(path)
-    opened = None
     deadline = time.monotonic() + HOLDER_TIMEOUT
-    while opened is None:
+    while True:
         with contextlib.suppress(StoreMovedError), locked(path) as lock, translate_errors():
-            opened = _open_locked(path, lock, progress, wait=time.monotonic() < deadline)
-        if opened is None:
-            time.sleep(_RETRY_DELAY)
-    return opened
+            return _open_locked(path, lock, progress, wait=time.monotonic() < deadline)
+        time.sleep(_RETRY_DELAY)
 
 
-def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wait: bool) -> OpenedFile | None:
-    """Open the file under the lock; None to try again, where the file or its log was replaced at this very moment.
+def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wait: bool) -> OpenedFile:
+    """Open the file under the lock; raises StoreMovedError to try again.
 
-    Where the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file
-    (`wait`): commits by another index would be lost.
+    That is where the file or its log was replaced at this very moment, and for what `_with_own_log` is to `wait`.
     """
-    found, used = identity(path), lock.noted.used
-    if wait and found == used and found.wal is not None and file_id(f"{path}-shm") is None:
-        return None
+    found = _with_own_log(path, lock.noted, wait=wait)
+    connection = _checked(path, found.database, progress, first_time=lock.noted.used == FileIdentity())
+    with _closed_on_error(connection):
+        opened = identity(path)
+        if opened.database != found.database or found.wal not in {None, opened.wal}:
+            raise StoreMovedError
+        (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
+        lock.note(opened, str(store))
+        return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
+
+
+def _with_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
+    """Quarantine a log that belongs to another file, and return which files are there now.
+
+    Where the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file:
+    commits by another index would be lost. Raises StoreMovedError as long as it is to `wait` for that.
+    """
+    found, used = identity(path), noted.used
+    if wait and _is_index_lost(path, used, found):
+        raise StoreMovedError
     if used.database not in {None, found.database}:
         _quarantine_old_log(path, found, used)
         found = FileIdentity(found.database, file_id(f"{path}-wal"))
-    is_own = is_own_log(path, lock.noted.store) if has_log(path) else None
+    is_own = is_own_log(path, noted.store) if has_log(path) else None
     if _is_log_lost(used, found) and not is_own:
         if wait:
-            return None
+            raise StoreMovedError
         _warn("The log of %s is gone: what was added last may be missing, compare with: plantdesk restore", path.name)
-        found = _replace_by_copy(path)
-    elif is_own is False:
-        found = _without_log(path, found, used)
-    connection = _checked(path, found.database, progress, first_time=used == FileIdentity())
-    opened = identity(path)
-    if opened.database != found.database or found.wal not in {None, opened.wal}:
-        connection.close()
-        return None
-    (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
-    lock.note(opened, str(store))
-    return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
+        return _replace_by_copy(path)
+    return _without_log(path, found, used) if is_own is False else found
 
 
 def _open_for_reading(path: Path) -> OpenedFile:
@@ -313,6 +317,11 @@ def _make_private(path: Path) -> None:
             _warn("The file %s belongs to another user, who can read and change the plants.", path.name)
         if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
             _warn("Every user of this machine can replace %s: its folder is writable for all.", path.name)
+
+
+def _is_index_lost(path: Path, used: FileIdentity, now: FileIdentity) -> bool:
+    """Whether the index of the log was deleted, and the log not."""
+    return now == used and now.wal is not None and file_id(f"{path}-shm") is None
 
 
 def _is_log_lost(used: FileIdentity, now: FileIdentity) -> bool:
