@@ -393,6 +393,21 @@ def test_a_plant_that_a_trigger_leaves_out_is_not_acknowledged(
     assert stored(location) == [2]
 
 
+def test_a_plant_that_breaks_a_constraint_fails_alone(
+    store: PlantStore, postgres: PostgresServer, location: PostgresLocation, caplog: pytest.LogCaptureFixture
+) -> None:
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
+    postgres.execute("ALTER TABLE plantdesk.plant ADD CHECK (name <> 'Yew')", location.name)
+    outcomes = add_each(store, [(plant(1, "Yew"), FORM), (plant(2), FORM)])
+    assert [type(each) for each in outcomes] == [PlantDeskError, PlantRow]
+    assert "adding 2 plants failed" in caplog.text
+    assert store.add(plant(3), FORM).result(SECONDS).id == 3
+    assert [row.id for row in received.get(timeout=SECONDS).added] == [2]
+    assert [row.id for row in received.get(timeout=SECONDS).added] == [3]
+    assert stored(location) == [2, 3]
+
+
 @pytest.mark.slow
 def test_missing_rights_make_a_store_read_only(postgres: PostgresServer, location: PostgresLocation) -> None:
     with closing(location.open()) as store:
