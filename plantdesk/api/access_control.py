@@ -31,8 +31,7 @@ class AccessControl:
 
     def __init__(self, checker: TokenLookup, *, public_path: str) -> None:
         """`public_path` can be read without a token."""
-        self._checker = checker
-        self._public_path = public_path
+        self._checker, self._public_path = checker, public_path
 
     def authorize(self, scope: Scope) -> Client:
         """Return the client of a request.

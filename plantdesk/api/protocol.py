@@ -75,11 +75,9 @@ class HttpProtocol(HttpToolsProtocol):
     ) -> None:
         """`add_known` takes a request that need not be parsed, and calls `begin_known`; False for any other."""
         super().__init__(config, state, {}, loop)
-        self.access_log = False
-        self.last_event = time.monotonic()  # its connect, or its last response
-        self._limits = limits
+        self.access_log, self.last_event = False, time.monotonic()  # its connect, or its last response
+        self._limits, self._activity, self._add_known = limits, activity, add_known
         self.timeout_keep_alive = limits.keep_alive_timeout  # type: ignore[assignment]  # whole seconds there
-        self._activity, self._add_known = activity, add_known
         self._is_receiving = False  # a request has begun and is not complete
         self._keep_alive: bool | None = None  # of the cycle, when its request is complete; None before its head is
         self._framing = 0  # bytes of the request that are not its body
