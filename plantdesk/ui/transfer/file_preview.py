@@ -95,6 +95,7 @@ class ColumnTable(QFrame):
         #: Below each of them, whether its column is one of several of which the name is put together.
         self._ticks: list[QCheckBox] = []
         self._has_ticks = False
+        self._put_aside: list[int] = []  # columns of the name, while it is one column
         #: The combo box that was changed last, and the fields of the others before that.
         self._edited: QComboBox | None = None
         self._others: list[tuple[QComboBox, str]] = []
@@ -132,12 +133,14 @@ class ColumnTable(QFrame):
 
     @Slot(bool)
     def set_several(self, several: bool) -> None:
-        """Let several columns be ticked for the name, or only the first of them."""
+        """Let several columns be ticked for the name, or only the first of them; the others come back when ticked."""
         self._has_ticks = several
-        first = self.fields.get("name")
-        for at, combo in enumerate(self._combos):
-            if not several and combo.currentData() == "name" and at != first:
-                self.choose(at, "")
+        if several:
+            others = [at for at in self._put_aside if not self._combos[at].currentData()]
+        else:
+            others = self._put_aside = list(self.columns.get("name", ()))[1:]
+        for at in others:
+            self.choose(at, "name" if several else "")
         self._show_ticks()
 
     def choose(self, at: int, field: str) -> None:
@@ -150,7 +153,7 @@ class ColumnTable(QFrame):
         codes = [layout.codes.position] if layout.codes else []
         count = min(len(layout.names), max(_COLUMNS - 1, *layout.fields.values(), *layout.name_parts, *codes) + 1)
         self._names = layout.names[:count]
-        self._has_ticks = bool(layout.name_parts)
+        self._has_ticks, self._put_aside = bool(layout.name_parts), []
         self._show_combos({at: field for field, columns in layout.columns.items() for at in columns})
         numbered = [self.tr("Column {number}").format(number=at + 1) for at in range(count)]
         headings = layout.names[:count] if layout.has_header else numbered
