@@ -56,6 +56,11 @@ def plant_fields(values: Mapping[str, object]) -> Plant:
     return _validated(Plant, values)
 
 
+def plant_to_add(values: Mapping[str, object], plant_id: object) -> NewPlant | Plant:
+    """Return the plant of `new_plant` with this id; for None that of `plant_fields`. Raises InvalidPlantError."""
+    return plant_fields(values) if plant_id is None else new_plant({**values, "id": plant_id})
+
+
 def is_blank(text: str) -> bool:
     """Whether a text has no character that can be seen."""
     return _BLANK.fullmatch(text) is not None

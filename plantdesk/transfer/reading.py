@@ -16,7 +16,7 @@ from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
 from plantdesk.domain.records import LARGEST_ID, parse_id
 from plantdesk.domain.strict_json import Unread
-from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, new_plant, plant_fields, plant_note
+from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, plant_note, plant_to_add
 from plantdesk.transfer.columns import (
     READ,
     SAMPLED,
@@ -275,7 +275,7 @@ class RowReader:
         if "name" not in values:
             raise PlantDeskError(NO_NAME)
         plant_id = values.pop("id", None)
-        plant = plant_fields(values) if plant_id is None else new_plant({**values, "id": plant_id})
+        plant = plant_to_add(values, plant_id)
         check_name(plant.name)
         return getattr(plant, "id", None), plant.name, plant.tag, plant_note(note)
 

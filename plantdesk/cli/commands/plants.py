@@ -66,13 +66,12 @@ def add(options: argparse.Namespace) -> int:
 def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int | None) -> int:
     """Add a copy of a plant with other `values`, as one change; return its id, which is the next free one for None."""
     from plantdesk.domain.edits import Insert
-    from plantdesk.domain.validation import new_plant, plant_fields
+    from plantdesk.domain.validation import plant_to_add
 
     with closing(open_existing_store(options.database)) as store:
         row = plant_of(store, parse_id(options.like))
         texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
-        plant = plant_fields(texts) if plant_id is None else new_plant({**texts, "id": plant_id})
-        (added,) = store.apply([Insert(plant, row.note)], COMMAND).result().added_ids
+        (added,) = store.apply([Insert(plant_to_add(texts, plant_id), row.note)], COMMAND).result().added_ids
         return added
 
 

@@ -183,7 +183,6 @@ def _add(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool)
 
 
 def _plant(entry: EnteredPlant) -> NewPlant | Plant:
-    from plantdesk.domain.validation import new_plant, plant_fields
+    from plantdesk.domain.validation import plant_to_add
 
-    values = {name: value for name, value in entry._asdict().items() if name != "note" and value is not None}
-    return plant_fields(values) if entry.id is None else new_plant(values)
+    return plant_to_add({"name": entry.name} if entry.tag is None else {"name": entry.name, "tag": entry.tag}, entry.id)
