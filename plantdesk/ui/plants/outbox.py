@@ -124,22 +124,20 @@ class Outbox:
     @property
     def saving(self) -> list[Submission]:
         """What is being saved, or is sent as soon as the store is open."""
-        return [each for each in self.submissions if each.state is State.SENDING or self._is_due(each)]
-
-    @property
-    def in_doubt(self) -> list[Submission]:
-        """What may be in the store or not: the connection broke before the answer."""
-        is_lost = self.is_lost
-        return [each for each in self.submissions if each.is_unknown or (is_lost and each.state is State.SENDING)]
+        return [each for each in self.submissions if self._is_saving(each)]
 
     @property
     def unsaved(self) -> list[Submission]:
         """What could not be saved, may not be, or was put aside: the user sees it."""
-        saving, in_doubt = self.saving, self.in_doubt
-        return [each for each in self.submissions if each not in saving or each in in_doubt]
+        return [each for each in self.submissions if not self._is_saving(each) or self.is_in_doubt(each)]
 
-    def _is_due(self, submission: Submission) -> bool:
-        return submission.state is State.WAITING and self.error is None and not submission.is_unknown
+    def is_in_doubt(self, submission: Submission) -> bool:
+        """Whether a submission may be in the store or not: the connection broke before the answer."""
+        return submission.is_unknown or (self.is_lost and submission.state is State.SENDING)
+
+    def _is_saving(self, submission: Submission) -> bool:
+        is_due = submission.state is State.WAITING and self.error is None and not submission.is_unknown
+        return is_due or submission.state is State.SENDING
 
     def add(self, submissions: Iterable[Submission]) -> None:
         """Add what was submitted, discarded before, or kept by an earlier window, each in its place."""
@@ -197,9 +195,8 @@ class Outbox:
 
     def failed(self, submission: Submission, error: Exception) -> None:
         """Let a submission wait that the store cannot take now, or refuse it for another reason."""
-        is_stuck = isinstance(error, StoreError)
-        submission.state, submission.error = State.WAITING if is_stuck else State.REFUSED, error
         self.error = error if isinstance(error, StoreError) else None
+        submission.state, submission.error = State.REFUSED if self.error is None else State.WAITING, error
         if not submission.is_unknown:
             submission.sent_at = 0
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QKeyCombination, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 from typing_extensions import override
 
 from plantdesk.domain.errors import IdTakenError, Text
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plants.outbox import State, Submission
-from plantdesk.ui.qt import STRETCH, fill
+from plantdesk.ui.qt import STRETCH, fill, has_focus
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.fields import OneClickButton
@@ -86,7 +86,7 @@ class UnsavedPlants(QFrame):
         before, self._listed = self._listed, self._outbox.unsaved
         if not self._listed and not before:
             return
-        had_focus, row = self.isAncestorOf(QApplication.focusWidget() or self), self._table.selected_row
+        had_focus, row = has_focus(self), self._table.selected_row
         self._table.set_max_rows(_MAX_VISIBLE_LOW if self.window().height() < _LOW_WINDOW else _MAX_VISIBLE)
         self._table.show_rows([*map(self._cells, self._listed)], self._listed)
         self.setVisible(bool(self._listed))
@@ -112,7 +112,7 @@ class UnsavedPlants(QFrame):
 
     def _cells(self, submission: Submission) -> tuple[Cell, Cell]:
         reason, icon = self._reason(submission), ("history", "text_2")
-        if submission in self._outbox.in_doubt:
+        if self._outbox.is_in_doubt(submission):
             icon = "refresh-cw", "text_2"
         elif submission.state is State.REFUSED:
             icon = "circle-alert", "error"
@@ -127,7 +127,7 @@ class UnsavedPlants(QFrame):
         return shown(Text("{count:,} plants", one="1 plant", count=len(submission.entries)))
 
     def _reason(self, submission: Submission) -> str:
-        if submission in self._outbox.in_doubt:
+        if self._outbox.is_in_doubt(submission):
             return self.tr("Checking whether it was saved; it is not added twice.")
         if submission.state is State.POSTPONED:
             return self.tr("put aside")
@@ -147,7 +147,7 @@ class UnsavedPlants(QFrame):
     def _chosen(self) -> list[Submission]:
         """What the actions are for: what is selected, or all, without what may be saved already."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
-        return [each for each in chosen if each not in self._outbox.in_doubt]
+        return [each for each in chosen if not self._outbox.is_in_doubt(each)]
 
     @Slot()
     def _show_actions(self) -> None:
