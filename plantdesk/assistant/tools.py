@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,10 +17,10 @@ from pydantic import BaseModel, Field
 
 from plantdesk.domain.edits import DeleteAll, Insert, MergeTags, edited
 from plantdesk.domain.errors import PlantDeskError, UnknownPlantError, UnknownTagError
-from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind, utc_time
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import check_name, new_plant, plant_fields, plant_note
+from plantdesk.domain.validation import check_name, plant_fields, plant_note, plant_to_add
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit, Update
@@ -285,8 +284,7 @@ def _source(ctx: Context) -> Source:
 def _insert(plant: AddedPlant) -> Insert:
     check_name(plant.name)
     values: dict[str, object] = {"name": plant.name, **({"tag": plant.tag} if plant.tag else {})}
-    added = plant_fields(values) if plant.id is None else new_plant({**values, "id": plant.id})
-    return Insert(added, plant_note(plant.note or ""))
+    return Insert(plant_to_add(values, plant.id), plant_note(plant.note or ""))
 
 
 def _edit(row: PlantRow, texts: NewTexts) -> Update | None:
@@ -320,4 +318,4 @@ def _shown(texts: PlantRow | Update) -> str:
 
 
 def _iso(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds")
+    return utc_time(milliseconds).isoformat(timespec="seconds")

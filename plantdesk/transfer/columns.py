@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
-from plantdesk.transfer.name_parts import is_whole_name, name_columns, plain, repeats_genus
+from plantdesk.transfer.name_parts import is_whole_name, name_columns, plain, repeats_genus, unspaced
 
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")
@@ -140,7 +140,7 @@ class NoColumnError(PlantDeskError):
 
 def field_of(header: str) -> str | None:
     """Return the field that a header names in any of the languages."""
-    joined = plain(header).replace(" ", "")  # scientificName is one word
+    joined = unspaced(header)
     return _FIELD_OF.get(joined) or _WEAK.get(joined)
 
 
@@ -167,8 +167,8 @@ def _known_headers(columns: Sequence[str]) -> list[tuple[Mapping[str, str], list
     for headers, fields in _PROGRAMS:
         if headers <= set(names):
             return [(fields, names)]
-    unspaced = [name.replace(" ", "") for name in names]
-    return [({field: field for field in READ}, names), (_FIELD_OF, unspaced), (_WEAK, unspaced)]
+    words = [*map(unspaced, columns)]
+    return [({field: field for field in READ}, names), (_FIELD_OF, words), (_WEAK, words)]
 
 
 def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None = None) -> Layout:

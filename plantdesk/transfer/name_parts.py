@@ -71,14 +71,19 @@ _PART_OF = {header: part for part, headers in _HEADERS.items() for header in _jo
 _NO_WHOLE_NAME = {*_PART_OF, *_joined(_VERNACULAR)}
 
 
+def unspaced(header: str) -> str:
+    """Return the plain header as one word, as scientificName is."""
+    return plain(header).replace(" ", "")
+
+
 def part_of(header: str) -> Part | None:
     """Return the part of a name that a header means, or None."""
-    return _PART_OF.get(plain(header).replace(" ", ""))
+    return _PART_OF.get(unspaced(header))
 
 
 def is_whole_name(header: str) -> bool:
     """Return whether the column of a name has more than a part of it, and not an everyday name."""
-    return plain(header).replace(" ", "") not in _NO_WHOLE_NAME
+    return unspaced(header) not in _NO_WHOLE_NAME
 
 
 def name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
