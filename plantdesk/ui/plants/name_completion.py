@@ -216,7 +216,7 @@ class NameCompletion(QObject):
         self._hide()
 
     def _on_newest(self, newest: tuple[str, str | None] | None) -> None:
-        if newest is not None and not self._recent:
+        if newest is not None and newest not in self._recent:  # plants may have been submitted meanwhile
             self._recent.append(newest)
 
     def _hide(self) -> None:
