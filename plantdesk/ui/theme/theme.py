@@ -236,13 +236,13 @@ class Theme(QObject):
     @cached_property
     def _portal(self) -> PortalScheme | None:
         """The colour scheme of the desktop portal; None where there is none to ask."""
-        if sys.platform != "linux" or not _has_session_bus():
-            return None
-        from plantdesk.ui.theme.portal import PortalScheme
+        if sys.platform == "linux" and _has_session_bus():
+            from plantdesk.ui.theme.portal import PortalScheme
 
-        portal = PortalScheme(self)
-        portal.changed.connect(self._apply)
-        return portal
+            portal = PortalScheme(self)
+            portal.changed.connect(self._apply)
+            return portal
+        return None
 
     def _high_contrast(self) -> bool:
         return self._accessibility.contrastPreference() is Qt.ContrastPreference.HighContrast
