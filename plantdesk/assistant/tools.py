@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 from mcp.server.mcpserver import Context  # noqa: TC002 - the SDK reads the annotations
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from plantdesk.domain.edits import DeleteAll, Insert, MergeTags, edited
 from plantdesk.domain.errors import PlantDeskError, UnknownPlantError, UnknownTagError
+from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind, utc_time
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.selections import Selection
+from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import check_name, plant_fields, plant_note, plant_to_add
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit, Update
+    from plantdesk.domain.history import Change, HistoryEntry
     from plantdesk.domain.protocols import PlantReader, PlantStore
 
 #: Plants, tags or changes that one call returns.
@@ -35,10 +38,13 @@ _LONGEST = 200
 _SHOWN = 10
 #: Characters of the name that a client calls itself.
 _MAX_CLIENT = 40
+#: What adds plants: its undo deletes them.
+_ADDITIONS = {ChangeKind.INSERT, ChangeKind.IMPORT, ChangeKind.RESTORE}
 
-_Id = Annotated[int, Field(ge=SMALLEST_ID, le=LARGEST_ID)]
-_Limit = Annotated[int, Field(ge=1, le=_MOST)]
-_Offset = Annotated[int, Field(ge=0)]
+_Id = Annotated[int, Field(ge=SMALLEST_ID, le=LARGEST_ID, strict=True)]
+_Ids = Annotated[list[_Id], Field(min_length=1)]
+_Limit = Annotated[int, Field(ge=1, le=_MOST, strict=True)]
+_Offset = Annotated[int, Field(ge=0, le=LARGEST_ID, strict=True)]
 _Search = Annotated[
     str,
     Field(
@@ -49,8 +55,8 @@ _Search = Annotated[
     ),
 ]
 _Confirm = Annotated[
-    int | None,
-    Field(description="Without it, nothing is changed: the answer is a preview. The number of plants that it names."),
+    str | None,
+    Field(description="Without it, nothing is changed: the answer is a preview, whose value for confirm this is."),
 ]
 
 
@@ -76,6 +82,8 @@ class FoundPlants(BaseModel):
 class NewTexts(BaseModel):
     """What plants get; what is left out stays."""
 
+    model_config = ConfigDict(extra="forbid")
+
     name: str | None = Field(default=None, description="For one plant")
     tag: str | None = Field(default=None, description="Empty: none")
     note: str | None = Field(default=None, description="Empty: none")
@@ -83,6 +91,8 @@ class NewTexts(BaseModel):
 
 class AddedPlant(BaseModel):
     """A plant to be added."""
+
+    model_config = ConfigDict(extra="forbid")
 
     name: str
     tag: str | None = None
@@ -97,6 +107,7 @@ class Changed(BaseModel):
     change: int | None = Field(default=None, description="Its number, for undo_change; None: nothing was changed")
     ids: tuple[int, ...] = Field(default=(), description="The plants that were added, or are as before an undo")
     lines: list[str] = Field(default=[], description="What becomes of the first plants, or what stays as it is")
+    confirm: str | None = Field(default=None, description="Of a preview: the value that makes just this change")
 
 
 class PastChange(BaseModel):
@@ -113,20 +124,23 @@ class PastChange(BaseModel):
 class Tools:
     """The tools of one store. Their methods run on any thread; each failure is a ToolError with a sentence."""
 
-    def __init__(self, store: PlantStore, most: int) -> None:
+    def __init__(self, store: PlantStore, most: int, *, may_write: bool = False, may_delete: bool = False) -> None:
         """Let one call change at most so many plants."""
         self._store, self._most = store, most
-
-    def allowed(self, *, may_write: bool, may_delete: bool) -> list[Callable[..., object]]:
-        """Return the tools that read, with those that change plants where the user allows it."""
-        tools: list[Callable[..., object]] = [self.search_plants, self.get_plants, self.list_tags, self.recent_changes]
+        self._may_delete = may_delete
+        #: The tools that read.
+        self.reading: tuple[Callable[..., object], ...]
+        self.reading = (self.search_plants, self.get_plants, self.list_tags, self.recent_changes)
+        #: The tools that change plants, as far as the user allows it.
+        self.writing: tuple[Callable[..., object], ...] = ()
         if may_write:
-            tools += [self.add_plants, self.edit_plants, self.merge_tags, self.undo_change]
-        return [*tools, self.delete_plants] if may_delete else tools
+            self.writing = (self.add_plants, self.edit_plants, self.merge_tags, self.undo_change)
+        if may_delete:
+            self.writing += (self.delete_plants,)
 
     # --- reading ---
 
-    def search_plants(self, search: _Search = "", limit: _Limit = _PAGE, offset: _Offset = 0) -> FoundPlants:
+    def search_plants(self, search: _Search, limit: _Limit = _PAGE, offset: _Offset = 0) -> FoundPlants:
         """Find plants, newest first. Long texts are cut, and notes left out."""
         with self._reader() as reader:
             selection = parse_search(search)
@@ -148,7 +162,7 @@ class Tools:
             return dict(islice(reader.tag_counts().items(), offset, offset + limit))
 
     def recent_changes(
-        self, limit: _Limit = 20, before: Annotated[int | None, Field(description="Only older ones")] = None
+        self, limit: _Limit = 20, before: Annotated[_Offset | None, Field(description="Only older ones")] = None
     ) -> list[PastChange]:
         """Return the newest changes of all programs and people: the number of each is that for undo_change."""
         with self._reader() as reader:
@@ -178,7 +192,7 @@ class Tools:
         self,
         texts: NewTexts,
         ctx: Context,
-        ids: list[_Id] | None = None,
+        ids: _Ids | None = None,
         search: _Search | None = None,
         confirm: _Confirm = None,
     ) -> Changed:
@@ -191,9 +205,16 @@ class Tools:
                     raise ToolError("A name is for one plant: give one ID.")
             edits = [edit for row in rows if (edit := _edit(row, texts)) is not None]
         lines = [f"{_shown(each.saw)} -> {_shown(each)}" for each in edits[:_SHOWN]]
-        return self._confirmed(edits, Changed(plants=len(edits), lines=lines), ctx, confirm)
+        preview = Changed(plants=len(edits), lines=lines)
+        return self._confirmed(preview, edits, confirm, lambda: self._apply(edits, ctx))
 
-    def merge_tags(self, tags: list[str], into: str, ctx: Context, confirm: _Confirm = None) -> Changed:
+    def merge_tags(
+        self,
+        tags: Annotated[list[str], Field(min_length=1)],
+        into: Annotated[str, Field(min_length=1)],
+        ctx: Context,
+        confirm: _Confirm = None,
+    ) -> Changed:
         """Give all plants of some tags the tag `into`; first as a preview. One tag is renamed by this."""
         merged = [tag for tag in dict.fromkeys(tags) if tag != into]
         with self._reader() as reader:
@@ -201,28 +222,41 @@ class Tools:
             counts = reader.tag_counts()
             if unknown := [tag for tag in merged if tag not in counts]:
                 raise UnknownTagError(unknown[0])
-            plants = sum(counts[tag] for tag in merged)
+            self._check(sum(counts[tag] for tag in merged))
+            rows = [row for tag in merged for row in reader.selected(Selection.of(HasTag.just(tag)))]
         lines = [f"{counts[tag]} plants: “{tag}” -> “{into}”" for tag in merged[:_SHOWN]]
-        edits = [MergeTags(tuple(merged), into)] if merged else []
-        return self._confirmed(edits, Changed(plants=plants, lines=lines), ctx, confirm)
+        edits = [MergeTags(tuple(merged), into)]
+        preview = Changed(plants=len(rows), lines=lines)
+        return self._confirmed(preview, (rows, into), confirm, lambda: self._apply(edits, ctx))
 
     def delete_plants(
-        self, ctx: Context, ids: list[_Id] | None = None, search: _Search | None = None, confirm: _Confirm = None
+        self, ctx: Context, ids: _Ids | None = None, search: _Search | None = None, confirm: _Confirm = None
     ) -> Changed:
         """Delete plants, by ids or by a search; first as a preview."""
         with self._reader() as reader:
             rows = self._chosen(reader, ids, search)
         chosen = [row.id for row in rows]
-        edits = [DeleteAll(Selection(ids=chosen), len(chosen))] if rows else []
-        lines = [_shown(row) for row in rows[:_SHOWN]]
-        return self._confirmed(edits, Changed(plants=len(rows), lines=lines), ctx, confirm)
+        edits = [DeleteAll(Selection(ids=chosen), len(chosen))]
+        preview = Changed(plants=len(rows), lines=[_shown(row) for row in rows[:_SHOWN]])
+        return self._confirmed(preview, rows, confirm, lambda: self._apply(edits, ctx))
 
-    def undo_change(self, number: int, ctx: Context) -> Changed:
-        """Take back a change of recent_changes, by whomever; plants that were changed since stay as they are."""
-        with _sentences():
-            undone = self._store.undo(number, _source(ctx)).result()
-        lines = [f"{undone.skipped} plants were changed since, and stay as they are."] if undone.skipped else []
-        return Changed(plants=undone.change.plants, change=undone.change.number, ids=undone.ids, lines=lines)
+    def undo_change(self, number: _Offset, ctx: Context, confirm: _Confirm = None) -> Changed:
+        """Take back a change of recent_changes; first as a preview. Plants that were changed since stay as they are."""
+        with self._reader() as reader:
+            entry = _entry(reader, number)
+        change = entry.change
+        self._check(change.plants)
+        if change.kind in _ADDITIONS and not self._may_delete and not _is_by(change, _source(ctx)):
+            raise ToolError("This would delete plants that others have added: PlantDesk was started without --delete.")
+        latest = change if change.is_undone else entry.last
+
+        def undo() -> Changed:
+            undone = self._store.undo(latest.number, _source(ctx)).result()
+            lines = [f"{undone.skipped} plants were changed since, and stay as they are."] if undone.skipped else []
+            return Changed(plants=undone.change.plants, change=undone.change.number, ids=undone.ids, lines=lines)
+
+        preview = Changed(plants=change.plants, lines=[f"Undo: {change.plain_title}"[:_LONGEST]])
+        return self._confirmed(preview, entry, confirm, undo)
 
     # --- inside ---
 
@@ -239,7 +273,7 @@ class Tools:
             selection = parse_search(search or "")
             self._check(reader.count_selected(selection))
             return [*reader.selected(selection)]
-        self._check(len(ids))
+        self._check(len(set(ids)))
         rows = reader.rows(ids)
         if missing := [each for each in ids if each not in rows]:
             raise UnknownPlantError(missing[0])
@@ -249,14 +283,22 @@ class Tools:
         if plants > self._most:
             raise ToolError(f"{plants:,} plants are more than the {self._most:,} that one call may change.")
 
-    def _confirmed(self, edits: Sequence[Edit], preview: Changed, ctx: Context, confirm: int | None) -> Changed:
-        """Make a change that was confirmed with its number of plants, else return its preview."""
+    def _confirmed(self, preview: Changed, seen: object, confirm: str | None, change: Callable[[], Changed]) -> Changed:
+        """Make a change whose preview was of what is `seen` now, with its texts and versions, else return its preview.
+
+        Raises ToolError where it was of something else.
+        """
         self._check(preview.plants)
-        if confirm is None or not edits:
-            return preview
-        if confirm != preview.plants:
-            raise ToolError(f"{preview.plants:,} plants would change now instead of {confirm:,}: see the preview.")
-        return self._apply(edits, ctx)
+        token = sha256(repr(seen).encode()).hexdigest()[:16]
+        if not preview.plants or confirm is None:
+            return preview.model_copy(update={"confirm": token if preview.plants else None})
+        if confirm != token:
+            raise ToolError(
+                "Nothing was changed: `confirm` is not of a preview of this change, or the plants are others since. "
+                "Call without it, look at the preview, and call with its value for confirm."
+            )
+        with _sentences():
+            return change()
 
     def _apply(self, edits: Sequence[Edit], ctx: Context) -> Changed:
         with _sentences():
@@ -272,6 +314,18 @@ def _sentences() -> Iterator[None]:
         yield
     except PlantDeskError as error:
         raise ToolError(str(error)) from error
+
+
+def _entry(reader: PlantReader, number: int) -> HistoryEntry:
+    """Return a change that is no undo or redo, and what became of it. Raises ToolError."""
+    for entry in reader.history_entries(1, number + 1):
+        if entry.change.number == number:
+            return entry
+    raise ToolError(f"There is no change {number} in recent_changes.")
+
+
+def _is_by(change: Change, source: Source) -> bool:
+    return (change.source.kind, change.source.label) == (source.kind, source.label)
 
 
 def _source(ctx: Context) -> Source:

@@ -17,6 +17,7 @@ import pytest
 from mcp import Client, Implementation, StdioServerParameters
 from mcp_types import CallToolResult
 
+from plantdesk.domain.edits import Insert, edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
@@ -44,6 +45,11 @@ class Assistant:
         content = answer.structured_content
         assert content is not None
         return content["result"] if content.keys() == {"result"} else content
+
+    async def confirms(self, tool: str, **arguments: object) -> Any:  # noqa: ANN401 - JSON
+        """Make a change as its preview says."""
+        preview = await self.asks(tool, **arguments)
+        return await self.asks(tool, **arguments, confirm=preview["confirm"])
 
     async def is_refused(self, tool: str, **arguments: object) -> str:
         answer = await self.result(tool, **arguments)
@@ -113,7 +119,7 @@ def test_plants_and_tags_are_found_in_pages(home: Home) -> None:
         (fern,) = await assistant.asks("get_plants", ids=[2, 77])
         assert (fern["name"], fern["tag"], fern["note"], fern["source"]) == ("Fern", "hall", None, "form")
         assert await assistant.asks("list_tags") == {"hall": 1, "kitchen": 2}
-        assert "less than or equal to 200" in await assistant.is_refused("search_plants", limit=201)
+        assert "less than or equal to 200" in await assistant.is_refused("search_plants", search="", limit=201)
 
     talk(home, conversation)
 
@@ -129,53 +135,94 @@ def test_added_plants_are_one_change_that_is_undone(home: Home, store: Store) ->
         assert (str(ivy.source.kind), ivy.source.label) == ("assistant", "assistant tester")
         (change, *_) = await assistant.asks("recent_changes")
         assert (change["number"], change["source"], change["plants"]) == (added["change"], "assistant tester", 3)
-        await assistant.asks("undo_change", number=added["change"])
-        assert (await assistant.asks("search_plants"))["total"] == 3
+        await assistant.confirms("undo_change", number=added["change"])
+        assert (await assistant.asks("search_plants", search=""))["total"] == 3
         (change, *_) = await assistant.asks("recent_changes")
         assert change["is_undone"]
 
     talk(home, conversation, "--write")
 
 
-def test_a_change_is_previewed_and_confirmed_by_its_number_of_plants(home: Home, store: Store) -> None:
+def test_a_change_is_previewed_and_confirmed(home: Home, store: Store) -> None:
+    with closing(store.reader()) as reader:
+        store.apply([edited(reader.rows([3])[3], note="in a pot")], FORM).result(SECONDS)
+
     async def conversation(assistant: Assistant) -> None:
         edit: dict[str, object] = {"search": "tag:kitchen", "texts": {"tag": "windowsill"}}
         preview = await assistant.asks("edit_plants", **edit)
         assert (preview["plants"], preview["change"]) == (2, None)
-        assert preview["lines"][0] == "“Basil”, tag “kitchen” -> “Basil”, tag “windowsill”"
-        assert "would change now instead of 3" in await assistant.is_refused("edit_plants", **edit, confirm=3)
-        assert (await assistant.asks("edit_plants", **edit, confirm=2))["change"]
-        assert (
-            await assistant.asks(
-                "edit_plants", ids=[2], texts={"name": "Boston fern", "note": "", "tag": ""}, confirm=1
-            )
-        )["change"]
-        assert "one plant" in await assistant.is_refused("edit_plants", ids=[1, 3], texts={"name": "Both"}, confirm=2)
+        assert preview["lines"][1] == "“Aloe vera”, tag “kitchen” -> “Aloe vera”, tag “windowsill”"
+        assert (await assistant.asks("edit_plants", **edit, confirm=preview["confirm"]))["change"]
+        texts = {"name": "Boston fern", "note": "", "tag": ""}
+        assert (await assistant.confirms("edit_plants", ids=[2, 2], texts=texts))["change"]
+        assert "one plant" in await assistant.is_refused("edit_plants", ids=[1, 3], texts={"name": "Both"})
         merged = await assistant.asks("merge_tags", tags=["windowsill"], into="sill")
         assert merged["lines"] == ["2 plants: “windowsill” -> “sill”"]
-        await assistant.asks("merge_tags", tags=["windowsill"], into="sill", confirm=2)
+        assert (await assistant.confirms("merge_tags", tags=["windowsill"], into="sill"))["plants"] == 2
+        assert (await assistant.asks("merge_tags", tags=["sill"], into="sill"))["confirm"] is None
         assert "no plant has the tag" in (await assistant.is_refused("merge_tags", tags=["x"], into="y")).lower()
 
     talk(home, conversation, "--write")
     with closing(store.reader()) as reader:
         rows = reader.rows([1, 2, 3])
-    assert [(rows[each].name, rows[each].tag) for each in (1, 2, 3)] == [
-        ("Aloe vera", "sill"),
-        ("Boston fern", None),
-        ("Basil", "sill"),
+    assert [(rows[each].name, rows[each].tag, rows[each].note) for each in (1, 2, 3)] == [
+        ("Aloe vera", "sill", None),
+        ("Boston fern", None, None),
+        ("Basil", "sill", "in a pot"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("edit_plants", {"search": "tag:kitchen", "texts": {"note": "by the window"}}),
+        ("delete_plants", {"search": "tag:kitchen"}),
+        ("merge_tags", {"tags": ["kitchen"], "into": "hall"}),
+    ],
+)
+def test_only_the_plants_of_the_preview_are_changed(
+    home: Home, store: Store, tool: str, arguments: dict[str, object]
+) -> None:
+    """Between preview and confirmation one plant leaves the set, and another one comes in."""
+
+    async def conversation(assistant: Assistant) -> None:
+        assert "Nothing was changed" in await assistant.is_refused(tool, **arguments, confirm="2")
+        preview = await assistant.asks(tool, **arguments)
+        with closing(store.reader()) as reader:
+            basil, fern = reader.rows([3])[3], reader.rows([2])[2]
+        store.apply([edited(basil, tag="hall"), edited(fern, tag="kitchen")], FORM).result(SECONDS)
+        assert "Nothing was changed" in await assistant.is_refused(tool, **arguments, confirm=preview["confirm"])
+        assert (await assistant.asks("recent_changes"))[0]["source"] == "form"
+
+    talk(home, conversation, "--write", "--delete")
 
 
 def test_plants_are_deleted_only_where_the_user_allows_it(home: Home) -> None:
     async def conversation(assistant: Assistant) -> None:
-        preview = await assistant.asks("delete_plants", search="tag:kitchen")
-        assert preview["plants"] == 2
-        deleted = await assistant.asks("delete_plants", search="tag:kitchen", confirm=2)
-        assert (await assistant.asks("search_plants"))["total"] == 1
-        await assistant.asks("undo_change", number=deleted["change"])
-        assert (await assistant.asks("search_plants"))["total"] == 3
+        assert (await assistant.asks("delete_plants", search="tag:kitchen"))["plants"] == 2
+        deleted = await assistant.confirms("delete_plants", search="tag:kitchen")
+        assert (await assistant.asks("search_plants", search=""))["total"] == 1
+        assert (await assistant.asks("undo_change", number=deleted["change"]))["lines"] == ["Undo: Delete 2 plants"]
+        await assistant.confirms("undo_change", number=deleted["change"])
+        assert (await assistant.asks("search_plants", search=""))["total"] == 3
 
     talk(home, conversation, "--write", "--delete")
+
+
+def test_an_undo_deletes_plants_of_others_only_where_the_user_allows_it(home: Home, store: Store) -> None:
+    store.apply([Insert(plant_fields({"name": each})) for each in ("Ivy", "Moss")], FORM).result(SECONDS)
+
+    async def without(assistant: Assistant) -> None:
+        number = (await assistant.asks("recent_changes"))[0]["number"]
+        assert "without --delete" in await assistant.is_refused("undo_change", number=number)
+
+    async def allowed(assistant: Assistant) -> None:
+        number = (await assistant.asks("recent_changes"))[0]["number"]
+        await assistant.confirms("undo_change", number=number)
+        assert (await assistant.asks("search_plants", search=""))["total"] == 3
+
+    talk(home, without, "--write")
+    talk(home, allowed, "--write", "--delete")
 
 
 def test_one_call_changes_no_more_plants_than_the_user_allows(home: Home) -> None:
@@ -186,10 +233,16 @@ def test_one_call_changes_no_more_plants_than_the_user_allows(home: Home) -> Non
             ("edit_plants", {"ids": [1, 2, 3], "texts": {"tag": "x"}}),
         ):
             assert "3 plants are more than the 2" in await assistant.is_refused(tool, **arguments)
-        assert (await assistant.asks("edit_plants", ids=[1, 2], texts={"tag": "x"}, confirm=2))["plants"] == 2
-        assert "more than the 2" in await assistant.is_refused("merge_tags", tags=["x", "kitchen"], into="y", confirm=3)
+        changed = await assistant.confirms("edit_plants", ids=[1, 2], texts={"tag": "x"})
+        assert changed["plants"] == 2
+        assert "more than the 2" in await assistant.is_refused("merge_tags", tags=["x", "kitchen"], into="y")
+
+    async def less(assistant: Assistant) -> None:
+        number = (await assistant.asks("recent_changes"))[0]["number"]
+        assert "more than the 1" in await assistant.is_refused("undo_change", number=number)
 
     talk(home, conversation, "--write", "--limit", "2")
+    talk(home, less, "--write", "--limit", "1")
 
 
 def test_failures_are_sentences(home: Home) -> None:
@@ -200,8 +253,14 @@ def test_failures_are_sentences(home: Home) -> None:
         assert "The name is missing." in await assistant.is_refused("add_plants", plants=[{"name": " "}])
         assert "There is no plant with ID 9" in await assistant.is_refused("edit_plants", ids=[9], texts={"tag": "x"})
         assert "either ids or a search" in await assistant.is_refused("edit_plants", texts={"tag": "x"})
-        assert "There is no change 99." in await assistant.is_refused("undo_change", number=99)
-        assert (await assistant.asks("search_plants"))["total"] == 3
+        assert "There is no change 99 in" in await assistant.is_refused("undo_change", number=99)
+        assert "valid integer" in await assistant.is_refused("get_plants", ids=["2"])
+        assert "valid integer" in await assistant.is_refused("undo_change", number=True)
+        assert "less than or equal" in await assistant.is_refused("search_plants", search="", offset=2**70)
+        assert "Field required" in await assistant.is_refused("search_plants", query="fern")
+        assert "not permitted" in await assistant.is_refused("edit_plants", ids=[1], texts={"tags": "x"})
+        assert "at least 1" in await assistant.is_refused("merge_tags", tags=["hall"], into="")
+        assert (await assistant.asks("search_plants", search=""))["total"] == 3
 
     talk(home, conversation, "--write")
 

@@ -40,13 +40,12 @@ def serve(options: argparse.Namespace) -> int:
     from plantdesk.assistant.tools import Tools
 
     with closing((open_store if options.write else open_existing_store)(options.database)) as store:
-        tools = Tools(store, options.limit)
-        reading, adding = tools.allowed(may_write=False, may_delete=False), tools.add_plants
+        tools = Tools(store, options.limit, may_write=options.write, may_delete=options.delete)
         server: MCPServer = MCPServer(
             "plantdesk", title="PlantDesk", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING"
         )
-        for tool in tools.allowed(may_write=options.write, may_delete=options.delete):
-            is_reading, is_harmless = tool in reading, tool in (*reading, adding)
+        for tool in [*tools.reading, *tools.writing]:
+            is_reading, is_harmless = tool in tools.reading, tool in (*tools.reading, tools.add_plants)
             hints = ToolAnnotations(read_only_hint=is_reading, destructive_hint=not is_harmless, open_world_hint=False)
             server.add_tool(tool, annotations=hints)
         server.run("stdio")
