@@ -137,7 +137,12 @@ def texts_can_be_read(window: Window) -> None:
     image.setDevicePixelRatio(_RATIO)
     dialog.render(image)
     for each in dialog.findChildren(QWidget):
-        if isinstance(each, QLabel | QAbstractButton) and each.text() and each.isVisibleTo(dialog) and each.isEnabled():
+        if (
+            isinstance(each, QLabel | QAbstractButton)
+            and each.text().strip()
+            and each.isVisibleTo(dialog)
+            and each.isEnabled()
+        ):
             rect = place(each, dialog).intersected(dialog.rect()).adjusted(3, 3, -3, -3)
             if rect.isValid() and not each.visibleRegion().isEmpty():
                 assert _contrast(image, rect) >= _CONTRAST, seen(each)
