@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from plantdesk.domain.errors import LISTED, PlantDeskError, Text, joined, shortened
-from plantdesk.transfer.name_parts import is_whole_name, name_columns, plain, repeats_genus, unspaced
+from plantdesk.transfer.name_parts import cultivar_column, is_whole_name, name_columns, plain, repeats_genus, unspaced
 
 #: The fields that an import reads.
 READ = ("id", "name", "tag", "note")
@@ -203,23 +203,32 @@ def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], colum
     if "name" in columns.chosen:
         parts = _positions(columns.chosen["name"], layout.names)
     else:
-        parts = () if columns.only else _found_parts(layout, rows)
+        parts = () if columns.only else found_parts(layout, rows)
     if not parts:
         return layout
     return layout._replace(fields={**layout.fields, "name": parts[0]}, name_parts=parts if len(parts) > 1 else ())
 
 
-def _found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
+def found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
     """Return the columns of the name where there are parts of one, or that of a whole name beside them.
 
-    A species that has the genus as well is better than a scientific name, which may have authors.
+    A species that has the genus as well is better than a scientific name, which may have authors. Without a genus, the
+    cultivar belongs to the name.
     """
     names, name = layout.names, layout.fields.get("name")
     parts = name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
-    if not parts or (name is not None and is_whole_name(names[name])):
+    if not parts:
+        return _with_cultivar(layout)
+    if name is not None and is_whole_name(names[name]):
         return ()
     whole = [(at,) for at, each in enumerate(names) if field_of(each) == "name" and is_whole_name(each)]
     return whole[0] if whole and not repeats_genus(rows, parts) else parts
+
+
+def _with_cultivar(layout: Layout) -> tuple[int, ...]:
+    """Return the columns of the name and of the cultivar, if there are both."""
+    name, cultivar = layout.fields.get("name"), cultivar_column(layout.names, layout.fields.values())
+    return () if name is None or cultivar is None else (name, cultivar)
 
 
 def _by_headers(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None) -> Layout:
@@ -341,7 +350,7 @@ def _positions(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
     if isinstance(column, int):
         return (column,)
     if isinstance(column, tuple):
-        return tuple(_positions(each, columns)[0] for each in column)
+        return tuple(dict.fromkeys(_positions(each, columns)[0] for each in column))
     names = [plain(each) for each in columns]
     if column in columns:
         return (columns.index(column),)

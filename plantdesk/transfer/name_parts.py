@@ -34,7 +34,7 @@ _HEADERS = {
     "|epitheton|espece|nom d'espece|epithete|epithete specifique|especie|epiteto|epiteto especifico|specie|soort"
     "|gatunek|faj|laji",
     Part.SUBSPECIES: "subspecies|subsp|ssp|unterart|sous espece|subespecie",
-    Part.RANK: "infraspecific rank|infrasp rank|infra rank|rank|infraspezifischer rang|rangstufe|rang"
+    Part.RANK: "infraspecific rank|infrasp rank|infra rank|rank|taxon rank|infraspezifischer rang|rangstufe|rang"
     "|rang infraspecifique|rango|rango infraespecifico",
     Part.EPITHET: "infraspecific epithet|infrasp epithet|infraspecific name|infraspecific|infraspecies|infra epithet"
     "|infraspezifisches epitheton|epithete infraspecifique|epiteto infraespecifico",
@@ -47,11 +47,24 @@ _VERNACULAR = (
     "common name|common names|vernacular name|vernacular names|deutscher name|trivialname|nom commun|nom vernaculaire"
     "|nom francais|nombre comun|nombre vulgar"
 )
+#: Headers of the epithet of a species, but below the species where there is a column for this as well.
+_EPITHETS = frozenset(("epithet", "epitheton", "epithete", "epiteto"))
 #: What is written before an epithet whose rank only the header says.
 _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
+#: Words for ranks, also those of Darwin Core's taxonRank, and how they are written before an epithet.
+_RANK_WORDS = {
+    **dict.fromkeys(("subspecies", "subsp", "ssp", "unterart", "sous-espece", "sous-espèce", "subespecie"), "subsp."),
+    **dict.fromkeys(("variety", "varietas", "var", "varietät", "variete", "variété", "variedad"), "var."),
+    **dict.fromkeys(("form", "forma", "forme", "fo", "f"), "f."),
+    **dict.fromkeys(("genus", "species", "infraspecific name", "infraspecific_name", "cultivar", "unranked"), ""),
+}
+#: Cells that say that there is nothing.
+_NOTHING = frozenset(("-", "–", "—", "n/a", "#n/a"))
 _SIGNS = frozenset("x×")
+_YES = _SIGNS | {"true", "yes", "ja", "oui", "si", "sí"}
 #: A letter in place of the sign before a name.
 _LETTER_X = re.compile("^[xX] ")
+_CV = re.compile(r"^cv\.? ", re.IGNORECASE)
 _QUOTES = "'\"‘’“”„‚´`"
 _QUOTED = re.compile(rf"[{_QUOTES}].*[{_QUOTES}]")
 
@@ -76,9 +89,13 @@ def unspaced(header: str) -> str:
     return plain(header).replace(" ", "")
 
 
-def part_of(header: str) -> Part | None:
-    """Return the part of a name that a header means, or None."""
-    return _PART_OF.get(unspaced(header))
+def parts_of(headers: Sequence[str]) -> list[Part | None]:
+    """Return the part of a name that each header means beside the others, or None."""
+    words = [*map(unspaced, headers)]
+    parts = [*map(_PART_OF.get, words)]
+    if any(part is Part.SPECIES and word not in _EPITHETS for part, word in zip(parts, words, strict=True)):
+        parts = [Part.EPITHET if word in _EPITHETS else part for part, word in zip(parts, words, strict=True)]
+    return parts
 
 
 def is_whole_name(header: str) -> bool:
@@ -89,11 +106,16 @@ def is_whole_name(header: str) -> bool:
 def name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
     """Return the positions of the parts of a name, in its order: with a genus and at least one other, else none."""
     found: dict[Part, int] = {}
-    for at, header in enumerate(headers):
-        part = part_of(header)
+    for at, part in enumerate(parts_of(headers)):
         if part is not None and at not in taken:
             found.setdefault(part, at)
     return tuple(found[each] for each in sorted(found)) if Part.GENUS in found and len(found) > 1 else ()
+
+
+def cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:
+    """Return the position of the cultivars that belong to the names in another column, or None."""
+    cultivars = (at for at, part in enumerate(parts_of(headers)) if part is Part.CULTIVAR and at not in taken)
+    return next(cultivars, None)
 
 
 def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) -> bool:
@@ -105,7 +127,8 @@ def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) 
 
 def in_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
     """Return the positions of parts in the order of the name, if the headers of all say what they are."""
-    parts = {at: part for at in columns if (part := part_of(headers[at])) is not None}
+    meant = parts_of(headers)
+    parts = {at: part for at in columns if (part := meant[at]) is not None}
     return sorted(columns, key=parts.__getitem__) if len(parts) == len(columns) else columns
 
 
@@ -113,7 +136,8 @@ def with_names(
     rows: Sequence[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int]
 ) -> Sequence[Sequence[str | None]]:
     """Return rows with the name, put together from `columns`, in the first of these."""
-    parts = [part_of(headers[at]) if at < len(headers) else None for at in columns]
+    meant = parts_of(headers)
+    parts = [meant[at] if at < len(headers) else None for at in columns]
     found = []
     for row in rows:
         cells = [*row, *[None] * (columns[0] + 1 - len(row))]
@@ -123,17 +147,20 @@ def with_names(
 
 
 def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
-    """Return the name in the cells of its parts, None where all are empty; a part of None is written as it is.
+    """Return the name in the cells of its parts; a part of None is written as it is.
 
-    What is missing is left out, and what a cell repeats of the cells before it, as in `Acer` and `Acer palmatum`.
+    None where all are empty, and where there is a part for the genus and it is empty: the rest is no name. Others that
+    are missing are left out, and what a cell repeats of the cells before it, as in `Acer` and `Acer palmatum`.
     """
     name, rank = "", ""
     for cell, part in zip(cells, parts, strict=True):
         text = _added(name, " ".join((cell or "").split()))
-        if not text:
+        if not text or text.casefold() in _NOTHING:
+            if part is Part.GENUS:
+                return None
             continue
         if part is Part.RANK:
-            rank = text
+            rank = _RANK_WORDS.get(text.casefold().removesuffix("."), text)
             continue
         name = f"{name} {_written(text, part, rank, name)}".strip().replace("× ×", "×")
     return name or None
@@ -143,6 +170,8 @@ def _added(name: str, text: str) -> str:
     """Return a text without the name so far, with which it may begin; signs of hybrids count in neither."""
     begun = [each.casefold() for each in name.split() if each not in _SIGNS]
     words = text.split()
+    if begun and words[:1] and words[0].casefold() == f"{begun[0][0]}.":
+        words[0] = begun[0]  # A. palmatum, below Acer
     letters = [at for at, word in enumerate(words) if word not in _SIGNS]
     repeats = [words[at].casefold() for at in letters[: len(begun)]] == begun != []
     if not repeats or (len(letters) == len(begun) and text != name):
@@ -154,18 +183,18 @@ def _written(text: str, part: Part | None, rank: str, name: str) -> str:
     """Return how a part is written behind the `name` so far, nothing where it has it already."""
     match part:
         case Part.HYBRID:
-            return "×" if text.casefold() in _SIGNS else ""
+            return "×" if text.casefold() in _YES else ""
         case Part.CULTIVAR | Part.VARIETY if part is Part.CULTIVAR or not text[0].islower():
             return _cultivar(text, name)
         case Part.EPITHET:
-            return text if text.casefold().startswith(f"{rank.casefold()} ") else f"{rank} {text}".strip()
+            return text if "." in text else f"{rank} {text}".strip()
         case Part.SUBSPECIES | Part.VARIETY | Part.FORM:
             return text if "." in text else f"{_RANKS[part]} {text}"
     return text if part is None else _LETTER_X.sub("× ", text)
 
 
 def _cultivar(text: str, name: str) -> str:
-    text = text.removeprefix("cv. ")
+    text = _CV.sub("", text)
     is_quoted = _QUOTED.search(text)
     bare = text.strip(_QUOTES) if is_quoted else text
     if any(f"{quote}{bare}".casefold() in name.casefold() for quote in _QUOTES):

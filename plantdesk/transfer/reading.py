@@ -20,16 +20,19 @@ from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_bla
 from plantdesk.transfer.columns import (
     READ,
     SAMPLED,
+    Column,
     Columns,
     Layout,
     NoColumnError,
     checked,
+    field_of,
+    found_parts,
     is_there,
     layout_of,
     letters_of,
     mapped,
 )
-from plantdesk.transfer.name_parts import name_from, part_of, with_names
+from plantdesk.transfer.name_parts import name_from, parts_of, with_names
 
 if TYPE_CHECKING:
     from plantdesk.transfer.tables import Batch
@@ -53,6 +56,7 @@ _ZEROS = re.compile(r"(?:^|,)\s*[+-]?0+[0-9]")
 _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
 )
+_NO_GENUS = Text("The genus is missing. Write it in each row; then import the file again.")
 #: Objects of a batch, and characters, after which it ends.
 _MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
 
@@ -82,8 +86,8 @@ class RowReader:
         extended: Callable[[ImportRow, str], None] | None = None,
     ) -> None:
         self._number, self._columns, self._refused, self._extended = number, columns, refused, extended
-        #: The members of the last JSON objects by field.
-        self._members: dict[tuple[str, ...], dict[str, str]] = {}
+        #: By the members of the last JSON objects: that of each field, and those of which the name is put together.
+        self._shapes: dict[tuple[str, ...], tuple[dict[str, str], Sequence[str]]] = {}
         #: The name of each field's column or member, and of some others, after the file was read.
         self.columns: dict[str, str] = {}
         self.ignored: dict[str, None] = {}
@@ -112,12 +116,14 @@ class RowReader:
             raise NoColumnError(layout.names)
         self.fields = set(layout.fields)
         unnamed = _unnamed_columns(layout, first)
-        self._note_columns([unnamed.get(at, name) for at, name in enumerate(layout.names)], layout.fields)
+        parts = [layout.names[at] for at in layout.name_parts]
+        self._note_columns([unnamed.get(at, name) for at, name in enumerate(layout.names)], layout.fields, parts)
         self._positions = [layout.fields.get(field) for field in READ]
         self._read = {*self._positions, *layout.name_parts}
         above = layout.titles + layout.has_header
         first = first._replace(lines=first.lines[above:], rows=first.rows[above:], texts=first.texts[above:])
-        for batch in map(self._with_names, itertools.chain([first], batches)):
+        without_headers = map(self._without_headers, itertools.chain([first], batches))
+        for batch in map(self._with_names, without_headers):
             self._note_beyond(batch)
             plants = self._valid_batch(batch)
             if plants is None:
@@ -127,6 +133,14 @@ class RowReader:
                 for plant, text in zip(plants.rows(), self._row_texts(batch), strict=True):
                     self._extend(plant, text)
             yield plants
+
+    def _without_headers(self, batch: Batch) -> Batch:
+        """Return a batch whose rows are blank where they repeat the header, as in files that were put together."""
+        names: list[str | None] = [*self.layout.names]
+        is_known = sum(field_of(each) is not None for each in self.layout.names) > 1
+        if not is_known or not self.layout.has_header or names not in map(list, batch.rows):
+            return batch
+        return batch._replace(rows=[() if [*row] == names else row for row in batch.rows])
 
     def _with_names(self, batch: Batch) -> Batch:
         """Return a batch with the name in its first column, where it is put together from several."""
@@ -170,7 +184,7 @@ class RowReader:
         width = len(self.layout.names)
         for line, row, text in zip(batch.lines, batch.rows, self._row_texts(batch), strict=True):
             cells = row[:width] if batch.is_sheet else row
-            formulas = [f"{letters_of(at)}{line}" for at in batch.formulas.get(line, ()) if at in self._positions]
+            formulas = [f"{letters_of(at)}{line}" for at in batch.formulas.get(line, ()) if at in self._read]
             if unread := batch.errors.get(line):
                 self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
             elif not formulas and not "".join(filter(None, cells)).strip():
@@ -185,6 +199,7 @@ class RowReader:
         values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
         try:
             _check_cells(cells, len(self.layout.names), formulas)
+            self._check_genus(values[READ.index("name")], cells)
             plant = ImportRow(self._number, line, *_of_texts(*values))
         except PlantDeskError as error:
             texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
@@ -193,6 +208,11 @@ class RowReader:
         self._count_zeros(values[:1])
         self._extend(plant, text)
         return plant
+
+    def _check_genus(self, name: str | None, cells: Sequence[str | None]) -> None:
+        """Raise PlantDeskError where there are parts of a name, and none can be put together from them."""
+        if name is None and any(cells[at] for at in self.layout.name_parts if at < len(cells)):
+            raise PlantDeskError(_NO_GENUS)
 
     def _row_texts(self, batch: Batch) -> Iterator[str]:
         """Yield each row as it is in its file, if it has more than the fields of a plant, else an empty text."""
@@ -222,15 +242,16 @@ class RowReader:
 
     def _with_name(self, item: strict_json.Members | Unread) -> strict_json.Members | Unread:
         """Return an object with its name in its first member, where it is put together from several."""
-        if isinstance(item, Unread) or not self.layout.name_parts:
+        if isinstance(item, Unread) or not (parts := self._shape(tuple(item))[1]):
             return item
-        members = [self.layout.names[at] for at in self.layout.name_parts]
-        values = [item.get(member) for member in members]
+        values = [item.get(member) for member in parts]
         if all(type(value) not in {str, int} for value in values):
             return item
         cells = [str(value) if type(value) in {str, int} else None for value in values]
-        name = name_from(cells, [part_of(member) for member in members])
-        return strict_json.Members({**item, members[0]: name}, item.text)
+        name = name_from(cells, parts_of(parts))
+        if name is None and any(cells):
+            return Unread(_NO_GENUS, item.text)
+        return strict_json.Members({**item, parts[0]: name}, item.text)
 
     def _plant_of(self, line: int, item: strict_json.Members | Unread, number: int) -> ImportRow | None:
         """Return the plant in an object, or report why it is none, by its number if that is not 0."""
@@ -253,7 +274,7 @@ class RowReader:
 
     def _texts_of(self, item: strict_json.Members) -> tuple[dict[str, str], str]:
         """Return the texts of the fields of an object, and its JSON if it has more than these."""
-        members = self._members_of(tuple(item))
+        members, _ = self._shape(tuple(item))
         known = {field: name for field, name in members.items() if isinstance(item[name], str | int | UnfitNumber)}
         has_more = any(value is not None and name not in known.values() for name, value in item.items())
         texts = {field: text_of(item[name]) for field, name in known.items()}
@@ -280,31 +301,39 @@ class RowReader:
         return getattr(plant, "id", None), plant.name, plant.tag, plant_note(note)
 
     def _renamed(self, item: Mapping[str, object]) -> dict[str, object]:
-        return {field: item[name] for field, name in self._members_of(tuple(item)).items()}
+        return {field: item[name] for field, name in self._shape(tuple(item))[0].items()}
 
-    def _members_of(self, names: tuple[str, ...]) -> dict[str, str]:
-        if names not in self._members:
-            if len(self._members) >= _MAX_SHAPES:  # as a rule all objects have the same
-                self._members.clear()
-            self._members[names] = self._mapped(names)
-        return self._members[names]
+    def _shape(self, names: tuple[str, ...]) -> tuple[dict[str, str], Sequence[str]]:
+        """Return the member of each field in an object with these members, and those of its name if several."""
+        if names not in self._shapes:
+            if len(self._shapes) >= _MAX_SHAPES:  # as a rule all objects have the same
+                self._shapes.clear()
+            self._shapes[names] = self._new_shape(names)
+        return self._shapes[names]
 
-    def _mapped(self, names: tuple[str, ...]) -> dict[str, str]:
-        """Return the member of each field."""
+    def _new_shape(self, names: tuple[str, ...]) -> tuple[dict[str, str], Sequence[str]]:
         chosen, only = self._columns.chosen, self._columns.only
-        codes, parts = self.layout.codes, [self.layout.names[at] for at in self.layout.name_parts]
         requested = {field: column for field, column in chosen.items() if is_there(column, names)}
+        parts = self._name_members(names, requested)
         if parts and parts[0] in names:
             requested["name"] = parts[0]
         positions = mapped(names, requested, only=only)
-        if codes:
+        if self.layout.codes:
             positions.pop("id", None)
-        self._note_columns(names, positions)
-        return {field: names[at] for field, at in positions.items()}
+        self._note_columns(names, positions, parts)
+        return {field: names[at] for field, at in positions.items()}, parts if len(parts) > 1 else ()
 
-    def _note_columns(self, names: Sequence[str], positions: Mapping[str, int]) -> None:
+    def _name_members(self, names: tuple[str, ...], requested: Mapping[str, Column]) -> Sequence[str]:
+        """Return the members of the name: those of the first objects, or where this one has none of them, its own."""
+        parts = [self.layout.names[at] for at in self.layout.name_parts]
+        if self._columns.only or "name" in requested or not set(parts).isdisjoint(names):
+            return parts
+        layout = Layout(names, has_header=True, fields=mapped(names, requested))
+        return [names[at] for at in found_parts(layout, ())]
+
+    def _note_columns(self, names: Sequence[str], positions: Mapping[str, int], parts: Sequence[str]) -> None:
         self.columns |= {field: names[at] for field, at in positions.items() if at < len(names)}
-        if parts := [self.layout.names[at] for at in self.layout.name_parts]:
+        if len(parts) > 1:
             self.name_columns, self.columns["name"] = tuple(parts), "+".join(parts)
         if len(self.ignored) < _MAX_IGNORED:
             taken = {*positions.values(), *(at for at, name in enumerate(names) if name in parts)}

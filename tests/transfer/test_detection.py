@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
     ],
 )
 def test_headers_of_plant_lists_are_known(write: Write, header: str, column: str) -> None:
-    assert main(["import", write(f"{header}\n{header}\n")]) == 0
-    assert [name for _, name, *_ in stored()] == [column]
+    below = re.sub("[^,;]+", r"\g<0>!", header)
+    assert main(["import", write(f"{header}\n{below}\n")]) == 0
+    assert [name for _, name, *_ in stored()] == [f"{column}!"]
 
 
 @pytest.mark.parametrize("header", ["Znacznik", "Etikett", "Метка", "タグ", "Mots-clés", "Schlagwörter", "štítek"])
@@ -334,7 +336,10 @@ def test_a_name_is_put_together_from_its_parts(write: Write, content: str, name:
         ("Forsythia,×intermedia,,,", "Forsythia ×intermedia"),
         ("× Cuprocyparis,Cuprocyparis leylandii,,,", "× Cuprocyparis leylandii"),
         ("Acer,sp.,,,", "Acer sp."),
-        (",palmatum,,,", "palmatum"),
+        ("Acer,A. palmatum,-,n/a,", "Acer palmatum"),
+        ("Acer,palmatum,SUBSPECIES,amoenum,", "Acer palmatum subsp. amoenum"),
+        ("Acer,palmatum,Variety,dissectum,cv Garnet", "Acer palmatum var. dissectum ‘Garnet’"),
+        ("Acer,palmatum,species,,", "Acer palmatum"),
         (" Acer , palmatum ,,,", "Acer palmatum"),
     ],
 )
@@ -344,8 +349,49 @@ def test_what_is_missing_or_repeated_in_a_part_is_left_out(write: Write, row: st
     assert [each for _, each, *_ in stored()] == [name]
 
 
+@pytest.mark.parametrize("row", [",palmatum,,,", "-,palmatum,,,", ",,,,Osakazuki"])
+def test_a_row_without_its_genus_is_no_plant(write: Write, row: str, capsys: pytest.CaptureFixture[str]) -> None:
+    header = "Genus,Species,Infraspecific rank,Infraspecific epithet,Cultivar"
+    assert main(["import", "--skip-invalid", write(f"{header}\nAcer,rubrum,,,\n{row}\n")]) == 1
+    assert [each for _, each, *_ in stored()] == ["Acer rubrum"]
+    assert "line 3: The genus is missing." in capsys.readouterr().err
+
+
+def test_an_epithet_beside_the_species_is_below_it(write: Write) -> None:
+    assert main(["import", write("Genus;Species;Rank;Epithet\nAcer;palmatum;subsp.;amoenum\nAcer;rubrum;;\n")]) == 0
+    assert [name for _, name, *_ in stored()] == ["Acer palmatum subsp. amoenum", "Acer rubrum"]
+    assert main(["import", write("Genus;Epithet\nUlmus;glabra\n")]) == 0
+    assert [name for _, name, *_ in stored()][-1] == "Ulmus glabra"
+
+
+def test_darwin_core_has_ranks(write: Write) -> None:
+    header = "genus,specificEpithet,taxonRank,infraspecificEpithet"
+    assert main(["import", write(f"{header}\nPinus,nigra,SUBSPECIES,laricio\nPinus,nigra,SPECIES,\n")]) == 0
+    assert [name for _, name, *_ in stored()] == ["Pinus nigra subsp. laricio", "Pinus nigra"]
+
+
+def test_a_cultivar_beside_a_whole_name_belongs_to_it(write: Write) -> None:
+    rows = "Acer palmatum,Garnet,Bed\nAcer palmatum ‘Osakazuki’,Osakazuki,Bed\nAcer rubrum,,Bed\n"
+    assert main(["import", write(f"Botanical name,Cultivar,Location\n{rows}")]) == 0
+    names = ["Acer palmatum ‘Garnet’", "Acer palmatum ‘Osakazuki’", "Acer rubrum"]
+    assert [name for _, name, *_ in stored()] == names
+
+
+def test_a_header_in_the_middle_is_no_plant(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("name,tag\nFern,hall\nname,tag\nIvy,hall\n", "Genus,Species\nAcer,rubrum\nGenus,Species\n"):
+        assert main(["import", write(text)]) == 0
+        assert "1 blank" in capsys.readouterr().err
+    assert [name for _, name, *_ in stored()] == ["Fern", "Ivy", "Acer rubrum"]
+
+
+def test_objects_may_have_a_name_or_its_parts(write: Write) -> None:
+    objects = '{"name": "Fern"}\n{"genus": "Acer", "species": "rubrum"}\n{"species": "rubrum", "genus": null}\n'
+    assert main(["import", "--skip-invalid", write(objects, "plants.jsonl")]) == 1
+    assert [name for _, name, *_ in stored()] == ["Fern", "Acer rubrum"]
+
+
 def test_a_sign_of_a_hybrid_has_a_column(write: Write) -> None:
-    rows = "Mentha,x,piperita\nMentha,×,× piperita\nMentha,no,arvensis\n"
+    rows = "Mentha,x,piperita\nMentha,TRUE,× piperita\nMentha,no,arvensis\n"
     assert main(["import", write(f"Genus,Hybrid,Species\n{rows}")]) == 0
     assert [name for _, name, *_ in stored()] == ["Mentha × piperita", "Mentha × piperita", "Mentha arvensis"]
 
