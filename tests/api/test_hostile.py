@@ -261,7 +261,7 @@ def test_valid_requests_are_answered_during_attacks(tmp_path: Path) -> None:
         assert post(port, token, good) == 200
     print(f"{good} good, {(highest - memory) / MIB:+.1f} MiB")  # noqa: T201 - pytest -s shows the figure
     assert good > 3  # 200 as a rule; the machine may be busy
-    assert highest - memory < 50 * MIB
+    assert highest - memory < 100 * MIB
     assert [answer for answers in responses.values() for answer in answers if answer.startswith("WRONG")] == []
     assert set(responses) == set(ATTACKS)
     assert responses["smuggled"].keys() <= {"40001", "closed"}

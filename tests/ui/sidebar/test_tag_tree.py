@@ -76,6 +76,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> TreeDesk:
     bare.set_store(store)
     desk = TreeDesk(qtbot, bare, store)
     desk.shows_tree(*TREE)
+    desk.until(lambda: desk.table.model().rowCount() == 5)
     return desk
 
 
