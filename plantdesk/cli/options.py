@@ -125,6 +125,7 @@ def parser(command: str = "help") -> Parser:
         "--background", dest="top_background", action="store_true", help="start minimised or in the tray, as at login"
     )
     top.set_defaults(run="start.window", top=top, parser=top, takes=_GLOBAL)
+    top.titles = _TITLES
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     is_known = command in _COMMANDS and command != "help"
     for add in [_COMMANDS[command]] if is_known else _COMMANDS.values():
@@ -534,36 +535,43 @@ def _column(text: str) -> tuple[str, str]:
     return field, column
 
 
-#: Adds each command, in the order of the help.
+#: Adds each command, in the order of the help: first those that most people need.
 _COMMANDS: dict[str, Callable[[Commands], None]] = {
     "add": _add_add,
-    "backup": _add_backup,
-    "copy": _add_copy,
-    "migrate": _add_migrate,
-    "roles": _add_roles,
-    "help": _add_help,
-    "info": _add_info,
-    "integration": _add_integration,
-    "mcp": _add_mcp,
-    "openapi": _add_openapi,
-    "quick": _add_quick,
-    "restore": _add_restore,
-    "selfcheck": _add_selfcheck,
-    "serve": _add_serve,
-    "token": _add_token,
     "list": _add_list,
-    "get": _add_get,
     "edit": _add_edit,
     "delete": _add_delete,
+    "import": _add_import,
+    "export": _add_export,
+    "undo": _add_undo,
+    "serve": _add_serve,
+    "get": _add_get,
     "tag": _add_tag,
     "duplicates": _add_duplicates,
     "merge": _add_merge,
-    "names": _add_names,
+    "labels": _add_labels,
     "history": _add_history,
-    "undo": _add_undo,
     "redo": _add_redo,
     "watch": _add_watch,
-    "export": _add_export,
-    "labels": _add_labels,
-    "import": _add_import,
+    "names": _add_names,
+    "token": _add_token,
+    "openapi": _add_openapi,
+    "mcp": _add_mcp,
+    "backup": _add_backup,
+    "restore": _add_restore,
+    "copy": _add_copy,
+    "migrate": _add_migrate,
+    "roles": _add_roles,
+    "quick": _add_quick,
+    "info": _add_info,
+    "integration": _add_integration,
+    "selfcheck": _add_selfcheck,
+    "help": _add_help,
+}
+#: Titles in the help, each above the first command of a group.
+_TITLES = {
+    "get": "more for plants",
+    "token": "for other programs",
+    "backup": "for whole stores",
+    "quick": "for this program",
 }

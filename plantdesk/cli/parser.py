@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
@@ -26,9 +26,13 @@ _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 class Parser(argparse.ArgumentParser):
     """The parser of the program or of one command."""
 
+    #: Titles in the help, each above a command.
+    titles: Mapping[str, str] = {}
+
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as argparse's
         super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
         self.register("action", None, _StoreOnce)
+        self.color = False  # of Python 3.14: the titles are put before lines without it
 
     @override
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
@@ -42,6 +46,13 @@ class Parser(argparse.ArgumentParser):
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:  # noqa: SLF001
             self.error(_suggested(Text("there is no command “{name}”", name=value), value, action.choices))
         super()._check_value(action, value)
+
+    @override
+    def format_help(self) -> str:
+        text = super().format_help()
+        for command, title in self.titles.items():
+            text = re.sub(rf"^(?=    {command}\b)", f"\n  {title}:\n", text, count=1, flags=re.MULTILINE)
+        return text
 
     @override
     def print_help(self, file: object = None) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -132,6 +134,19 @@ def test_help_prints_what_the_option_prints(
         shown.append(capfd.readouterr().out)
     assert shown[0].startswith(shown[1])  # and then what the manual says
     assert shown[0].startswith(f"usage: plantdesk {command}".rstrip())
+
+
+def test_the_help_begins_with_eight_commands(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    groups = capfd.readouterr().out.partition("  COMMAND\n")[2].partition("\nexamples:")[0].split("\n\n")
+    named = [re.findall("^    ([a-z]+)", group, re.MULTILINE) for group in groups]
+    assert named[0] == ["add", "list", "edit", "delete", "import", "export", "undo", "serve"]
+    titles = [group.partition("\n")[0].strip() for group in groups[1:]]
+    assert titles == ["more for plants:", "for other programs:", "for whole stores:", "for this program:"]
+    assert [group[0] for group in named[1:-1]] == ["get", "token", "backup"]
+    shown = [*itertools.chain(*named)]
+    assert len(shown) == len(set(shown))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
