@@ -308,8 +308,8 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.message_event.set()
         if isinstance(error, httptools.HttpParserError):
             cause = error.__context__  # what a callback raised
-            malformed = MalformedHttpError(Text("{reason}", reason=str(error)))
-            error = cause if isinstance(cause, PlantDeskError | MemoryError) else malformed
+            reason = Text("its target is not valid") if cause else Text("{reason}", reason=str(error))
+            error = cause if isinstance(cause, PlantDeskError | MemoryError) else MalformedHttpError(reason)
         refusal = error_response(error)
         self._activity.record_refused(refusal.number, refusal.message)
         self._write(refusal.status, refusal.headers, refusal.body, keep_alive=False)

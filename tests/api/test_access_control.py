@@ -89,6 +89,11 @@ def test_an_invalid_target_is_malformed(api: Api, target: str) -> None:
     assert answer.number is ErrorNumber.MALFORMED_HTTP
 
 
+def test_a_target_that_cannot_be_parsed_is_named(api: Api) -> None:
+    (answer,) = api.exchange(api.whole(plant(), target="/" + "a" * 70_000))
+    assert "its target is not valid" in answer.message
+
+
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost", "http://127.0.0.1:8721", ""])
 def test_web_pages_are_refused(api: Api, origin: str) -> None:
     assert api.post(plant(), origin=origin).number is ErrorNumber.ORIGIN_REFUSED
