@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,58 @@ def test_the_python_sample_adds_its_plant(tmp_path: Path, monkeypatch: pytest.Mo
             [sys.executable, "-c", sample], cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True
         )
     assert done.stdout == "{'name': 'Monstera deliciosa', 'tag': 'office'}\n"
+
+
+NODE = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+
+
+@NODE
+def test_the_recipe_for_node_adds_its_plant(tmp_path: Path) -> None:
+    (sample,) = re.findall("```js\n(.*?)```", TEXTS["recipes"], re.DOTALL)
+    with serving() as (_, port):
+        main(["token", "create", "garden-sync", "--output", str(tmp_path / "garden-sync.token")])
+        (tmp_path / "send.mjs").write_text(sample.replace("8721", str(port)), encoding="utf-8")
+        command = ["node", "send.mjs"]
+        done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == "200 { name: 'Monstera deliciosa', tag: 'office' }\n"
+
+
+@NODE
+def test_the_recipe_for_node_red_makes_a_request() -> None:
+    (flow,) = re.findall("```json\n(.*?)```", TEXTS["recipes"], re.DOTALL)
+    nodes = {each["id"]: each for each in json.loads(flow)}
+    assert [each for node in nodes.values() for wires in node["wires"] for each in wires] == ["p2", "p3"]
+    body = f"const msg = {{}}, env = {{get: name => name}}; const out = (() => {{{nodes['p2']['func']}}})();"
+    command = ["node", "-e", f"{body} console.log(JSON.stringify(out))"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    assert json.loads(done.stdout) == {
+        "headers": {"Authorization": "Bearer PLANTDESK_TOKEN"},
+        "payload": {"id": 7, "name": "Monstera deliciosa", "tag": "office"},
+    }
+
+
+def test_the_recipe_for_cron_imports_what_is_new(tmp_path: Path) -> None:
+    (line,) = re.findall(r"`15 3 \* \* \*  (.*)`", TEXTS["recipes"])
+    file = tmp_path / "new-plants.csv"
+    file.write_text("id,name\n1,Fern\n", encoding="utf-8")
+    for _ in range(2):
+        assert main(shlex.split(line.replace("$HOME", str(tmp_path)))[1:]) == 0
+    assert main(["get", "1"]) == 0
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_units_for_systemd_are_valid(tmp_path: Path) -> None:
+    for text in re.findall("```ini\n(.*?)```", TEXTS["recipes"], re.DOTALL):
+        for name, unit in re.findall(r"# (\S+\.\w+)\n(.*?)(?=\n# |\Z)", text, re.DOTALL):
+            (tmp_path / name).write_text(unit.replace("/usr/bin/plantdesk", sys.executable), encoding="utf-8")
+    files = [str(each) for each in sorted(tmp_path.iterdir())]
+    assert len(files) == 2
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
+    subprocess.run(["systemd-analyze", "verify", "--user", *files], env=environment, check=True)
+
+
+def test_the_recipes_are_short() -> None:
+    assert len(TEXTS["recipes"].splitlines()) <= 80
 
 
 def test_the_members_of_json_are_in_the_manual(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -49,7 +49,7 @@ examples:
   plantdesk serve --port 8722       only the API, on another port
   plantdesk help files              a page of the manual: window, commands, api,
                                     files, data, desks, assistant,
-                                    measurements, news
+                                    recipes, measurements, news
 
 PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;

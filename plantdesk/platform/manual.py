@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: The pages, in the order of `index.md`.
-PAGES = ("window", "commands", "api", "files", "data", "desks", "assistant", "measurements", "news")
+PAGES = ("window", "commands", "api", "files", "data", "desks", "assistant", "recipes", "measurements", "news")
 
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
