@@ -20,6 +20,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 import project
+from linux import entries
 from plantdesk.platform.languages import is_usable
 
 if TYPE_CHECKING:
@@ -65,13 +66,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def extracted() -> Catalog:
-    """Return the texts in the code: literals of `tr`, `translate` and `Text`. Those of commands stay English."""
+    """Return the texts in the code, literals of `tr`, `translate` and `Text`, and of the desktop entry and metainfo.
+
+    Those of commands stay English.
+    """
     template = Catalog(header_comment=_HEADER, fuzzy=False)
     files = [file for file in (project.ROOT / "plantdesk").rglob("*.py") if "cli" not in file.parts]
     for file in sorted(files):
         where = [(file.parent.relative_to(project.ROOT).as_posix(), 0)]  # a file moves more often than its folder
         for text, context in _texts(ast.parse(file.read_text(encoding="utf-8"))):
             template.add(text, locations=where, context=context)
+    for text in entries.texts():
+        template.add(text, locations=[("resources", 0)], context=entries.CONTEXT)
     return template
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import project
 from bundle import freeze
+from linux import entries
 
 #: Where the program is installed.
 PROGRAM = Path("usr/lib/plantdesk")
@@ -35,8 +36,12 @@ def make(root: Path, channel: str, *, zsh: str, extra: dict[str, bytes] | None =
 
 def _add_desktop_files(share: Path) -> None:
     stem, icons = project.RESOURCES / project.APP_ID, project.RESOURCES / "icons"
-    put(Path(f"{stem}.desktop"), share / "applications")
-    put(Path(f"{stem}.metainfo.xml"), share / "metainfo")
+    for folder, name, data in (
+        ("applications", f"{project.APP_ID}.desktop", entries.desktop_entry()),
+        ("metainfo", f"{project.APP_ID}.metainfo.xml", entries.metainfo()),
+    ):
+        (share / folder).mkdir(parents=True)
+        (share / folder / name).write_bytes(data)
     put(Path(f"{stem}.mime.xml"), share / "mime/packages", f"{project.APP_ID}.xml")
     put(icons / "plantdesk.svg", share / "icons/hicolor/scalable/apps", f"{project.APP_ID}.svg")
     for icon in sorted(icons.glob("plantdesk-[0-9]*.png")):

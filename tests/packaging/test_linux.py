@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import xml.etree.ElementTree as ET
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ import dev
 import project
 from bundle import archives, contents
 from ci import release
-from linux import completions, deb, elf, manual, tree
+from linux import completions, deb, elf, entries, manual, tree
 from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.cli import options
 from plantdesk.store import DESK_FILE_SUFFIX
@@ -95,8 +96,30 @@ def test_the_metainfo_follows_the_quality_guidelines_of_flathub() -> None:
 
 
 @pytest.mark.skipif(shutil.which("desktop-file-validate") is None, reason="desktop-file-utils is not installed")
-def test_the_desktop_entry_is_valid() -> None:
-    assert subprocess.run(["desktop-file-validate", f"{STEM}.desktop"], capture_output=True, check=True).stdout == b""
+def test_the_desktop_entry_is_valid(tmp_path: Path) -> None:
+    file = tmp_path / f"{APP_ID}.desktop"
+    file.write_bytes(entries.desktop_entry())
+    assert subprocess.run(["desktop-file-validate", file], capture_output=True, check=True).stdout == b""
+
+
+@pytest.mark.skipif(shutil.which("appstreamcli") is None, reason="appstream is not installed")
+def test_the_metainfo_is_valid(tmp_path: Path) -> None:
+    file = tmp_path / f"{APP_ID}.metainfo.xml"
+    file.write_bytes(entries.metainfo())
+    subprocess.run(["appstreamcli", "validate", "--no-net", file], check=True)
+
+
+@pytest.mark.slow  # a release has all translations
+@pytest.mark.parametrize("language", sorted(each.stem for each in (project.RESOURCES / "languages").glob("*.po")))
+def test_entry_and_metainfo_are_translated(language: str) -> None:
+    entry = entries.desktop_entry().decode()
+    assert re.findall(rf"^(\w+)\[{language}]=", entry, re.MULTILINE) == ["GenericName", "Comment", "Keywords"]
+    root = ET.fromstring(entries.metainfo())  # noqa: S314
+    code = "{http://www.w3.org/XML/1998/namespace}lang"
+    counts = Counter(each.tag for each in root.iter() if each.get(code) == language)
+    assert counts == {"summary": 1, "p": 1, "li": 4, "caption": 3}
+    (summary,) = (each.text for each in root.iter("summary") if each.get(code) == language)
+    assert len(summary or "") <= 35
 
 
 # --- the manual ---------------------------------------------------------------------------------
