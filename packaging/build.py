@@ -33,6 +33,7 @@ RECIPES = {
     "nsis": Recipe("windows.installer:make", "the installer for Windows", ("--of", "--target")),
     "zip": Recipe("bundle.archives:make_zip", "the archive for Windows", ("--of",)),
     "dmg": Recipe("macos.dmg:make", "the disk image for macOS", ("--of",)),
+    "manifests": Recipe("windows.manifests:write", "the manifests for winget and Scoop", ("folder",)),
     "sums": Recipe("ci.release:write_sums", "SHA256SUMS of all packages"),
     "notes": Recipe("ci.release:print_notes", "print the newest version's part of CHANGELOG.md", ("--tag",)),
     "check": Recipe("ci.checks:check", "validate manual page and completions"),
@@ -63,6 +64,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--tag": {"help": "print nothing; fail unless this is the newest version's tag"},
     "--target": {"help": "another NSIS target, for tests: amd64-unicode"},
     "--tests": {"action": "store_true", "help": "only run the tests of what differs on Windows"},
+    "folder": {"type": Path, "metavar": "FOLDER", "help": "the downloads, beside which they are written"},
     "packages": {"nargs": "+", "choices": ["deb", "deb13", "upgrade", "tar", "rpm"]},
     "to": {"type": Path, "metavar": "FOLDER"},
 }
