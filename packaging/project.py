@@ -33,6 +33,8 @@ _CONSTANTS = dict(re.findall(r'^(\w+) = "(.+)"$', _SOURCE, re.MULTILINE))
 VERSION = _CONSTANTS["__version__"]
 #: The identifier of desktop entry, metainfo and macOS bundle.
 APP_ID = _CONSTANTS["APP_ID"]
+#: The oldest macOS that PySide6's wheels run on.
+OLDEST_MACOS = "14.0"
 
 
 def epoch() -> int:

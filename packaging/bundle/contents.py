@@ -22,8 +22,6 @@ _LISTS = tomllib.loads((project.HERE / "bundle" / "contents.toml").read_text(enc
 #: The languages of PlantDesk, for which Qt's translations are included.
 LANGUAGES = ["en", *sorted(file.stem for file in (project.RESOURCES / "languages").glob("*.po"))]
 EXCLUDED = [f"{package}.{name}".lstrip(".") for package, names in _LISTS["excluded"].items() for name in names]
-#: The oldest macOS that PySide6's wheels run on.
-OLDEST_MACOS = "14.0"
 
 # Widgets paint without OpenGL; nothing reads metadata of distributions.
 _NEVER = re.compile(r"opengl32sw|d3dcompiler|\.dist-info/", re.IGNORECASE)
