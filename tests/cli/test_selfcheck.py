@@ -50,6 +50,13 @@ def test_a_missing_module_and_missing_resources_are_problems(tmp_path: Path) -> 
     assert "no icon could be drawn" in str(found["problems"])
 
 
+def test_an_extra_may_be_missing(tmp_path: Path) -> None:
+    raises = "raise ModuleNotFoundError(name='mcp')"
+    (tmp_path / "mcp.py").write_text(raises, encoding="utf-8")
+    code, found, _ = selfcheck(PYTHONPATH=str(tmp_path))
+    assert (code, found["problems"]) == (0, [])
+
+
 def test_the_channel_is_that_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path), raising=False)
     assert paths.package_channel() == "source"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _PLATFORMS = {"linux": "xcb", "darwin": "cocoa", "win32": "windows"}
 _IMAGE_FORMATS = {"png", "svg"}
+#: A package that an installation may lack.
+_EXTRA = "mcp"
 
 
 class PathNotSupportedError(PlantDeskError):
@@ -95,7 +97,8 @@ def _import_problems() -> list[str]:
         try:
             import_module(found.name)
         except ImportError as error:  # of this module, or of one that it imports
-            problems.append(f"{found.name} cannot be imported: {error}")
+            if error.name != _EXTRA:
+                problems.append(f"{found.name} cannot be imported: {error}")
     return problems
 
 
