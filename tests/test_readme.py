@@ -64,14 +64,36 @@ def test_the_two_developer_commands_are_in_the_readme() -> None:
     assert "python3 packaging/dev.py test " in README
 
 
-@pytest.mark.skipif(os.name != "posix", reason="the program is a shell script here")
-def test_the_python_sample_adds_its_plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "bin" / "plantdesk"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m plantdesk "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`plantdesk` on the PATH."""
+    if os.name != "posix":
+        pytest.skip("the program is a shell script here")
+    script = tmp_path / "bin" / "plantdesk"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m plantdesk "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+@pytest.mark.usefixtures("program")
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_first_minute_of_the_readme(tmp_path: Path) -> None:
+    minute = README.partition("## The first minute")[2].partition("\n## ")[0]
+    (tmp_path / "plants.csv").write_text(re.findall("```csv\n(.*?)```", minute, re.DOTALL)[0], encoding="utf-8")
+    with serving() as (_, port):
+        commands = "".join(re.findall("```sh\n(.*?)```", minute, re.DOTALL)).replace("8721", str(port))
+        run = ["sh", "-e", "-c", commands]
+        done = subprocess.run(run, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout.endswith('{"name":"Ivy","tag":"hall"}')
+    for plant_id, name in ((1, "Monstera deliciosa"), (7, "Ivy")):
+        got = subprocess.run(["plantdesk", "get", str(plant_id)], stdout=subprocess.PIPE, text=True, check=True)
+        assert name in got.stdout
+
+
+@pytest.mark.usefixtures("program")
+def test_the_python_sample_adds_its_plant(tmp_path: Path) -> None:
     sample = re.findall("```python\n(.*?)```", TEXTS["api"], re.DOTALL)[0]
     with serving():
         create = ["plantdesk", "token", "create", "garden-sync", "--output", "garden-sync.token"]
@@ -174,12 +196,6 @@ def test_the_names_in_contributing_are_in_the_code() -> None:
     text = CONTRIBUTING.read_text(encoding="utf-8").partition("## Decisions")[0]
     named = {part for name in re.findall(r"`([A-Za-z_./]+)`", text) for part in re.split("[./]", name)}
     assert {name for name in named if re.search("_|[a-z][A-Z]", name)} - known == set()
-
-
-def test_the_list_of_the_readme_is_imported(tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text(re.findall("```csv\n(.*?)```", README, re.DOTALL)[0], encoding="utf-8")
-    assert main(["import", str(file)]) == 0
 
 
 def test_the_help_lists_the_pages_of_the_manual() -> None:
