@@ -306,11 +306,17 @@ def _tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
     return {field: at for field, at in (("tag", tag), ("note", note)) if at is not None}
 
 
+def may_be_repeated(header: Sequence[str | None]) -> bool:
+    """Return whether a row below that is like this one is the header again, not a plant: several names are known."""
+    return sum(field_of(cell or "") is not None for cell in header) > 1
+
+
 def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
     """Return whether the first row names the columns: a known name, or a text above numbers.
 
-    A known name that is below as well is the tag of several plants, such as bed.
+    A known name that is below as well is the tag of several plants, such as bed, unless the whole header is repeated.
     """
+    rows = [row for row in rows if [*row] != [*first]] if may_be_repeated(first) else rows
     below = [[row[at] for row in rows if at < len(row) and row[at]] for at in range(len(first))]
     return any(map(_is_heading, first, below))
 

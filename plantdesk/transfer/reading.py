@@ -25,12 +25,12 @@ from plantdesk.transfer.columns import (
     Layout,
     NoColumnError,
     checked,
-    field_of,
     found_parts,
     is_there,
     layout_of,
     letters_of,
     mapped,
+    may_be_repeated,
 )
 from plantdesk.transfer.name_parts import name_from, parts_of, with_names
 
@@ -137,8 +137,7 @@ class RowReader:
     def _without_headers(self, batch: Batch) -> Batch:
         """Return a batch whose rows are blank where they repeat the header, as in files that were put together."""
         names: list[str | None] = [*self.layout.names]
-        is_known = sum(field_of(each) is not None for each in self.layout.names) > 1
-        if not is_known or not self.layout.has_header or names not in map(list, batch.rows):
+        if not (self.layout.has_header and may_be_repeated(names)):
             return batch
         return batch._replace(rows=[() if [*row] == names else row for row in batch.rows])
 

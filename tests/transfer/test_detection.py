@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.transfer.columns import _FIELD_OF, _HEADERS
+from plantdesk.transfer.columns import _FIELD_OF, _HEADERS, Columns, layout_of
 from plantdesk.transfer.name_parts import plain
 from tests.transfer.conftest import stored
 
@@ -382,6 +382,12 @@ def test_a_header_in_the_middle_is_no_plant(write: Write, capsys: pytest.Capture
         assert main(["import", write(text)]) == 0
         assert "1 blank" in capsys.readouterr().err
     assert [name for _, name, *_ in stored()] == ["Fern", "Ivy", "Acer rubrum"]
+
+
+def test_a_header_that_is_repeated_is_found() -> None:
+    header, plant = ["Genus", "Species"], ["Acer", "rubrum"]
+    assert layout_of([header, plant, header, plant], Columns({}, has_header=None)).has_header
+    assert not layout_of([["bed"], ["hall"], ["bed"]], Columns({}, has_header=None)).has_header
 
 
 def test_objects_may_have_a_name_or_its_parts(write: Write) -> None:
