@@ -716,7 +716,8 @@ def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None
 
 
 def test_the_table_of_threads_is_true(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Threads")[2].partition("\n## ")[0]
+    text = (ROOT / "plantdesk" / "ui" / "README.md").read_text(encoding="utf-8")
+    table = text.partition("## Threads")[2].partition("\n## ")[0]
     documented = set(re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE))
     others = set(threading.enumerate()) - {threading.main_thread()}
     released = threading.Event()

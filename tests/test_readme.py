@@ -8,10 +8,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import build
+import dev
 from plantdesk.cli.main import main
 from plantdesk.cli.options import EPILOG, parser
 from plantdesk.platform import manual
@@ -20,6 +23,9 @@ from tests.test_headless import serving
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "resources" / "manual").glob("*.md"))]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+FOLDERS = ("packaging", "tests", "plantdesk/api", "plantdesk/store", "plantdesk/transfer", "plantdesk/ui")
+#: Texts for those who change PlantDesk, and the bytes that each may have.
+GUIDES = {CONTRIBUTING: 8 * 1024, **{ROOT / folder / "README.md": 5 * 1024 for folder in FOLDERS}}
 README = PAGES[0].read_text(encoding="utf-8")
 TEXTS = {page.stem: page.read_text(encoding="utf-8") for page in PAGES}
 ALL_TEXT = re.sub(r"^(## |\| \[`).*$", "", "\n".join(TEXTS.values()), flags=re.MULTILINE)
@@ -38,6 +44,11 @@ def commands(top: argparse.ArgumentParser, path: str = "plantdesk") -> dict[str,
 
 
 ALL = commands(parser())
+
+
+def name_of(page: Path) -> str:
+    """Return the name of a page for the names of tests."""
+    return "-".join(page.relative_to(ROOT).with_suffix("").parts)
 
 
 @pytest.mark.parametrize("command", ALL)
@@ -178,24 +189,78 @@ def test_the_readme_is_short() -> None:
     assert len(README.encode()) <= 6 * 1024
 
 
-@pytest.mark.parametrize("page", [*PAGES, CONTRIBUTING], ids=lambda page: page.stem)
+@pytest.mark.parametrize("guide", GUIDES, ids=name_of)
+def test_a_guide_is_short(guide: Path) -> None:
+    assert len(guide.read_bytes()) <= GUIDES[guide]
+
+
+def test_each_entry_of_the_next_release_is_one_sentence() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("## [Unreleased]\n")[2].partition("\n## ")[0]
+    assert len(text.splitlines()) <= 120
+    assert [entry for entry in re.split("^- ", text, flags=re.MULTILINE) if re.search(r"[.;] +[A-Z]", entry)] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, *GUIDES], ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    headings = re.findall("^#+ (.*)", text, re.MULTILINE)
-    anchors = {re.sub(r"[^a-z0-9 -]", "", each.lower()).strip().replace(" ", "-") for each in headings}
-    for target in re.findall(r"\]\(([^)]+)\)", text):
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):
-            file, _, anchor = target.partition("#")
-            assert (page.parent / file).exists() if file else anchor in anchors, target
+            name, _, anchor = target.partition("#")
+            file = page.parent / name if name else page
+            assert file.exists(), target
+            assert not anchor or anchor in anchors_of(file), target
 
 
-def test_the_names_in_contributing_are_in_the_code() -> None:
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub makes them."""
+    headings = re.findall("^#+ (.*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^a-z0-9 -]", "", each.lower()).strip().replace(" ", "-") for each in headings}
+
+
+@pytest.fixture(scope="module")
+def known_names() -> set[str]:
+    """All names of files, folders and code."""
     files = [file for folder in ("plantdesk", "tests", "packaging") for file in (ROOT / folder).rglob("*.py")]
     known = {part for file in files for part in file.relative_to(ROOT).with_suffix("").parts}
-    known.update(*(re.findall(r"\w+", file.read_text(encoding="utf-8")) for file in files if file != Path(__file__)))
-    text = CONTRIBUTING.read_text(encoding="utf-8").partition("## Decisions")[0]
+    return known.union(*(re.findall(r"\w+", file.read_text("utf-8")) for file in files if file != Path(__file__)))
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=name_of)
+def test_the_names_in_a_guide_are_in_the_code(guide: Path, known_names: set[str]) -> None:
+    text = guide.read_text(encoding="utf-8")
     named = {part for name in re.findall(r"`([A-Za-z_./]+)`", text) for part in re.split("[./]", name)}
-    assert {name for name in named if re.search("_|[a-z][A-Z]", name)} - known == set()
+    assert {name for name in named if re.search("_|[a-z][A-Z]", name)} - known_names == set()
+
+
+#: What is named as a file or a folder: it has a slash or a suffix.
+_FILE = re.compile(r"`(?!\.dev/)([\w.-]+/[\w./-]*|[\w.-]+\.(?:py|md|toml|tsv|txt|yml|nsi|sh|spec))`")
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=name_of)
+def test_the_files_in_a_guide_are_there(guide: Path) -> None:
+    """Each is in the top folder, that of the guide, or one that its paragraph names; a module may lack its suffix."""
+    for paragraph in re.split(r"\n(?=\n|- |\d\. |\|)", guide.read_text(encoding="utf-8")):
+        names = _FILE.findall(paragraph)
+        tops = [ROOT, guide.parent, ROOT / ".github" / "workflows"]
+        folders = [*tops, *(top / name for top in tops for name in names)]
+        places = {name: [folder / f"{name}{end}" for folder in folders for end in ("", ".py")] for name in names}
+        assert [name for name in names if not any(place.exists() for place in places[name])] == []
+
+
+@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if "/" in folder])
+def test_the_modules_in_the_table_of_a_folder_are_there(folder: str) -> None:
+    table = re.findall(r"^\|.*", (ROOT / folder / "README.md").read_text("utf-8").partition("\n## ")[0], re.MULTILINE)
+    modules = re.findall(r"`([a-z_/]+)`", "\n".join(table))
+    assert len(modules) > len(table) - 2
+    assert [each for each in modules if not any((ROOT / folder / f"{each}{end}").exists() for end in ("", ".py"))] == []
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=name_of)
+def test_the_commands_in_a_guide_are_there(guide: Path) -> None:
+    text = guide.read_text(encoding="utf-8")
+    assert set(re.findall(r"\bdev\.py ([a-z]+)", text)) <= dev.COMMANDS.keys()
+    assert set(re.findall(r"\bbuild\.py ([a-z]+)", text)) <= build.RECIPES.keys()
+    for module in re.findall(r"-m ([\w.]+)", text):
+        assert find_spec(module) is not None, module
 
 
 def test_the_help_lists_the_pages_of_the_manual() -> None:
@@ -219,6 +284,6 @@ def test_help_of_a_command_has_what_the_manual_says(capfd: pytest.CaptureFixture
 
 
 def test_no_text_has_a_conflict_of_a_merge() -> None:
-    texts = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "resources" / "languages").glob("*.po*")]
+    texts = [*PAGES, *GUIDES, *ROOT.glob("*.md"), *(ROOT / "resources" / "languages").glob("*.po*")]
     marked = [each.name for each in texts if re.search(r"^(<{7} |>{7} )", each.read_text("utf-8"), re.MULTILINE)]
     assert marked == []

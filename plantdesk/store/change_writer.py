@@ -1,4 +1,4 @@
-"""Before-images, rows and entry of one change, in an open transaction. CONTRIBUTING, "How plants are changed"."""
+"""Before-images, rows and entry of one change, in an open transaction."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Changes of plants that exist: edits, and edits of whole sets, as one entry of the history.
 
-A change stores each plant as it was before (its before-image) and the version that it has afterwards; CONTRIBUTING,
-"How plants are changed", explains the tables. The functions raise the driver's errors.
+A change stores each plant as it was before (its before-image) and the version that it has afterwards.
+The functions raise the driver's errors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Reads text files of any encoding in pieces, so that memory does not grow with the file or with a line.
 
-An encoding is likely if its letters are those of one language. CONTRIBUTING (Decisions) says why charset-normalizer is
-not used.
+An encoding is likely if its letters are those of one language; the README beside this file says why no library guesses.
 """
 
 from __future__ import annotations

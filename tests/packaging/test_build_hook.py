@@ -18,7 +18,7 @@ import project
 from plantdesk.platform.languages import Catalogue
 
 
-def test_a_wheel_of_a_source_archive_has_the_translations(tmp_path: Path) -> None:
+def test_a_wheel_of_a_source_archive_has_the_translations_and_no_readme(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "--directory", str(tmp_path), "--target"]
     subprocess.run([*build, "sdist"], cwd=project.ROOT, capture_output=True, check=True)
     (archive,) = tmp_path.glob("*.tar.gz")
@@ -29,6 +29,7 @@ def test_a_wheel_of_a_source_archive_has_the_translations(tmp_path: Path) -> Non
     (wheel,) = tmp_path.glob("*.whl")
     names = {Path(name).name for name in zipfile.ZipFile(wheel).namelist()}
     assert {file.with_suffix(".mo").name for file in build_hook.LANGUAGES.glob("*.po")} <= names
+    assert "README.md" not in names
 
 
 class ThisEnvironment(dev.Environment):

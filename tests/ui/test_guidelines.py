@@ -1,4 +1,4 @@
-"""What of Microsoft's UX checklist for desktop applications can be checked; CONTRIBUTING has the whole list."""
+"""What of Microsoft's UX checklist for desktop applications can be checked."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 The tables of plants, sources, changes and tokens are those of `store/models`; a test compares them. `state` has one
 row: each transaction that writes locks it first, so all commits of all desks have one order, and positions, `seq` and
 numbers of changes are assigned in it without gaps. `commits` has a row for each commit, found by the key that its desk
-has made: a desk that got no answer looks there (`sessions.settle`).
+has made: a desk that got no answer looks there (`Transactions.settle`).
 
 Identical strings sort as in SQLite: by bytes (COLLATE "C").
 """

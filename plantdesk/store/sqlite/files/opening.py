@@ -1,6 +1,9 @@
 """Opening a file as a store, under its lock: what it is, whose log is beside it, whether it is whole and up to date.
 
-The steps and their reasons are in CONTRIBUTING, "How a store file is opened, replaced and closed".
+In this order: links are resolved, and what is under each name is checked; the header is read without changing anything;
+the lock is taken; a log of another file is quarantined; SQLite opens the file, and its identity is compared before
+anything is read; the schema must be exactly that of its version; check, backup, migration, note. The reasons are in the
+README of the store.
 """
 
 from __future__ import annotations
