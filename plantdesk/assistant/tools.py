@@ -16,17 +16,17 @@ from mcp.server.mcpserver import Context  # noqa: TC002 - the SDK reads the anno
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, ConfigDict, Field
 
-from plantdesk.domain.edits import DeleteAll, Insert, MergeTags, edited
+from plantdesk.domain.edits import Delete, Insert, edited
 from plantdesk.domain.errors import PlantDeskError, UnknownPlantError, UnknownTagError
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind, utc_time
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
-from plantdesk.domain.validation import check_name, plant_fields, plant_note, plant_to_add
+from plantdesk.domain.validation import check_name, plant_note, plant_to_add
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit, Update
-    from plantdesk.domain.history import Change, HistoryEntry
+    from plantdesk.domain.history import HistoryEntry
     from plantdesk.domain.protocols import PlantReader, PlantStore
 
 #: Plants, tags or changes that one call returns.
@@ -104,7 +104,7 @@ class Changed(BaseModel):
     """A change that was made, or a preview of it."""
 
     plants: int = Field(description="The number of plants that are changed")
-    change: int | None = Field(default=None, description="Its number, for undo_change; None: nothing was changed")
+    change: int | None = Field(default=None, description="Its number, for undo_change; none of a preview or an undo")
     ids: tuple[int, ...] = Field(default=(), description="The plants that were added, or are as before an undo")
     lines: list[str] = Field(default=[], description="What becomes of the first plants, or what stays as it is")
     confirm: str | None = Field(default=None, description="Of a preview: the value that makes just this change")
@@ -129,14 +129,14 @@ class Tools:
         self._store, self._most = store, most
         self._may_delete = may_delete
         #: The tools that read.
-        self.reading: tuple[Callable[..., object], ...]
-        self.reading = (self.search_plants, self.get_plants, self.list_tags, self.recent_changes)
+        self.reading: list[Callable[..., object]]
+        self.reading = [self.search_plants, self.get_plants, self.list_tags, self.recent_changes]
         #: The tools that change plants, as far as the user allows it.
-        self.writing: tuple[Callable[..., object], ...] = ()
+        self.writing: list[Callable[..., object]] = []
         if may_write:
-            self.writing = (self.add_plants, self.edit_plants, self.merge_tags, self.undo_change)
+            self.writing += [self.add_plants, self.edit_plants, self.merge_tags, self.undo_change]
         if may_delete:
-            self.writing += (self.delete_plants,)
+            self.writing += [self.delete_plants]
 
     # --- reading ---
 
@@ -204,30 +204,27 @@ class Tools:
                 if len(rows) > 1:
                     raise ToolError("A name is for one plant: give one ID.")
             edits = [edit for row in rows if (edit := _edit(row, texts)) is not None]
-        lines = [f"{_shown(each.saw)} -> {_shown(each)}" for each in edits[:_SHOWN]]
-        preview = Changed(plants=len(edits), lines=lines)
-        return self._confirmed(preview, edits, confirm, lambda: self._apply(edits, ctx))
+        lines = [f"{each.saw.id} {_texts(each.saw)} -> {_texts(each)}" for each in edits[:_SHOWN]]
+        return self._confirmed(edits, lines, ctx, confirm)
 
     def merge_tags(
         self,
         tags: Annotated[list[str], Field(min_length=1)],
-        into: Annotated[str, Field(min_length=1)],
+        into: Annotated[str, Field(pattern=r"\S")],
         ctx: Context,
         confirm: _Confirm = None,
     ) -> Changed:
         """Give all plants of some tags the tag `into`; first as a preview. One tag is renamed by this."""
         merged = [tag for tag in dict.fromkeys(tags) if tag != into]
         with self._reader() as reader:
-            plant_fields({"name": "", "tag": into})
             counts = reader.tag_counts()
             if unknown := [tag for tag in merged if tag not in counts]:
                 raise UnknownTagError(unknown[0])
             self._check(sum(counts[tag] for tag in merged))
             rows = [row for tag in merged for row in reader.selected(Selection.of(HasTag.just(tag)))]
-        lines = [f"{counts[tag]} plants: “{tag}” -> “{into}”" for tag in merged[:_SHOWN]]
-        edits = [MergeTags(tuple(merged), into)]
-        preview = Changed(plants=len(rows), lines=lines)
-        return self._confirmed(preview, (rows, into), confirm, lambda: self._apply(edits, ctx))
+            edits = [edited(row, tag=into) for row in rows]
+        lines = [f"{counts[tag]} of “{tag[:_LONGEST]}” -> “{into[:_LONGEST]}”" for tag in merged[:_SHOWN]]
+        return self._confirmed(edits, lines, ctx, confirm)
 
     def delete_plants(
         self, ctx: Context, ids: _Ids | None = None, search: _Search | None = None, confirm: _Confirm = None
@@ -235,10 +232,8 @@ class Tools:
         """Delete plants, by ids or by a search; first as a preview."""
         with self._reader() as reader:
             rows = self._chosen(reader, ids, search)
-        chosen = [row.id for row in rows]
-        edits = [DeleteAll(Selection(ids=chosen), len(chosen))]
-        preview = Changed(plants=len(rows), lines=[_shown(row) for row in rows[:_SHOWN]])
-        return self._confirmed(preview, rows, confirm, lambda: self._apply(edits, ctx))
+        edits = [Delete(row.id, row.version, row.name) for row in rows]
+        return self._confirmed(edits, [f"{row.id} {_texts(row)}" for row in rows[:_SHOWN]], ctx, confirm)
 
     def undo_change(self, number: _Offset, ctx: Context, confirm: _Confirm = None) -> Changed:
         """Take back a change of recent_changes; first as a preview. Plants that were changed since stay as they are."""
@@ -246,17 +241,22 @@ class Tools:
             entry = _entry(reader, number)
         change = entry.change
         self._check(change.plants)
-        if change.kind in _ADDITIONS and not self._may_delete and not _is_by(change, _source(ctx)):
+        if change.kind in _ADDITIONS and not self._may_delete and change.source[1:] != _source(ctx)[1:]:
             raise ToolError("This would delete plants that others have added: PlantDesk was started without --delete.")
         latest = change if change.is_undone else entry.last
-
-        def undo() -> Changed:
+        with _sentences():
+            latest.taken_back()  # raises where it cannot be
+        lines = [f"Undo: {change.plain_title}"[:_LONGEST]]
+        if entry.first is not None:
+            lines.append(f"first plant: {entry.first[0]} “{entry.first[1][:_LONGEST]}”")
+        preview = Changed(plants=change.plants, lines=lines, confirm=_digest(entry))
+        if not _is_confirmed(preview, confirm):
+            return preview
+        with _sentences():
             undone = self._store.undo(latest.number, _source(ctx)).result()
-            lines = [f"{undone.skipped} plants were changed since, and stay as they are."] if undone.skipped else []
-            return Changed(plants=undone.change.plants, change=undone.change.number, ids=undone.ids, lines=lines)
-
-        preview = Changed(plants=change.plants, lines=[f"Undo: {change.plain_title}"[:_LONGEST]])
-        return self._confirmed(preview, entry, confirm, undo)
+        lines = [f"{undone.skipped} were changed since, and stay as they are"] if undone.skipped else []
+        lines += [str(undone.moved_text)] if undone.moved_text else []
+        return Changed(plants=undone.change.plants, ids=undone.ids, lines=lines)
 
     # --- inside ---
 
@@ -283,22 +283,18 @@ class Tools:
         if plants > self._most:
             raise ToolError(f"{plants:,} plants are more than the {self._most:,} that one call may change.")
 
-    def _confirmed(self, preview: Changed, seen: object, confirm: str | None, change: Callable[[], Changed]) -> Changed:
-        """Make a change whose preview was of what is `seen` now, with its texts and versions, else return its preview.
+    def _confirmed(
+        self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str | None
+    ) -> Changed:
+        """Make edits that were confirmed after a preview of just these, else return that.
 
-        Raises ToolError where it was of something else.
+        Each is of one plant and its version: the store refuses all where a plant has changed meanwhile.
         """
-        self._check(preview.plants)
-        token = sha256(repr(seen).encode()).hexdigest()[:16]
-        if not preview.plants or confirm is None:
-            return preview.model_copy(update={"confirm": token if preview.plants else None})
-        if confirm != token:
-            raise ToolError(
-                "Nothing was changed: `confirm` is not of a preview of this change, or the plants are others since. "
-                "Call without it, look at the preview, and call with its value for confirm."
-            )
-        with _sentences():
-            return change()
+        self._check(len(edits))
+        preview = Changed(plants=len(edits), lines=lines, confirm=_digest(edits) if edits else None)
+        if not _is_confirmed(preview, confirm):
+            return preview
+        return self._apply(edits, ctx)
 
     def _apply(self, edits: Sequence[Edit], ctx: Context) -> Changed:
         with _sentences():
@@ -324,8 +320,18 @@ def _entry(reader: PlantReader, number: int) -> HistoryEntry:
     raise ToolError(f"There is no change {number} in recent_changes.")
 
 
-def _is_by(change: Change, source: Source) -> bool:
-    return (change.source.kind, change.source.label) == (source.kind, source.label)
+def _is_confirmed(preview: Changed, confirm: str | None) -> bool:
+    """Return whether to make the change of a preview. Raises ToolError where another one was confirmed."""
+    if confirm not in {None, preview.confirm}:
+        raise ToolError(
+            "Nothing was changed: `confirm` is not of a preview of this change, or the plants are others since. "
+            "Call without it, look at the preview, and call with its value for confirm."
+        )
+    return confirm is not None
+
+
+def _digest(seen: object) -> str:
+    return sha256(repr(seen).encode()).hexdigest()[:16]
 
 
 def _source(ctx: Context) -> Source:
@@ -364,7 +370,7 @@ def _source_text(source: Source) -> str:
     return source.label[:_LONGEST] or str(source.kind)
 
 
-def _shown(texts: PlantRow | Update) -> str:
+def _texts(texts: PlantRow | Update) -> str:
     """Return the texts of a plant on one line, cut."""
     tag = "no tag" if texts.tag is None else f"tag “{texts.tag[:_LONGEST]}”"
     note = f", note “{texts.note[:_LONGEST]}”" if texts.note else ""

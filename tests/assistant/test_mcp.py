@@ -151,13 +151,13 @@ def test_a_change_is_previewed_and_confirmed(home: Home, store: Store) -> None:
         edit: dict[str, object] = {"search": "tag:kitchen", "texts": {"tag": "windowsill"}}
         preview = await assistant.asks("edit_plants", **edit)
         assert (preview["plants"], preview["change"]) == (2, None)
-        assert preview["lines"][1] == "“Aloe vera”, tag “kitchen” -> “Aloe vera”, tag “windowsill”"
+        assert preview["lines"][1] == "1 “Aloe vera”, tag “kitchen” -> “Aloe vera”, tag “windowsill”"
         assert (await assistant.asks("edit_plants", **edit, confirm=preview["confirm"]))["change"]
         texts = {"name": "Boston fern", "note": "", "tag": ""}
         assert (await assistant.confirms("edit_plants", ids=[2, 2], texts=texts))["change"]
         assert "one plant" in await assistant.is_refused("edit_plants", ids=[1, 3], texts={"name": "Both"})
         merged = await assistant.asks("merge_tags", tags=["windowsill"], into="sill")
-        assert merged["lines"] == ["2 plants: “windowsill” -> “sill”"]
+        assert merged["lines"] == ["2 of “windowsill” -> “sill”"]
         assert (await assistant.confirms("merge_tags", tags=["windowsill"], into="sill"))["plants"] == 2
         assert (await assistant.asks("merge_tags", tags=["sill"], into="sill"))["confirm"] is None
         assert "no plant has the tag" in (await assistant.is_refused("merge_tags", tags=["x"], into="y")).lower()
@@ -202,8 +202,10 @@ def test_plants_are_deleted_only_where_the_user_allows_it(home: Home) -> None:
         assert (await assistant.asks("delete_plants", search="tag:kitchen"))["plants"] == 2
         deleted = await assistant.confirms("delete_plants", search="tag:kitchen")
         assert (await assistant.asks("search_plants", search=""))["total"] == 1
-        assert (await assistant.asks("undo_change", number=deleted["change"]))["lines"] == ["Undo: Delete 2 plants"]
+        preview = await assistant.asks("undo_change", number=deleted["change"])
+        assert preview["lines"] == ["Undo: Delete 2 plants", "first plant: 1 “Aloe vera”"]
         await assistant.confirms("undo_change", number=deleted["change"])
+        assert "undone already" in await assistant.is_refused("undo_change", number=deleted["change"])
         assert (await assistant.asks("search_plants", search=""))["total"] == 3
 
     talk(home, conversation, "--write", "--delete")
@@ -259,7 +261,8 @@ def test_failures_are_sentences(home: Home) -> None:
         assert "less than or equal" in await assistant.is_refused("search_plants", search="", offset=2**70)
         assert "Field required" in await assistant.is_refused("search_plants", query="fern")
         assert "not permitted" in await assistant.is_refused("edit_plants", ids=[1], texts={"tags": "x"})
-        assert "at least 1" in await assistant.is_refused("merge_tags", tags=["hall"], into="")
+        assert "pattern" in await assistant.is_refused("merge_tags", tags=["hall"], into=" ")
+        assert "not permitted" in await assistant.is_refused("search_plants", search="", tag="hall")
         assert (await assistant.asks("search_plants", search=""))["total"] == 3
 
     talk(home, conversation, "--write")
