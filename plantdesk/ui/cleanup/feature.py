@@ -96,7 +96,7 @@ class CleanUp(Feature):
         texts = RewritingPage(self.context, opened.store, self._scopes(), text)
         texts.edit_requested.connect(self._rewrite)
         texts.plant_requested.connect(self._show_plant)
-        dialog = CleanUpDialog(self.context.theme, [duplicates, tags, texts], self.context.page)
+        dialog = CleanUpDialog(self.context, [duplicates, tags, texts])
         dialog.activated.connect(partial(keys.release_to, dialog))
         return dialog
 

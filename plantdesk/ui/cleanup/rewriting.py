@@ -76,6 +76,10 @@ class RewritingPage(CleanUpPage):
         self._find.selectAll()
         self._find.setFocus()
 
+    @override
+    def reload(self) -> None:
+        self._on_input()
+
     # --- what is chosen ---
 
     def _make_fields(self, scopes: list[str]) -> None:
@@ -285,7 +289,9 @@ class RewritingPage(CleanUpPage):
         plants = edit.plants if only is None else edit.plants._replace(ids=only)
         _, count, _ = self._texts.counts
         self.edit_requested.emit(edit._replace(plants=plants, leave=frozenset(self._texts.left)), count)
-        self.applied.emit()
+        for field in (self._find, self._new):
+            field.setText(field.text())  # forgets what was typed: Ctrl+Z takes back the change
+        super().apply()
 
     @Slot()
     def _on_all_clicked(self) -> None:
