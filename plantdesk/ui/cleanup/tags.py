@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.errors import Text, joined
-from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
+from plantdesk.domain.similar_tags import Likeness, SimilarTag, renamed_above, similar_groups, similar_to
 from plantdesk.domain.tags import renamed, tops
 from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.qt import STRETCH, fill
@@ -87,6 +87,11 @@ class TagGroup(QFrame):
                 self._box.setCurrentIndex(self._box.findData(tag))
         for check, other in self._others:
             check.setChecked(ticks.get(other.tag, check.isChecked()))
+
+    def show_results(self, names: Mapping[str, str]) -> None:
+        """Show what each tag would be where it is kept, and those above it become others by `names`."""
+        for at, tag in enumerate(self._group):
+            self._box.setItemText(at, tag_text(renamed_above(tag, names)))
 
     @Slot()
     def _show_others(self) -> None:
@@ -195,6 +200,9 @@ class TagsPage(CleanUpPage):
 
     @Slot()
     def _show_counts(self) -> None:
+        names = self._names
+        for group in self._groups:
+            group.show_results(names)
         tags = [tag for edit in self._edits() for tag in edit.tags]
         merge = Text("Merge {count:,} tags", one="Merge 1 tag", count=len(tags))
         plants = Text(
@@ -207,9 +215,13 @@ class TagsPage(CleanUpPage):
         else:
             self.show_state(self.tr("Merge"), "", can_apply=False)
 
+    @property
+    def _names(self) -> dict[str, str]:
+        return {tag: new for group in self._groups for tag, new in group.names.items()}
+
     def _edits(self) -> list[MergeTags]:
         """Return what becomes of the tags of plants: a merge for each that they become."""
-        names = {tag: new for group in self._groups for tag, new in group.names.items()}
+        names = self._names
         merged: dict[str, list[str]] = {}
         for tag in self._tags if names else ():
             if (new := renamed(tag, names)) != tag:
