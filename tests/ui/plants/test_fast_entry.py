@@ -454,6 +454,20 @@ def test_a_discarded_plant_is_brought_back(desk: EntryDesk, *, is_key: bool) -> 
     desk.has(("Ivy", None), ("Fern", None))
 
 
+def test_several_plants_that_get_free_ids_are_one_change_with_one_undo(desk: EntryDesk) -> None:
+    before = desk.newest(9)
+    for name in ("Fern", "Ivy", "Moss"):
+        desk.id.setText("2")
+        desk.types(name)
+        desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: "Use free IDs for 3 plants" in desk.buttons())
+    desk.buttons()["Use free IDs for 3 plants"].click()
+    desk.has(("Moss", None), ("Ivy", None), ("Fern", None))
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added 3 plants.")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.newest(9) == before)
+
+
 def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: EntryDesk) -> None:
     desk.the(PlantTableView).selectAll()
     desk.id.setText("2")
