@@ -158,6 +158,33 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder
     return desk
 
 
+@pytest.mark.parametrize(
+    ("start", "keys", "end"),
+    [
+        ("Name", [], "Name"),
+        ("Name", [Qt.Key.Key_F6, Qt.Key.Key_F6], "Name"),
+        ("Name", [Qt.Key.Key_Tab, "h"], "Tag"),
+        ("Search by name, tag or ID", [], "Search by name, tag or ID"),
+    ],
+)
+def test_after_a_button_of_a_bar_the_focus_is_where_the_user_was_typing(
+    desk: WindowDesk, store: Store, start: str, keys: list[Qt.Key | str], end: str
+) -> None:
+    store.tokens.create("greenhouse").result(SECONDS)
+    desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
+    desk.field(start).setFocus()
+    desk.hit(*keys)
+    desk.until(lambda: "Use port 8722" in desk.buttons())
+    use = desk.button("Use port 8722")
+    for _ in range(30):
+        if not use.hasFocus():
+            desk.press(Qt.Key.Key_Tab)
+    desk.press(Qt.Key.Key_Space)
+    desk.server_is(On("http://127.0.0.1:8722", 8722))
+    assert not desk.bars
+    assert desk.focused is desk.field(end)
+
+
 def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtBot, bare: Workspace) -> None:
     bare.complete()
     bare.appear()
