@@ -420,7 +420,7 @@ def test_closing_counts_what_failed_and_what_is_being_saved(desk: EntryDesk, oth
     desk.types("Ivy")
     desk.press(Qt.Key.Key_Return)
     desk.press(Qt.Key.Key_Q, CONTROL)
-    assert "2 plants or notes are not saved." in Desk(desk.qtbot, desk.the(MessageBox)).texts()
+    assert "2 plants are not saved." in Desk(desk.qtbot, desk.the(MessageBox)).texts()
     other_program.rollback()
     desk.has(("Ivy", None))
 
