@@ -248,7 +248,7 @@ def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
     """Return the first key of each command: of several (Copy has four on Linux) it is the usual one."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
-    return [(each.shortcut().toString(native), each.text().replace("&", "").rstrip("…").strip()) for each in actions]
+    return [(each.shortcut().toString(native), each.iconText().rstrip("…")) for each in actions]
 
 
 def _grid(rows: list[tuple[str, str]]) -> QWidget:
