@@ -77,6 +77,8 @@ class Session(Desk):
             yield
 
     def click(self, button: str) -> None:
+        # Qt shows what is added to a visible window in the next turn of its loop.
+        self.until(lambda: self.button(button).isVisible())
         QTest.mouseClick(self.button(button), Qt.MouseButton.LeftButton)
 
     def says(self, text: str) -> None:
@@ -173,6 +175,7 @@ def test_another_plant_or_tag_that_was_chosen_to_be_kept_stays_chosen(session: S
     assert session.plants()[3] == ("Monstera", "office")
     assert not session.kept()
     session.turn_to("Tags")
+    session.until(lambda: session.button("Kitchen, 1 plant, case").isVisible())
     assert not session.button("Kitchen, 1 plant, case").isChecked()
 
 
