@@ -73,7 +73,7 @@ def _unlike(group: dict[str, int], names: Mapping[str, str]) -> dict[str, int]:
     """Return a group without what is the same once what is above is merged; empty where numbers alone are left."""
     unlike: dict[str, str] = {}
     for tag in group:
-        unlike.setdefault(_renamed_above(tag, names), tag)
+        unlike.setdefault(renamed_above(tag, names), tag)
     first, *others = unlike.values()
     is_group = any(not _differ_in_number(first, tag) for tag in others)
     return {tag: group[tag] for tag in unlike.values()} if is_group else {}
@@ -85,7 +85,8 @@ def _differ_in_number(one: str, other: str) -> bool:
     return one != other and _DIGITS.sub("", one) == _DIGITS.sub("", other)
 
 
-def _renamed_above(tag: str, names: Mapping[str, str]) -> str:
+def renamed_above(tag: str, names: Mapping[str, str]) -> str:
+    """Return what a tag is when the tags above it become others by `names`, and it is not one of these itself."""
     above = "/".join(levels(tag)[:-1])
     return renamed(above, names) + tag[len(above) :]
 

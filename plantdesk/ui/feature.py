@@ -158,9 +158,9 @@ class Feature(QObject):
         if not text:
             self.settled.emit()
 
-    def keep_unsaved(self) -> int:
-        """Remember the plants or notes that are not in the store for the next start; return how many."""
-        return 0
+    def keep_unsaved(self) -> str:
+        """Remember what is not in the store for the next start; return what that is, as a sentence; empty: nothing."""
+        return ""
 
     def save_view(self) -> None:
         """Remember what the next start shows of the open store; called a moment after `view_changed`."""

@@ -6,7 +6,8 @@ PySide makes for them, take as long as all of an empty window.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer, Signal, Slot
@@ -53,6 +54,10 @@ class MainWindow(QMainWindow):
         self.was_seen = False
         #: What had the focus when the window was hidden.
         self._focused: QWidget | None = None
+        #: While Tab or F6 moves the focus: where the user was typing before, also several of these keys ago.
+        self.left_by_keys: QWidget | None = None
+        self._start: QWidget | None = None
+        self._arrived: tuple[QWidget | None, object] = None, None
         #: Called when the program is to end.
         self.may_close: Callable[[], bool] = _always
         #: Called when the user closes the window; True: it is hidden instead, or asks whether to be.
@@ -127,7 +132,8 @@ class MainWindow(QMainWindow):
         if event.key() == Qt.Key.Key_Escape:
             self.escape_pressed.emit()
         elif event.key() == Qt.Key.Key_F6:
-            self.part_requested.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            with self._focus_moves():
+                self.part_requested.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         elif event.key() in ENTER_KEYS:
             press_focused_button(self)
         else:
@@ -137,7 +143,23 @@ class MainWindow(QMainWindow):
     @override
     def focusNextPrevChild(self, following: bool) -> bool:
         self.focus_moving.emit()
-        return super().focusNextPrevChild(following)
+        with self._focus_moves():
+            return super().focusNextPrevChild(following)
+
+    @contextmanager
+    def _focus_moves(self) -> Iterator[None]:
+        """Know where the user was typing; widgets that several such keys only pass do not count."""
+        if self._place != self._arrived:
+            self._start = self.focusWidget()
+        self.left_by_keys = self._start
+        yield
+        self.left_by_keys, self._arrived = None, self._place
+
+    @property
+    def _place(self) -> tuple[QWidget | None, object]:
+        """What has the focus, with its text, where it has one."""
+        focused: QWidget | None = self.focusWidget()
+        return focused, None if focused is None else focused.metaObject().userProperty().read(focused)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

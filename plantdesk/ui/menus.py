@@ -76,10 +76,14 @@ _OF_STORE = (
 
 
 class Command(NamedTuple):
-    """A command with its whole text: one of a submenu has the title of that before its own, as “Theme: Dark”."""
+    """A command with its whole text: one of a submenu has the title of that before its own, as “Theme: Dark”.
+
+    It is found by other `words` as well.
+    """
 
     text: str
     action: QAction
+    words: str = ""
 
 
 class Menus(QObject):
@@ -91,6 +95,8 @@ class Menus(QObject):
     def __init__(self, bar: QMenuBar) -> None:
         super().__init__(bar)
         self._window = bar.window()
+        #: Returns the commands that are only found by “Find a command”.
+        self.others: Callable[[], list[Command]] = list
         self._titles: dict[QAction, str] = {}
         self._ends: dict[Section, tuple[QMenu, QAction]] = {}
         self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
@@ -115,7 +121,7 @@ class Menus(QObject):
             text = action.text() if title is None else f"{title}: {action.text()}"
             if action.isVisible() and text:
                 found.append(Command(_plain(text), action))
-        return found
+        return found + self.others()
 
     def actions_of(self, section: Section) -> list[QAction]:
         """Return the commands of a section."""

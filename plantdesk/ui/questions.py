@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
-from plantdesk.domain.errors import Text, shortened
+from plantdesk.domain.errors import shortened
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.page import Part
 from plantdesk.ui.texts import error_text, one_line, quoted, shown, translate
@@ -88,12 +88,9 @@ class CloseQuestion(QObject):
             title = self.tr("Close PlantDesk and cancel this?")
             self._ask(title, running, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
-            title = shown(
-                Text("{count:,} plants or notes are not saved.", one="1 plant or note is not saved.", count=unsaved)
-            )
             text, confirm = self._saved_texts() if self._context.preferences.keeps_unsaved else self._lost()
             show = partial(self._context.page.focus_part, Part.UNSAVED)
-            self._ask(title, text, confirm, self.tr("&Show them"), show)
+            self._ask(unsaved, text, confirm, self.tr("&Show them"), show)
         return not running and not unsaved
 
     def _saved_texts(self) -> tuple[str, str]:
@@ -133,8 +130,8 @@ class CloseQuestion(QObject):
     def _running(self) -> str:
         return " ".join(filter(None, (feature.running for feature in self._features)))
 
-    def _unsaved(self) -> int:
-        return sum(feature.keep_unsaved() for feature in self._features)
+    def _unsaved(self) -> str:
+        return " ".join(filter(None, [feature.keep_unsaved() for feature in self._features]))
 
 
 class ConflictQuestion(QObject):

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QPlainTextEdit, QWidget
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.server_state import Failed, On, PortInUseError, PortOfPlantDeskError, ServerState
@@ -27,6 +27,7 @@ from tests.support.desk import Desk, menus_of, plain
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
+    import sqlite3
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -158,6 +159,33 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder
     return desk
 
 
+@pytest.mark.parametrize(
+    ("start", "keys", "end"),
+    [
+        ("Name", [], "Name"),
+        ("Name", [Qt.Key.Key_F6, Qt.Key.Key_F6], "Name"),
+        ("Name", [Qt.Key.Key_Tab, "h"], "Tag"),
+        ("Search by name, tag or ID", [], "Search by name, tag or ID"),
+    ],
+)
+def test_after_a_button_of_a_bar_the_focus_is_where_the_user_was_typing(
+    desk: WindowDesk, store: Store, start: str, keys: list[Qt.Key | str], end: str
+) -> None:
+    store.tokens.create("greenhouse").result(SECONDS)
+    desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
+    desk.field(start).setFocus()
+    desk.hit(*keys)
+    desk.until(lambda: "Use port 8722" in desk.buttons())
+    use = desk.button("Use port 8722")
+    for _ in range(30):
+        if not use.hasFocus():
+            desk.press(Qt.Key.Key_Tab)
+    desk.press(Qt.Key.Key_Space)
+    desk.server_is(On("http://127.0.0.1:8722", 8722))
+    assert not desk.bars
+    assert desk.focused is desk.field(end)
+
+
 def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtBot, bare: Workspace) -> None:
     bare.complete()
     bare.appear()
@@ -198,6 +226,24 @@ def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
 
 
+def test_closing_says_how_many_plants_and_notes_are_not_saved(
+    desk: WindowDesk, other_program: sqlite3.Connection
+) -> None:
+    desk.table.setFocus()
+    desk.hit(Qt.Key.Key_Home, Qt.Key.Key_Space)
+    desk.until(lambda: desk.the(QPlainTextEdit, "Note").isVisible())
+    other_program.execute("BEGIN IMMEDIATE")
+    desk.the(QPlainTextEdit, "Note").setFocus()
+    desk.hit(*"dry")
+    desk.until(lambda: any(text.startswith("Another program or computer is changing") for text in desk.texts()))
+    for name in ("Dill", "Mint"):
+        desk.add(name)
+    desk.until(lambda: len(desk.unsaved()) == 2)
+    assert not desk.window.close()
+    assert "2 plants are not saved. 1 note is not saved." in Desk(desk.qtbot, desk.the(MessageBox)).texts()
+    other_program.rollback()
+
+
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Path, *, is_kept: bool) -> None:
     if not is_kept:
@@ -209,7 +255,7 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Pat
     desk.qtbot.waitUntil(lambda: "Discard" in desk.buttons())
     assert not desk.window.close()
     question = Desk(desk.qtbot, desk.the(MessageBox))
-    assert "1 plant or note is not saved." in question.texts()
+    assert "1 plant is not saved." in question.texts()
     assert ("Close, keep them" if is_kept else "Close, lose them") in question.buttons()
     question.button("Show them").click()
     desk.until(lambda: desk.the(UnsavedPlants).isAncestorOf(QApplication.focusWidget() or desk.window))

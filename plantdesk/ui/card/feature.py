@@ -18,7 +18,7 @@ from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import has_focus
 from plantdesk.ui.questions import ask_if_of_other_desk
-from plantdesk.ui.texts import error_text, quoted
+from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.widgets.messages import Tone
 
@@ -131,8 +131,9 @@ class Card(Feature):
             self.context.preferences.change_store(self.context.location.key, card=self._pane.is_requested)
 
     @override
-    def keep_unsaved(self) -> int:
-        return self.notes.remember_waiting()
+    def keep_unsaved(self) -> str:
+        count = self.notes.remember_waiting()
+        return shown(Text("{count:,} notes are not saved.", one="1 note is not saved.", count=count)) if count else ""
 
     @override
     def step_back(self) -> bool:

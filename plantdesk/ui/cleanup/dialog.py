@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from plantdesk.ui.menus import Key
 from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
+from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
     from PySide6.QtWidgets import QBoxLayout
 
-    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.widgets.messages import MessageAction
 
 
 #: For text of 13 px.
@@ -26,13 +31,13 @@ _SIZE = QSize(900, 660)
 
 
 class CleanUpDialog(Dialog):
-    """Stays open beside the main window until a page has made its change. `activated`: it gets the keys."""
+    """Stays open beside the main window, whose toast it repeats in a line of its own. `activated`: it gets the keys."""
 
     activated = Signal()
     focus_moving = Signal()
 
-    def __init__(self, theme: Theme, pages: Sequence[CleanUpPage], parent: QWidget) -> None:
-        super().__init__(self.tr("Clean up"), parent)
+    def __init__(self, context: WindowContext, pages: Sequence[CleanUpPage]) -> None:
+        super().__init__(self.tr("Clean up"), context.page)
         self._pages = pages
         self._tabs, self._stack = QTabBar(), QStackedWidget()
         self._tabs.setAccessibleName(self.windowTitle())
@@ -42,19 +47,29 @@ class CleanUpDialog(Dialog):
         self._button = self.buttons.addButton("", ButtonRole.AcceptRole)
         self._button.setProperty("variant", "primary")
         self._button.clicked.connect(self._apply)
-        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         for page in pages:
             self._tabs.addTab(page.windowTitle())
             self._stack.addWidget(page)
             page.changed.connect(self._show_state)
-            page.applied.connect(self.accept)
         self._tabs.currentChanged.connect(self._stack.setCurrentIndex)
         self._stack.currentChanged.connect(self._show_state)
         self.finished.connect(self._cancel)
+        self._outcome = MessageLine(context.theme)
+        self._outcome.hide()
+        context.page.toast.reported.connect(self._on_reported)
+        for key, command in (
+            (Key.Undo, context.undo_stack.undo),
+            (Key.Redo, context.undo_stack.redo),
+            ("Ctrl+Tab", partial(self._turn, 1)),
+            ("Ctrl+Shift+Tab", partial(self._turn, -1)),  # Qt has Ctrl+Shift+Backtab, which no key is on X11
+        ):
+            QShortcut(QKeySequence(key), self, command)
         bottom = fill(QHBoxLayout(), (self._summary, 1), self.buttons, spacing=M)
         self.break_rows(bottom, *(row for page in pages for row in page.rows))
-        fill(QVBoxLayout(self), self._tabs, (self._stack, 1), bottom, margins=(EDGE, L, EDGE, L), spacing=M)
-        self.resize_to_fit(_SIZE * theme.metrics.scale)
+        parts = self._tabs, (self._stack, 1), self._outcome, bottom
+        fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
+        self.resize_to_fit(_SIZE * context.theme.metrics.scale)
         TabOrder(self, self.focus_moving, self)
         self._show_state()
 
@@ -88,6 +103,18 @@ class CleanUpDialog(Dialog):
     def _apply(self) -> None:
         self._page.apply()
 
+    def _turn(self, step: int) -> None:
+        self._tabs.setCurrentIndex((self._tabs.currentIndex() + step) % self._tabs.count())
+
+    @Slot(str, object)
+    def _on_reported(self, text: str, actions: Sequence[MessageAction]) -> None:
+        """Show the outcome of a change or an undo, and what is left to clean up."""
+        self._outcome.show_message(Tone.HINT, text, *actions)  # which is not spoken: the toast is
+        self._outcome.show()
+        for page in self._pages:
+            if page.has_started:
+                page.reload()
+
     @Slot()
     def _cancel(self) -> None:
         for page in self._pages:
@@ -95,24 +122,28 @@ class CleanUpDialog(Dialog):
 
 
 class CleanUpPage(QWidget):
-    """A way to clean up. `changed`: another summary, or another text of the button. `applied`: the change is made."""
+    """A way to clean up. `changed`: another summary, or another text of the button."""
 
     changed = Signal()
-    applied = Signal()
 
     def __init__(self, title: str) -> None:
         super().__init__()
         self.setWindowTitle(title)  # of its tab
         self.button_text, self.summary = "", ""
-        self.can_apply = self._has_started = False
+        self.can_apply = self.has_started = False
         #: Each can be a column where the screen is too narrow.
         self.rows: list[QBoxLayout] = []
 
     def start(self) -> None:
         """Read what the page shows, when it is shown first."""
 
+    def reload(self) -> None:
+        """Read again what the page shows; what is still there stays ticked or not."""
+        self.start()
+
     def apply(self) -> None:
-        """Request the change."""
+        """Request the change, once until the page is read again."""
+        self.show_state(self.button_text, self.summary, can_apply=False)
 
     def cancel(self) -> None:
         """End what runs in the background: the dialog is closed."""
@@ -125,6 +156,6 @@ class CleanUpPage(QWidget):
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if not self._has_started:
-            self._has_started = True
+        if not self.has_started:
+            self.has_started = True
             self.start()

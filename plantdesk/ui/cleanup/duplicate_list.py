@@ -57,23 +57,45 @@ class DuplicateModel(QAbstractListModel):
         self._queries = queries
         self._task: Task | None = None
         self._keep = Kept.LOWEST_ID
-        self.set_groups(PlantGroups.of([]))
+        self._groups = PlantGroups.of([])
+        self._is_merged = True
+        self._exceptions: set[int] = set()
+        self._chosen: dict[int, int] = {}
+        self.set_groups(self._groups)
 
     def set_groups(self, groups: PlantGroups, left: Collection[int] = ()) -> None:
-        """Show other groups; all but those of the numbers in `left` are to be merged."""
+        """Show other groups; those of the numbers in `left` are not to be merged.
+
+        Groups of plants that were shown before are ticked or not as they were.
+        """
+        known, chosen = {*self._groups.ids}, {*self._chosen.values()}
+        excepted = {plant_id for group in self._exceptions for plant_id in self._ids(group)}
         self.beginResetModel()
         self._groups = groups
         self._starts = array("q", accumulate(groups.sizes, initial=0))
         self._items: list[Item] = []
         self._rows: dict[int, list[PlantRow]] = {}
-        self._chosen: dict[int, int] = {}
-        self._is_merged, self._exceptions = True, set(left)
+        self._chosen = {}
+        self._is_merged = self._is_merged or not known
+        self._exceptions = set(left) if self._is_merged else set()
+        if known:
+            self._restore(known, excepted, chosen)
         if self._task is not None:
             self._task.cancel()
         self._task, self._next = None, 0
         self.endResetModel()
         self.changed.emit()
         self.fetchMore(QModelIndex())
+
+    def _restore(self, known: set[int], excepted: set[int], chosen: set[int]) -> None:
+        for group in range(self.group_count):
+            ids = self._ids(group)
+            if not known.isdisjoint(ids):
+                self._exceptions.discard(group)
+            if not excepted.isdisjoint(ids):
+                self._exceptions.add(group)
+            for plant_id in chosen.intersection(ids):
+                self._chosen[group] = plant_id
 
     def set_keep(self, keep: Kept) -> None:
         """Keep plants by another rule, whatever was chosen."""
@@ -117,6 +139,9 @@ class DuplicateModel(QAbstractListModel):
         if not self._is_merged:
             left = {*range(self.group_count)} - self._exceptions
         return MergePlants(self._groups.without(left), self._keep, frozenset(self._chosen.values()))
+
+    def _ids(self, group: int) -> array[int]:
+        return self._groups.ids[self._starts[group] : self._starts[group + 1]]
 
     def is_merged(self, group: int) -> bool:
         """Whether a group is to be merged."""
@@ -205,8 +230,7 @@ class DuplicateModel(QAbstractListModel):
             groups: list[tuple[int, list[int]]] = []
             ids: list[int] = []
             while self._next < self.group_count and len(groups) < _PAGE and len(ids) < _PAGE_PLANTS:
-                start, end = self._starts[self._next], self._starts[self._next + 1]
-                groups.append((self._next, self._groups.ids[start : min(end, start + _MAX_SHOWN)].tolist()))
+                groups.append((self._next, self._ids(self._next)[:_MAX_SHOWN].tolist()))
                 ids += groups[-1][1]
                 self._next += 1
             self._task = self._queries.ask(self, partial(_read, ids=ids), partial(self._on_read, groups))

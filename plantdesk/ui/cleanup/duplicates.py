@@ -74,10 +74,15 @@ class DuplicatesPage(CleanUpPage):
     @override
     @Slot()
     def start(self) -> None:
+        self._show_text(self.tr("Looking for plants that are alike…"))
+        self._model.set_groups(PlantGroups.of([]))
+        self.reload()
+
+    @override
+    def reload(self) -> None:
         """Search on a thread of its own: a million plants take seconds, and the list must not wait."""
         self.cancel()
         by_tag = bool(self._alike_box.currentData())
-        self._show_text(self.tr("Looking for plants that are alike…"))
         store = self._opened.store
 
         def find(task: Task) -> tuple[PlantGroups, set[int]]:
@@ -86,7 +91,6 @@ class DuplicatesPage(CleanUpPage):
                 return groups, intended(groups, reader.rows)
 
         self._task = self._context.bridge.long_tasks.ask(self, find, self._on_found, self._on_failed)
-        self._model.set_groups(PlantGroups.of([]))
 
     def _on_found(self, found: tuple[PlantGroups, set[int]]) -> None:
         self._task = None
@@ -138,4 +142,4 @@ class DuplicatesPage(CleanUpPage):
     @override
     def apply(self) -> None:
         self.merge_requested.emit(self._model.edit(), self._model.going)
-        self.applied.emit()
+        super().apply()

@@ -22,6 +22,7 @@ from plantdesk.ui.texts import shown
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, MergePlants, MergeTags, Rewrite
     from plantdesk.ui.cleanup.dialog import CleanUpDialog
+    from plantdesk.ui.cleanup.rewriting import RewritingPage
     from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
 
 #: Characters of a selected text that is looked for.
@@ -46,6 +47,7 @@ class CleanUp(Feature):
         self._plants = plants
         self._opened: OpenStore | None = None
         self._dialog: CleanUpDialog | None = None
+        self._texts: RewritingPage | None = None
         self._changes = PlantChanges(context, self)
         add, open_at = context.menus.add, self._open_at
         self._actions = [
@@ -74,6 +76,8 @@ class CleanUp(Feature):
             return
         if self._dialog is None or not isValid(self._dialog):
             self._dialog = self._made(self._opened)
+        elif self._texts is not None:
+            self._texts.set_scopes(self._scopes())
         self._dialog.show_page(page)
         self._dialog.show()
         self._dialog.raise_()
@@ -93,10 +97,10 @@ class CleanUp(Feature):
         duplicates, tags = DuplicatesPage(self.context, opened), TagsPage(self.context, opened)
         duplicates.merge_requested.connect(self._merge)
         tags.merge_requested.connect(self._merge_tags)
-        texts = RewritingPage(self.context, opened.store, self._scopes(), text)
+        texts = self._texts = RewritingPage(self.context, opened.store, self._scopes(), text)
         texts.edit_requested.connect(self._rewrite)
         texts.plant_requested.connect(self._show_plant)
-        dialog = CleanUpDialog(self.context.theme, [duplicates, tags, texts], self.context.page)
+        dialog = CleanUpDialog(self.context, [duplicates, tags, texts])
         dialog.activated.connect(partial(keys.release_to, dialog))
         return dialog
 

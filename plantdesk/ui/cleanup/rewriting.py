@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QLocale, QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -50,7 +50,6 @@ class RewritingPage(CleanUpPage):
         """`scopes` are the sets of plants to choose from, with their texts; `find` is looked for first."""
         super().__init__(self.tr("Names and notes"))
         self._context, self._store = context, store
-        self._scopes = [plants for _, plants in scopes]
         self._preview = Preview()
         self._edit: Rewrite | None = None
         self._task: Task | None = None
@@ -58,7 +57,7 @@ class RewritingPage(CleanUpPage):
         self._new_texts: dict[int, str] = {}
         self._shown_action = _REPLACE
         self._delay = QTimer(self, singleShot=True, interval=_DELAY)
-        self._make_fields([text for text, _ in scopes])
+        self._make_fields()
         self._texts = ChangedTexts(self)
         self._view = ChangedTextTable(self._texts, context.theme)
         self._all = QCheckBox(self.tr("Change &all"))
@@ -69,6 +68,7 @@ class RewritingPage(CleanUpPage):
         self._lay_out()
         self._connect()
         self._find.setText(find)
+        self.set_scopes(scopes)
         self._show_action()
 
     @override
@@ -76,9 +76,21 @@ class RewritingPage(CleanUpPage):
         self._find.selectAll()
         self._find.setFocus()
 
+    @override
+    def reload(self) -> None:
+        self._on_input()
+
     # --- what is chosen ---
 
-    def _make_fields(self, scopes: list[str]) -> None:
+    def set_scopes(self, scopes: Sequence[tuple[str, Selection]]) -> None:
+        """Offer other sets of plants, the likeliest first."""
+        self._scopes = [plants for _, plants in scopes]
+        with QSignalBlocker(self._scope):
+            self._scope.clear()
+            self._scope.addItems([text for text, _ in scopes])
+        self._on_input()
+
+    def _make_fields(self) -> None:
         self._action = ComboBox(self.tr("Do"))
         actions = (
             self.tr("Replace"),
@@ -97,7 +109,6 @@ class RewritingPage(CleanUpPage):
         ):
             self._quotes.addItem(text, value)
         self._scope = ComboBox(self.tr("Where"))
-        self._scope.addItems(scopes)
         texts = (self.tr("Names"), self.tr("Notes"), self.tr("Same case"), self.tr("Whole words"), self.tr("Pattern"))
         self._checks = [QCheckBox(text) for text in texts]
         self._names, self._notes, self._case, self._words, self._pattern = self._checks
@@ -285,7 +296,9 @@ class RewritingPage(CleanUpPage):
         plants = edit.plants if only is None else edit.plants._replace(ids=only)
         _, count, _ = self._texts.counts
         self.edit_requested.emit(edit._replace(plants=plants, leave=frozenset(self._texts.left)), count)
-        self.applied.emit()
+        for field in (self._find, self._new):
+            field.setText(field.text())  # forgets what was typed: Ctrl+Z takes back the change
+        super().apply()
 
     @Slot()
     def _on_all_clicked(self) -> None:

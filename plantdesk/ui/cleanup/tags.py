@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import MergeTags
 from plantdesk.domain.errors import Text, joined
-from plantdesk.domain.similar_tags import Likeness, SimilarTag, similar_groups, similar_to
+from plantdesk.domain.similar_tags import Likeness, SimilarTag, renamed_above, similar_groups, similar_to
 from plantdesk.domain.tags import renamed, tops
 from plantdesk.ui.cleanup.dialog import CleanUpPage
 from plantdesk.ui.qt import STRETCH, fill
@@ -23,6 +23,8 @@ from plantdesk.ui.widgets.painting import TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
@@ -59,18 +61,41 @@ class TagGroup(QFrame):
         self._show_others()
 
     @property
+    def kept(self) -> str:
+        """The tag that the others get."""
+        return str(self._box.currentData())
+
+    @property
+    def ticks(self) -> dict[str, bool]:
+        """Whether each of the other tags is ticked."""
+        return {other.tag: check.isChecked() for check, other in self._others}
+
+    @property
     def names(self) -> dict[str, str]:
         """What becomes of each tag that is ticked, with those below it."""
-        return {other.tag: str(self._box.currentData()) for check, other in self._others if check.isChecked()}
+        return {tag: self.kept for tag, is_ticked in self.ticks.items() if is_ticked}
 
     @property
     def plants(self) -> int:
         """The number of plants that get another tag."""
         return sum(other.plants for check, other in self._others if check.isChecked())
 
+    def restore(self, kept: Collection[str], ticks: Mapping[str, bool]) -> None:
+        """Keep one of the tags that were kept before, and tick those that were ticked."""
+        for tag in self._group:
+            if tag in kept:
+                self._box.setCurrentIndex(self._box.findData(tag))
+        for check, other in self._others:
+            check.setChecked(ticks.get(other.tag, check.isChecked()))
+
+    def show_results(self, names: Mapping[str, str]) -> None:
+        """Show what each tag would be where it is kept, and those above it become others by `names`."""
+        for at, tag in enumerate(self._group):
+            self._box.setItemText(at, tag_text(renamed_above(tag, names)))
+
     @Slot()
     def _show_others(self) -> None:
-        kept = str(self._box.currentData())
+        kept = self.kept
         lines = QWidget()
         grid = QGridLayout(lines)
         grid.setContentsMargins(L + S, 0, 0, 0)
@@ -148,25 +173,36 @@ class TagsPage(CleanUpPage):
     def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
         self._tags, groups = found
         results = QWidget()
-        self._groups = [TagGroup(self._context.theme, group) for group in groups[:_MAX_GROUPS]]
-        parts = [*self._groups]
-        layout = fill(QVBoxLayout(results), *parts, margins=0, spacing=S)
+        self._groups = self._made(groups[:_MAX_GROUPS])
+        layout = fill(QVBoxLayout(results), *self._groups, margins=0, spacing=S)
         if not groups:
             layout.addWidget(PlainLabel(self.tr("No tag looks like another one."), tone="muted"))
         layout.addStretch(1)
         self._content.replaceWidget(self._found, results)
+        self._found.hide()  # the focus goes to what is behind it
         self._found.deleteLater()
         self._found = results
-        for group in self._groups:
-            group.changed.connect(self._show_counts)
         members = {tag for group in groups for tag in group}
         alike = sum(not members.isdisjoint([tag, *tops(tag)]) for tag in self._tags)
         text = Text("{alike:,} of {count:,} tags look like others", alike=alike, count=len(self._tags))
         self._count_label.setText(shown(text) if groups else "")
         self._show_counts()
 
+    def _made(self, groups: list[dict[str, int]]) -> list[TagGroup]:
+        """Return a widget for each group, ticked as the present ones are."""
+        kept = {group.kept for group in self._groups}
+        ticks = {tag: is_ticked for group in self._groups for tag, is_ticked in group.ticks.items()}
+        made = [TagGroup(self._context.theme, group) for group in groups]
+        for group in made:
+            group.restore(kept, ticks)
+            group.changed.connect(self._show_counts)
+        return made
+
     @Slot()
     def _show_counts(self) -> None:
+        names = self._names
+        for group in self._groups:
+            group.show_results(names)
         tags = [tag for edit in self._edits() for tag in edit.tags]
         merge = Text("Merge {count:,} tags", one="Merge 1 tag", count=len(tags))
         plants = Text(
@@ -179,9 +215,13 @@ class TagsPage(CleanUpPage):
         else:
             self.show_state(self.tr("Merge"), "", can_apply=False)
 
+    @property
+    def _names(self) -> dict[str, str]:
+        return {tag: new for group in self._groups for tag, new in group.names.items()}
+
     def _edits(self) -> list[MergeTags]:
         """Return what becomes of the tags of plants: a merge for each that they become."""
-        names = {tag: new for group in self._groups for tag, new in group.names.items()}
+        names = self._names
         merged: dict[str, list[str]] = {}
         for tag in self._tags if names else ():
             if (new := renamed(tag, names)) != tag:
@@ -191,7 +231,7 @@ class TagsPage(CleanUpPage):
     @override
     def apply(self) -> None:
         self.merge_requested.emit(self._edits())
-        self.applied.emit()
+        super().apply()
 
 
 def _find(reader: PlantReader, _task: Task, likeness: Likeness) -> tuple[dict[str, int], list[dict[str, int]]]:

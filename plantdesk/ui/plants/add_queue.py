@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -98,8 +98,8 @@ class AddQueue(QObject):
         self.outbox.add(submissions)
         self._send()
 
-    def retry(self, submissions: Iterable[Submission], *, with_free_ids: bool = False) -> None:
-        """Try again to save what was not saved, on request with the next free IDs; what waits as well goes along."""
+    def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
+        """Try to save again, on request with free IDs as one change; what waits as well goes along."""
         self.outbox.retry(submissions, with_free_ids=with_free_ids)
         self._send()
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
 from plantdesk.domain.addresses import address_of
-from plantdesk.domain.errors import StoreReadOnlyError, prevents_changes
+from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.filters import moved_filter
@@ -25,7 +25,7 @@ from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.selection_commands import SelectionCommands
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.view_commands import ViewCommands
-from plantdesk.ui.texts import error_text, source_text
+from plantdesk.ui.texts import error_text, shown, source_text
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow
 
@@ -319,9 +319,10 @@ class Plants(Feature):
         return Scanning(self.context.page.toast, self.context.keys, self)
 
     @override
-    def keep_unsaved(self) -> int:
+    def keep_unsaved(self) -> str:
         self._kept.keep()
-        return self._unsaved.count
+        count = self._unsaved.count
+        return shown(Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=count)) if count else ""
 
     @Slot()
     def _on_kept(self) -> None:

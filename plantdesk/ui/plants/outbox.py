@@ -7,7 +7,7 @@ refuses is REFUSED until the user corrects or discards it. A half-typed plant th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import count, takewhile
@@ -164,14 +164,16 @@ class Outbox:
         self.edited = None
         return postponed[0] if postponed else None
 
-    def retry(self, submissions: Iterable[Submission], *, with_free_ids: bool = False) -> None:
-        """Let refused submissions be sent again, on request with the next free IDs."""
-        for each in submissions:
-            if each.state is State.REFUSED and each in self.submissions:
-                if with_free_ids:
-                    each.entries = [entry._replace(id=None) for entry in each.entries]
-                    each.texts = ("", *each.texts[1:]) if each.texts else ()
-                each.state, each.error, each.sent_at = State.WAITING, None, 0
+    def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
+        """Let refused submissions be sent again, on request with the next free IDs and as one, with one undo."""
+        refused = [each for each in self.submissions if each in submissions and each.state is State.REFUSED]
+        if with_free_ids and refused:
+            first, *others = refused
+            first.entries = [entry._replace(id=None) for each in refused for entry in each.entries]
+            first.texts = ("", *first.texts[1:]) if first.texts and not others else ()
+            self.discard(others)
+        for each in refused:
+            each.state, each.error, each.sent_at = State.WAITING, None, 0
 
     def send(self) -> list[Submission]:
         """Return what is due, which counts as sent: nothing before the store has answered what was sent before.

@@ -68,6 +68,17 @@ class SettingRow(QWidget):
         """The first control."""
         return self._controls[0]
 
+    @property
+    def label(self) -> str:
+        """The name of the setting."""
+        return self._label.text()
+
+    @property
+    def words(self) -> str:
+        """The folded texts by which it is found, also in English."""
+        texts = self._texts()
+        return searched(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
+
     def set_hint(self, text: str) -> None:
         """Show another hint."""
         self._hint.setText(text.replace("&", "&&"))  # it has a buddy, so that & would mark a key
@@ -80,13 +91,8 @@ class SettingRow(QWidget):
             announce(self, text)
 
     def show_found(self, words: Sequence[str]) -> bool:
-        """Show the row if it has all folded words, and mark it unless there are none; return whether it has them.
-
-        It has those of the English texts as well.
-        """
-        texts = self._texts()
-        text = searched(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
-        is_found = all(word in text for word in words)
+        """Show the row if it has all folded words, and mark it unless there are none; return whether it has them."""
+        is_found = all(word in self.words for word in words)
         self.setVisible(is_found)
         set_properties(self._label, hit=str(bool(words) and is_found).lower())
         return is_found

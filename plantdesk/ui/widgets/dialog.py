@@ -114,13 +114,13 @@ class Dialog(QDialog):
 
         A dialog that grows by what it reads when it is opened stays over the middle of its window.
         """
-        before = self.height()
         self.resize(fitted(self, size))
-        if self.isVisible():
+        parent = self.parentWidget()
+        if parent is not None and time.monotonic() - self._shown_at < _READING_SECONDS:
+            self.adjustPosition(parent)  # not from where it is: X11 reports 0, 0 while the window is framed
+        elif self.isVisible():
             frame, room = self.frameGeometry(), self.screen().availableGeometry()
-            is_new = time.monotonic() - self._shown_at < _READING_SECONDS
-            up = (self.height() - before) // 2 if is_new else 0
-            top = min(frame.top() - up, room.bottom() + 1 - frame.height())
+            top = min(frame.top(), room.bottom() + 1 - frame.height())
             self.move(self.x(), max(top, room.top()))
 
     def fit_height(self, width: int) -> None:

@@ -184,7 +184,7 @@ class Message(QFrame):
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
         if now is not None and before is not None and self.isAncestorOf(now) and not self.isAncestorOf(before):
-            self._focus_before = before
+            self._focus_before = getattr(self.window(), "left_by_keys", None) or before  # a dialog has no such keys
 
     def _give_focus_back(self) -> None:
         if has_focus(self) and self._focus_before is not None and isValid(self._focus_before):
@@ -378,10 +378,12 @@ _FADE_MS = 150
 class Toast(Message):
     """Shows one message at a time, the latest, over the lower end of an area, or over the upper one.
 
-    `covering(height)`: so much of the area, from below, is covered now. Escape closes it.
+    `covering(height)`: so much of the area, from below, is covered now. `reported(text, actions)`: it shows an outcome.
+    Escape closes it.
     """
 
     covering = Signal(int)
+    reported = Signal(str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make a hidden toast, which shows a message for `shown_ms` milliseconds."""
@@ -417,10 +419,12 @@ class Toast(Message):
         focused = QApplication.focusWidget()
         is_typing = isinstance(focused, QLineEdit) and focused.isUndoAvailable()
         self._show(Tone.HINT, text, *actions, key="" if is_typing else key, expires=True)
+        self.reported.emit(text, actions)
 
     def show_problem(self, text: str, *actions: MessageAction) -> None:
         """Show why something was not done; this stays until it is closed or replaced."""
         self._show(Tone.WARNING, text, *actions)
+        self.reported.emit(text, actions)
 
     def show_error(self, error: Exception) -> None:
         """Show the reason of a failure, as a problem."""

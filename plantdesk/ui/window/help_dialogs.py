@@ -30,7 +30,7 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dial
 from plantdesk.ui.widgets.fields import ComboBox, CopyButton, SearchEdit
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
-from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, report_focus
+from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, report_focus
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -248,7 +248,7 @@ def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
     """Return the first key of each command: of several (Copy has four on Linux) it is the usual one."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
-    return [(each.shortcut().toString(native), each.text().replace("&", "").rstrip("…").strip()) for each in actions]
+    return [(each.shortcut().toString(native), each.iconText().rstrip("…")) for each in actions]
 
 
 def _grid(rows: list[tuple[str, str]]) -> QWidget:
@@ -288,6 +288,7 @@ def _key_caps(keys: str) -> QWidget:
 #: For text of 13 px.
 _WIDTH, _HEIGHT = 560, 460
 #: Keys that the table gets while the field has the focus.
+_TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter
 _TABLE_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
@@ -301,7 +302,11 @@ class CommandSearch(Dialog):
         self._field = SearchEdit(theme, self.tr("Type what you want to do"))
         self._table = PlainTable(theme, self.windowTitle(), [self.tr("Command"), self.tr("Keys")])
         self._table.horizontalHeader().hide()
-        fill(QVBoxLayout(self), self._field, (self._table.framed(), 1), margins=L, spacing=M)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._table.framed())
+        self._nothing = PlainLabel(self.tr("No command has these words."), tone="muted", alignment=_TOP)
+        self._pages.addWidget(self._nothing)
+        fill(QVBoxLayout(self), self._field, (self._pages, 1), margins=L, spacing=M)
         self._field.textChanged.connect(self._find)
         self._table.clicked.connect(self._run)
         self._find("")
@@ -326,6 +331,9 @@ class CommandSearch(Dialog):
         self._found = sorted(found, key=lambda command: _rank(command, sought))
         self._table.show_rows([_cells(command) for command in self._found])
         self._table.selectRow(0)
+        self._pages.setCurrentIndex(0 if found else 1)
+        if not found:
+            announce(self, self._nothing.text())
 
     @Slot(QModelIndex)
     def _run(self, index: QModelIndex) -> None:
@@ -338,7 +346,7 @@ class CommandSearch(Dialog):
 def _searched(command: Command) -> str:
     """Return the folded text in which words are looked for; “backup” is in “Back up” as well."""
     english = languages.current().sources(command.action.text())
-    text = searched(f"{command.text} {english}".replace("&", ""))
+    text = searched(f"{command.text} {english} {command.words}".replace("&", ""))
     return f"{text} {text.replace(' ', '')}"
 
 

@@ -248,6 +248,16 @@ def test_the_selected_plants_come_first(replaced: Replaced) -> None:
     replaced.sees("4 places in 3 of 3 plants")
 
 
+def test_the_command_offers_what_is_selected_now_where_the_dialog_is_open(replaced: Replaced) -> None:
+    replaced.open()
+    replaced.desk.hit(*"nemerosa")
+    replaced.sees("4 places in 3 of 3 plants")
+    replaced.table.selected = [1, 3]
+    replaced.open()
+    replaced.sees("2 places in 2 of 2 plants")
+    assert replaced.desk.the(ComboBox, "Where").currentText() == "In 2 selected plants"
+
+
 @pytest.mark.parametrize(("search", "start"), [("aloe", "aloe"), ("aloe tag:x", ""), ("note:x", ""), ("", "")])
 def test_it_begins_with_the_word_of_the_search(replaced: Replaced, search: str, start: str) -> None:
     replaced.table.search_text = search

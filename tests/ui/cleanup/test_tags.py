@@ -45,6 +45,13 @@ class TagsDesk(Desk):
         self.feature = CleanUp(context, Table())
         self.feature.set_store(OpenStore(store, queries))
 
+    def have(self, tags: dict[str, int]) -> None:
+        """Let the store have other plants, so many of each tag."""
+        self.store.apply([DeleteAll(Selection())], FORM).result()
+        plants = [tag for tag, count in tags.items() for _ in range(count)]
+        inserts = [Insert(new_plant({"id": 100 + at, "name": "Fern", "tag": tag})) for at, tag in enumerate(plants)]
+        self.store.apply(inserts, FORM).result()
+
     def open(self) -> None:
         self.action("Tidy up tags…").trigger()
         # Qt shows what is added to a visible window in the next turn of its loop; until then, Tab passes over it.
@@ -74,17 +81,26 @@ def test_all_groups_are_merged_as_one_change_with_one_undo(desk: TagsDesk) -> No
 
 
 def test_branches_are_merged_level_by_level(desk: TagsDesk) -> None:
-    tags = {"greenhouse/bench 1": 3, "Greenhouse/Bench 1": 4, "greenhouse/bench 2": 1, "bed 3": 3}
-    desk.store.apply([DeleteAll(Selection())], FORM).result()
-    plants = [tag for tag, count in tags.items() for _ in range(count)]
-    inserts = [Insert(new_plant({"id": 100 + at, "name": "Fern", "tag": tag})) for at, tag in enumerate(plants)]
-    desk.store.apply(inserts, FORM).result()
+    desk.have({"greenhouse/bench 1": 3, "Greenhouse/Bench 1": 4, "greenhouse/bench 2": 1, "bed 3": 3})
     desk.open()
     assert {"3 of 4 tags look like others", "4 plants get another tag. One change; Ctrl+Z takes it back."} <= {
         *desk.texts()
     }
     desk.button("Merge 2 tags").click()
     desk.until(lambda: desk.tags() == {"Greenhouse/Bench 1": 7, "Greenhouse/bench 2": 1, "bed 3": 3})
+
+
+def test_the_tag_that_is_kept_is_shown_as_the_merge_of_those_above_it_makes_it(desk: TagsDesk) -> None:
+    desk.have({"greenhouse/bench 1": 2, "Greenhouse/Bench 1": 1, "Greenhouse/pot": 1})  # a tie above
+    desk.open()
+    above, below = desk.the(CleanUpDialog).findChildren(TagGroup)
+    box = below.findChildren(QComboBox)[0]
+    assert box.currentText() == "Greenhouse/bench 1"
+    Desk(desk.qtbot, above).button("Keep").click()
+    assert box.currentText() == "greenhouse/bench 1"
+    Desk(desk.qtbot, above).button("Keep").click()
+    desk.button("Merge 2 tags").click()
+    desk.until(lambda: desk.tags() == {"Greenhouse/bench 1": 3, "Greenhouse/pot": 1})
 
 
 def test_the_focus_goes_through_the_groups(desk: TagsDesk) -> None:

@@ -420,7 +420,7 @@ def test_closing_counts_what_failed_and_what_is_being_saved(desk: EntryDesk, oth
     desk.types("Ivy")
     desk.press(Qt.Key.Key_Return)
     desk.press(Qt.Key.Key_Q, CONTROL)
-    assert "2 plants or notes are not saved." in Desk(desk.qtbot, desk.the(MessageBox)).texts()
+    assert "2 plants are not saved." in Desk(desk.qtbot, desk.the(MessageBox)).texts()
     other_program.rollback()
     desk.has(("Ivy", None))
 
@@ -452,6 +452,20 @@ def test_a_discarded_plant_is_brought_back(desk: EntryDesk, *, is_key: bool) -> 
     assert not desk.message.text.startswith("Discarded")
     desk.buttons()["Use free IDs for 2 plants"].click()
     desk.has(("Ivy", None), ("Fern", None))
+
+
+def test_several_plants_that_get_free_ids_are_one_change_with_one_undo(desk: EntryDesk) -> None:
+    before = desk.newest(9)
+    for name in ("Fern", "Ivy", "Moss"):
+        desk.id.setText("2")
+        desk.types(name)
+        desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: "Use free IDs for 3 plants" in desk.buttons())
+    desk.buttons()["Use free IDs for 3 plants"].click()
+    desk.has(("Moss", None), ("Ivy", None), ("Fern", None))
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added 3 plants.")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.newest(9) == before)
 
 
 def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: EntryDesk) -> None:

@@ -72,12 +72,13 @@ class OutboxMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.outbox.submissions)
     @rule(data=st.data(), with_free_ids=st.booleans())
     def retry(self, data: st.DataObject, with_free_ids: bool) -> None:  # noqa: FBT001
-        submission = data.draw(st.sampled_from(self.outbox.submissions))
-        was_refused = submission.state is State.REFUSED
-        self.outbox.retry([submission], with_free_ids=with_free_ids)
-        assert submission.state is not State.REFUSED
-        if was_refused and with_free_ids:
-            assert {entry.id for entry in submission.entries} == {None}
+        chosen = data.draw(st.lists(st.sampled_from(self.outbox.submissions), min_size=1, unique_by=id))
+        refused = [each for each in self.outbox.submissions if each in chosen and each.state is State.REFUSED]
+        free = [entry._replace(id=None) for each in refused for entry in each.entries]
+        self.outbox.retry(chosen, with_free_ids=with_free_ids)
+        assert all(each.state is not State.REFUSED for each in chosen if each in self.outbox.submissions)
+        if refused and with_free_ids:
+            assert refused[0].entries == free
 
     @precondition(lambda self: self.outbox.submissions)
     @rule(data=st.data())

@@ -1,9 +1,10 @@
-"""Dialogs on a screen that is too narrow for their texts."""
+"""Where dialogs are, and that they fit on a screen that is too narrow for their texts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import fill
@@ -32,3 +33,17 @@ def test_a_row_that_is_scrolled_is_broken_on_a_narrow_screen(qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: row.direction() is QBoxLayout.Direction.TopToBottom)
     qtbot.waitUntil(lambda: dialog.width() <= room)
     qtbot.waitUntil(lambda: area.horizontalScrollBar().maximum() == 0)
+
+
+def test_a_dialog_that_grows_when_it_is_opened_stays_over_the_middle_of_its_window(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.setGeometry(150, 150, 500, 500)
+    window.show()
+    dialog = Dialog("Restore", window)
+    dialog.resize_to_fit(QSize(300, 100))
+    dialog.open()
+    middle = dialog.geometry().center()
+    dialog.move(0, 0)  # as X11 reports for a moment while the window manager frames the window
+    dialog.resize_to_fit(QSize(300, 200))
+    assert (dialog.geometry().center() - middle).manhattanLength() <= 1

@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from plantdesk.ui.menus import Section
+from plantdesk.ui.settings.dialog import SettingsDialog
+from plantdesk.ui.settings.rows import SettingRow
 from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.window.commands import HelpCommands
@@ -16,7 +19,9 @@ from tests.support.desk import Desk, rows_of
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.workspace import Workspace
 
 
 class SearchDesk(Desk):
@@ -108,3 +113,42 @@ def test_a_key_of_a_command_that_is_in_no_menu_works(qtbot: QtBot, context: Wind
     desk = Desk(qtbot, context.page)
     QTest.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
     assert chosen == ["larger"]
+
+
+def test_where_nothing_is_found_it_says_so(desk: SearchDesk) -> None:
+    assert desk.find("wataer") == []
+    nothing = "No command has these words."
+    assert nothing in [each.text() for each in desk.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
+    desk.press(Qt.Key.Key_Return)
+    desk.type(desk.the(CommandSearch).findChildren(SearchEdit)[0], "water")
+    assert nothing not in [each.text() for each in desk.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("night", "Settings: Appearance: Theme"),
+        ("autostart", "Settings: Start: At login"),
+        ("settings port", "Settings: API: Port"),
+    ],
+)
+def test_a_setting_is_found_by_its_words_and_shown(
+    qtbot: QtBot, bare: Workspace, store: Store, words: str, found: str
+) -> None:
+    bare.complete()
+    bare.set_store(store)
+    desk = Desk(qtbot, bare.window())
+    for _ in range(2):
+        desk.choose("Help", "Find a command…")
+        dialog = desk.the(CommandSearch)
+        desk.until(dialog.isActiveWindow)
+        desk.type(dialog.findChildren(SearchEdit)[0], words)
+        assert [text for text, _ in rows_of(dialog.findChildren(PlainTable)[0])] == [found]
+        desk.press(Qt.Key.Key_Return)
+        desk.until(lambda: any(each.isVisible() for each in desk.window.findChildren(SettingsDialog)))
+        settings = desk.the(SettingsDialog)
+        desk.until(settings.isActiveWindow)
+        label = found.rpartition(": ")[2]
+        assert any(row.label == label and row.isAncestorOf(desk.focused) for row in settings.findChildren(SettingRow))
+        desk.press(Qt.Key.Key_Escape)
+        desk.until(lambda: not any(each.isVisible() for each in desk.window.findChildren(SettingsDialog)))

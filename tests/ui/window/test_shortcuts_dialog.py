@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QListWidget, QPlainTextEd
 from plantdesk import __version__
 from plantdesk.platform import languages, manual
 from plantdesk.platform.languages import Catalogue
+from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.menus import Section
 from plantdesk.ui.translation import Translator
-from plantdesk.ui.window.commands import HelpCommands
+from plantdesk.ui.undo_stack import AddedPlant
+from plantdesk.ui.window.commands import EditCommands, HelpCommands
 from plantdesk.ui.window.help_dialogs import AboutDialog, ShortcutsDialog
 from plantdesk.ui.window.manual_dialog import ManualDialog
 from tests.support.desk import Desk
@@ -21,7 +23,10 @@ from tests.support.desk import Desk
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
+    from tests.ui.conftest import Adder
 
 
 def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowContext) -> None:
@@ -36,6 +41,19 @@ def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowCo
     assert {"Plants", "Find", "View", "Program", "Enter", "Esc", "Home"} <= set(listed)
     names = [each.accessibleName() for each in desk.the(ShortcutsDialog).findChildren(QWidget)]
     assert {"Ctrl+W", "Ctrl++", "Shift+F10"} <= set(names)
+
+
+def test_undo_and_redo_are_listed_without_what_they_act_on(
+    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
+) -> None:
+    HelpCommands(context)
+    EditCommands(context).set_store(OpenStore(store, queries))
+    context.undo_stack.push(AddedPlant(add("Fern")[0]))
+    desk = Desk(qtbot, context.page)
+    assert desk.action("Undo Add “Fern”").isEnabled()
+    desk.choose("Help", "Keyboard shortcuts")
+    listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
+    assert [text for text in listed if text.startswith(("Undo", "Redo"))] == ["Undo", "Redo"]
 
 
 def test_the_list_scrolls_by_keys_on_a_low_screen(qtbot: QtBot, context: WindowContext) -> None:

@@ -1,0 +1,189 @@
+"""A session of cleaning up in the whole window: page after page, in one dialog."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QTabBar
+
+from plantdesk.domain.edits import Insert
+from plantdesk.domain.records import FORM
+from plantdesk.ui.cleanup.changed_texts import ChangedTextTable
+from plantdesk.ui.cleanup.dialog import CleanUpDialog
+from plantdesk.ui.cleanup.duplicate_list import DuplicateList
+from tests.support.adding import plant
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtWidgets import QAbstractItemView
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.workspace import Workspace
+
+PLANTS = [
+    (1, "Aloe vera", "kitchen"),
+    (2, "aloe vera", "kitchen"),
+    (3, "Monstera", "office"),
+    (4, "monstera", "office"),
+    (5, "Fern", "kitchen"),
+    (6, "Fern wild", "Kitchen"),
+    (7, "Rose", "ofice"),
+]
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+class Session(Desk):
+    """The dialog over the plants of the store."""
+
+    def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store) -> None:
+        self.main, self.store = Desk(qtbot, workspace.window()), store
+        self.main.action("Clean up…").trigger()
+        self.dialog = self.main.the(CleanUpDialog)
+        super().__init__(qtbot, self.dialog)
+        self.until(self.dialog.isActiveWindow)
+        self.until(lambda: "Merge 2 plants" in self.buttons())
+
+    def turn_to(self, page: str) -> None:
+        for _ in range(3):
+            if self.page != page:
+                self.press(Qt.Key.Key_Tab, CONTROL)
+        assert self.page == page
+
+    @property
+    def page(self) -> str:
+        tabs = self.the(QTabBar)
+        return tabs.tabText(tabs.currentIndex())
+
+    def spoken(self, kind: type[QAbstractItemView]) -> list[str]:
+        model = self.the(kind).model()
+        role = Qt.ItemDataRole.AccessibleTextRole
+        return [str(model.index(row, 0).data(role)) for row in range(model.rowCount())]
+
+    def kept(self) -> list[str]:
+        """What is said of the plants that are kept."""
+        return [text for text in self.spoken(DuplicateList) if text.startswith("Keep")]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Wait until the duplicates have been read again."""
+        with self.qtbot.waitSignal(self.the(DuplicateList).model().modelReset):
+            yield
+
+    def click(self, button: str) -> None:
+        # Qt shows what is added to a visible window in the next turn of its loop.
+        self.until(lambda: self.button(button).isVisible())
+        QTest.mouseClick(self.button(button), Qt.MouseButton.LeftButton)
+
+    def says(self, text: str) -> None:
+        self.until(lambda: text in self.texts())
+
+    def plants(self) -> dict[int, tuple[str, str | None]]:
+        with closing(self.store.reader()) as reader:
+            return {row.id: (row.name, row.tag) for row in reader.rows(range(100)).values()}
+
+
+@pytest.fixture
+def session(qtbot: QtBot, bare: Workspace, store: Store) -> Session:
+    store.apply([Insert(plant(*values)) for values in PLANTS], FORM).result()
+    bare.complete()
+    bare.appear()
+    bare.set_store(store)
+    return Session(qtbot, bare, store)
+
+
+def test_one_dialog_serves_a_whole_session(session: Session) -> None:
+    session.the(DuplicateList).setFocus()
+    session.hit(Qt.Key.Key_Home, Qt.Key.Key_Space)  # the group of Aloe vera is left
+    session.turn_to("Tags")
+    session.until(lambda: "Merge 2 tags" in session.buttons())
+    session.click("ofice, 1 plant, one letter off")
+    session.turn_to("Names and notes")
+    session.hit(*"Fern", Qt.Key.Key_Tab, *"Polypody")
+    session.until(lambda: "Replace in 2 plants" in session.buttons())
+    session.the(ChangedTextTable).setFocus()
+    session.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)  # Fern stays
+    session.until(lambda: "Replace in 1 plant" in session.buttons())
+
+    session.turn_to("Duplicates")
+    session.click("Merge 1 plant")
+    session.says("Merged 1 plant.")
+    session.until(lambda: not session.kept() and len(session.spoken(DuplicateList)) == 3)
+
+    session.turn_to("Tags")
+    session.click("Merge 1 tag")
+    session.says("1 plant got another tag.")
+    assert session.plants()[6] == ("Fern wild", "kitchen")
+    assert not session.button("ofice, 1 plant, one letter off").isChecked()
+
+    session.turn_to("Names and notes")
+    session.until(lambda: "Replace in 1 plant" in session.buttons())
+    assert session.spoken(ChangedTextTable)[1] == "5, Name: Fern, stays"
+    session.field("Replace with").setFocus()
+    session.press(Qt.Key.Key_Return)
+    session.says("Replaced in 1 plant.")
+    assert {name for name, _ in session.plants().values()} >= {"Fern", "Polypody wild"}
+    assert session.dialog.isVisible()
+    session.press(Qt.Key.Key_Escape)
+    session.until(lambda: not session.main.widget.findChildren(CleanUpDialog))
+
+
+def test_undo_in_the_dialog_brings_back_what_it_lists(session: Session) -> None:
+    session.click("Merge 2 plants")
+    session.until(lambda: "No two plants are alike." in session.texts())
+    session.click("Undo")
+    session.until(lambda: any(text.startswith("Undone: ") for text in session.texts()))
+    session.until(lambda: "Merge 2 plants" in session.buttons())
+    assert session.plants().keys() == {1, 2, 3, 4, 5, 6, 7}
+
+
+def test_ctrl_z_takes_back_the_change_also_where_the_cursor_is_in_a_field(session: Session) -> None:
+    session.turn_to("Names and notes")
+    session.hit(*"Fern", Qt.Key.Key_Tab, *"Polypody")
+    session.until(lambda: "Replace in 2 plants" in session.buttons())
+    session.press(Qt.Key.Key_Return)
+    session.says("Replaced in 2 plants.")
+    session.press(Qt.Key.Key_Z, CONTROL)
+    session.until(lambda: session.plants()[5][0] == "Fern")
+    assert session.field("Replace with").text() == "Polypody"
+    session.until(lambda: "Replace in 2 plants" in session.buttons())
+
+
+def test_another_plant_or_tag_that_was_chosen_to_be_kept_stays_chosen(session: Session) -> None:
+    session.the(DuplicateList).setFocus()
+    session.hit(Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Space)  # plant 2
+    session.turn_to("Tags")
+    session.until(lambda: "Merge 2 tags" in session.buttons())
+    box = next(each for each in session.dialog.findChildren(QComboBox) if each.findData("ofice") >= 0)
+    box.setCurrentIndex(box.findData("ofice"))
+    session.click("Kitchen, 1 plant, case")
+    with session.reading():
+        session.click("Merge 1 tag")
+    session.says("2 plants got another tag.")
+    session.turn_to("Duplicates")
+    session.until(lambda: [text.split(", ")[1] for text in session.kept()] == ["ID 2", "ID 3"])
+    session.click("Choose none")
+    with session.reading():
+        session.click("Undo")
+    session.until(lambda: len(session.spoken(DuplicateList)) == 6)
+    assert session.plants()[3] == ("Monstera", "office")
+    assert not session.kept()
+    session.turn_to("Tags")
+    session.until(lambda: session.button("Kitchen, 1 plant, case").isVisible())
+    assert not session.button("Kitchen, 1 plant, case").isChecked()
+
+
+def test_ctrl_tab_changes_the_page(session: Session) -> None:
+    session.press(Qt.Key.Key_Tab, CONTROL)
+    assert session.page == "Tags"
+    for page in ("Duplicates", "Names and notes"):
+        session.press(Qt.Key.Key_Backtab, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+        assert session.page == page
+    session.press(Qt.Key.Key_Tab, CONTROL)
+    assert session.page == "Duplicates"
