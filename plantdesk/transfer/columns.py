@@ -106,7 +106,8 @@ class Codes(NamedTuple):
 class Layout(NamedTuple):
     """The columns of a table, the position of each field among them, and the number of rows above the header.
 
-    `codes` are not read as IDs. A name that is put together from `name_parts` has the position of the first of them.
+    `codes` are not read as IDs. A name that is put together from `name_parts` has the position of one of
+    them, the first that is of no other field.
     """
 
     names: Sequence[str]
@@ -206,7 +207,9 @@ def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], colum
         parts = () if columns.only else found_parts(layout, rows)
     if not parts:
         return layout
-    return layout._replace(fields={**layout.fields, "name": parts[0]}, name_parts=parts if len(parts) > 1 else ())
+    others = [at for field, at in layout.fields.items() if field != "name"]
+    at = next((each for each in parts if each not in others), parts[0])
+    return layout._replace(fields={**layout.fields, "name": at}, name_parts=parts if len(parts) > 1 else ())
 
 
 def found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
@@ -218,17 +221,19 @@ def found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[i
     names, name = layout.names, layout.fields.get("name")
     parts = name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
     if not parts:
-        return _with_cultivar(layout)
+        return _with_cultivar(layout, name)
     if name is not None and is_whole_name(names[name]):
+        return _with_cultivar(layout, name)
+    whole = [at for at, each in enumerate(names) if field_of(each) == "name" and is_whole_name(each)]
+    return _with_cultivar(layout, whole[0]) if whole and not repeats_genus(rows, parts) else parts
+
+
+def _with_cultivar(layout: Layout, name: int | None) -> tuple[int, ...]:
+    """Return the column of a whole name, with that of the cultivar if there is one."""
+    if name is None:
         return ()
-    whole = [(at,) for at, each in enumerate(names) if field_of(each) == "name" and is_whole_name(each)]
-    return whole[0] if whole and not repeats_genus(rows, parts) else parts
-
-
-def _with_cultivar(layout: Layout) -> tuple[int, ...]:
-    """Return the columns of the name and of the cultivar, if there are both."""
-    name, cultivar = layout.fields.get("name"), cultivar_column(layout.names, layout.fields.values())
-    return () if name is None or cultivar is None else (name, cultivar)
+    cultivar = cultivar_column(layout.names, {name, *layout.fields.values()})
+    return (name,) if cultivar is None else (name, cultivar)
 
 
 def _by_headers(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None) -> Layout:

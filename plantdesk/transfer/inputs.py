@@ -146,7 +146,7 @@ class Sample(NamedTuple):
 
     def example_name(self, columns: Sequence[int]) -> str:
         """Return the first name that is put together from these columns, nothing where all are empty."""
-        rows = with_names(self.rows, self.layout.names, columns)
+        rows = with_names(self.rows, self.layout.names, columns, columns[0])
         return next((name for row in rows if (name := row[columns[0]])), "")
 
 

@@ -163,7 +163,7 @@ class _Reader:
     def names(self, rows: Sequence[Sequence[str | None]]) -> Iterator[str]:
         """Yield the names of rows, without their authors."""
         if self._name_parts:
-            rows = with_names(rows, self._headers, self._name_parts)
+            rows = with_names(rows, self._headers, self._name_parts, self._name)
         for row in rows:
             name = _cell(row, self._name)
             if name and not self._is_offered(row):

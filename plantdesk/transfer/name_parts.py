@@ -28,14 +28,16 @@ class Part(IntEnum):
 
 #: Headers of the parts, as in `columns`.
 _HEADERS = {
-    Part.GENUS: "genus|genus name|gattung|gattungsname|genre|genero|genere|geslacht|slakte|slægt|slekt|rodzaj|rod|suku",
-    Part.HYBRID: "hybrid|hybrid sign|hybride|hybridzeichen|hibrido|signe hybride",
-    Part.SPECIES: "species|species name|species epithet|specific epithet|epithet|pflanzenart|art|artname|artepitheton"
-    "|epitheton|espece|nom d'espece|epithete|epithete specifique|especie|epiteto|epiteto especifico|specie|soort"
+    Part.GENUS: "genus|genus name|generic name|gattung|gattungsname|genre|genero|genere|geslacht|slakte|slægt|slekt"
+    "|rodzaj|rod|suku",
+    Part.HYBRID: "hybrid|hybrid sign|species hybrid|species hybrid marker|hybride|hybridzeichen|hibrido|signe hybride",
+    Part.SPECIES: "species|sp|species name|species epithet|specific epithet|epithet|pflanzenart|art|artname"
+    "|artepitheton|epitheton"
+    "|espece|nom d'espece|epithete|epithete specifique|especie|epiteto|epiteto especifico|specie|soort"
     "|gatunek|faj|laji",
     Part.SUBSPECIES: "subspecies|subsp|ssp|unterart|sous espece|subespecie",
-    Part.RANK: "infraspecific rank|infrasp rank|infra rank|rank|taxon rank|infraspezifischer rang|rangstufe|rang"
-    "|rang infraspecifique|rango|rango infraespecifico",
+    Part.RANK: "infraspecific rank|infrasp rank|infra rank|rank|taxon rank|verbatim taxon rank"
+    "|infraspezifischer rang|rangstufe|rang|rang infraspecifique|rango|rango infraespecifico",
     Part.EPITHET: "infraspecific epithet|infrasp epithet|infraspecific name|infraspecific|infraspecies|infra epithet"
     "|infraspezifisches epitheton|epithete infraspecifique|epiteto infraespecifico",
     Part.VARIETY: "variety|varietas|var|varietat|variete|variedad",
@@ -56,16 +58,20 @@ _RANK_WORDS = {
     **dict.fromkeys(("subspecies", "subsp", "ssp", "unterart", "sous-espece", "sous-espèce", "subespecie"), "subsp."),
     **dict.fromkeys(("variety", "varietas", "var", "varietät", "variete", "variété", "variedad"), "var."),
     **dict.fromkeys(("form", "forma", "forme", "fo", "f"), "f."),
-    **dict.fromkeys(("genus", "species", "infraspecific name", "infraspecific_name", "cultivar", "unranked"), ""),
+    **dict.fromkeys(("subvariety", "subvarietas", "subvar"), "subvar."),
+    **dict.fromkeys(("subform", "subforma", "subf"), "subf."),
+    **dict.fromkeys(("genus", "species", "infraspecific name", "infraspecific_name", "unranked"), ""),
 }
-#: Cells that say that there is nothing.
-_NOTHING = frozenset(("-", "–", "—", "n/a", "#n/a"))
+#: Words for the rank of a cultivar, which is written in quotes.
+_CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
+#: Cells that say that there is nothing, and that there is no hybrid.
+_NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
+_NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
 _SIGNS = frozenset("x×")
-_YES = _SIGNS | {"true", "yes", "ja", "oui", "si", "sí"}
 #: A letter in place of the sign before a name.
 _LETTER_X = re.compile("^[xX] ")
 _CV = re.compile(r"^cv\.? ", re.IGNORECASE)
-_QUOTES = "'\"‘’“”„‚´`"
+_QUOTES = "'\"‘’“”„‚´`«»"
 _QUOTED = re.compile(rf"[{_QUOTES}].*[{_QUOTES}]")
 
 
@@ -113,9 +119,9 @@ def name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[in
 
 
 def cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:
-    """Return the position of the cultivars that belong to the names in another column, or None."""
-    cultivars = (at for at, part in enumerate(parts_of(headers)) if part is Part.CULTIVAR and at not in taken)
-    return next(cultivars, None)
+    """Return the position of the cultivars, or varieties, that belong to the names in another column, or None."""
+    parts = [None if at in taken else part for at, part in enumerate(parts_of(headers))]
+    return next((parts.index(part) for part in (Part.CULTIVAR, Part.VARIETY) if part in parts), None)
 
 
 def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) -> bool:
@@ -133,15 +139,15 @@ def in_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
 
 
 def with_names(
-    rows: Sequence[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int]
+    rows: Sequence[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int], into: int
 ) -> Sequence[Sequence[str | None]]:
-    """Return rows with the name, put together from `columns`, in the first of these."""
+    """Return rows with the name, put together from `columns`, in the column `into`."""
     meant = parts_of(headers)
     parts = [meant[at] if at < len(headers) else None for at in columns]
     found = []
     for row in rows:
-        cells = [*row, *[None] * (columns[0] + 1 - len(row))]
-        cells[columns[0]] = name_from([cells[at] if at < len(cells) else None for at in columns], parts)
+        cells = [*row, *[None] * (into + 1 - len(row))]
+        cells[into] = name_from([cells[at] if at < len(cells) else None for at in columns], parts)
         found.append(cells)
     return found
 
@@ -152,52 +158,86 @@ def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str 
     None where all are empty, and where there is a part for the genus and it is empty: the rest is no name. Others that
     are missing are left out, and what a cell repeats of the cells before it, as in `Acer` and `Acer palmatum`.
     """
-    name, rank = "", ""
+    name = rank = sign = ""
     for cell, part in zip(cells, parts, strict=True):
-        text = _added(name, " ".join((cell or "").split()))
-        if not text or text.casefold() in _NOTHING:
-            if part is Part.GENUS:
-                return None
-            continue
-        if part is Part.RANK:
-            rank = _RANK_WORDS.get(text.casefold().removesuffix("."), text)
-            continue
-        name = f"{name} {_written(text, part, rank, name)}".strip().replace("× ×", "×")
+        text = _added(name, _text(cell), part)
+        if not text and part is Part.GENUS:
+            return None
+        if not text or part is Part.RANK:
+            rank = text or rank
+        elif part is Part.HYBRID:
+            sign = "" if text.casefold() in _NO else "× "
+        else:
+            written = _written(text, part, rank, name, is_whole=None in parts[:1])
+            name = f"{name} {sign * (part is Part.SPECIES)}{written}".strip().replace("× ×", "×")
     return name or None
 
 
-def _added(name: str, text: str) -> str:
-    """Return a text without the name so far, with which it may begin; signs of hybrids count in neither."""
-    begun = [each.casefold() for each in name.split() if each not in _SIGNS]
-    words = text.split()
-    if begun and words[:1] and words[0].casefold() == f"{begun[0][0]}.":
-        words[0] = begun[0]  # A. palmatum, below Acer
-    letters = [at for at, word in enumerate(words) if word not in _SIGNS]
-    repeats = [words[at].casefold() for at in letters[: len(begun)]] == begun != []
-    if not repeats or (len(letters) == len(begun) and text != name):
+def _text(cell: str | None) -> str:
+    """Return the text of a cell with single blanks, an empty one where it says that there is nothing."""
+    text = " ".join((cell or "").split())
+    return "" if text.casefold() in _NOTHING else text
+
+
+def _added(name: str, text: str, part: Part | None) -> str:
+    """Return a text without the name so far, with which it may begin; signs of hybrids count in neither.
+
+    But a cultivar may begin with the genus, as ‘Rosa Mundi’, unless what follows is in quotes.
+    """
+    begun, words = _words(name), _words(text)
+    if begun and words[:1] == [f"{begun[0][0]}."]:  # A. palmatum, below Acer
+        words, text = [begun[0], *words[1:]], " ".join([begun[0], *text.split()[1:]])
+    if not begun or words[: len(begun)] != begun or (words == begun and text != name):
         return text
-    return " ".join(words[letters[len(begun) - 1] + 1 :])
+    rest = _after(text, len(begun))
+    is_cultivar = part in {Part.CULTIVAR, Part.VARIETY} and len(begun) == 1 and not _QUOTED.match(rest)
+    return text if is_cultivar else rest
 
 
-def _written(text: str, part: Part | None, rank: str, name: str) -> str:
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in text.split() if word not in _SIGNS]
+
+
+def _after(text: str, count: int) -> str:
+    """Return what follows so many words that are no signs of hybrids."""
+    words = text.split()
+    ends = [at for at, word in enumerate(words, 1) if word not in _SIGNS]
+    return " ".join(words[ends[count - 1] :])
+
+
+def _written(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
     """Return how a part is written behind the `name` so far, nothing where it has it already."""
-    match part:
-        case Part.HYBRID:
-            return "×" if text.casefold() in _YES else ""
-        case Part.CULTIVAR | Part.VARIETY if part is Part.CULTIVAR or not text[0].islower():
-            return _cultivar(text, name)
-        case Part.EPITHET:
-            return text if "." in text else f"{rank} {text}".strip()
-        case Part.SUBSPECIES | Part.VARIETY | Part.FORM:
-            return text if "." in text else f"{_RANKS[part]} {text}"
-    return text if part is None else _LETTER_X.sub("× ", text)
+    if part in {None, Part.GENUS, Part.SPECIES}:
+        return text if part is None else _LETTER_X.sub("× ", text)
+    rank_word, own_rank = _plain_rank(rank), _plain_rank(text.partition(" ")[0])
+    is_cultivar = part is Part.CULTIVAR or rank_word in _CULTIVARS
+    if is_cultivar or (part is Part.VARIETY and own_rank not in _RANK_WORDS and not text[0].islower()):
+        return _cultivar(text, name, is_whole=is_whole)
+    return _below_species(text, _RANKS.get(part, _RANK_WORDS.get(rank_word, rank)), name)
 
 
-def _cultivar(text: str, name: str) -> str:
+def _below_species(text: str, rank: str, name: str) -> str:
+    """Return an epithet with its rank, its own or that of its column; nothing where the name has the epithet."""
+    first, _, rest = text.partition(" ")
+    own_rank = _RANK_WORDS.get(_plain_rank(first))
+    epithet = text if own_rank is None else rest
+    if not epithet or epithet in name.split()[2:]:
+        return ""
+    return f"{rank if own_rank is None else own_rank} {epithet}".strip()
+
+
+def _plain_rank(rank: str) -> str:
+    return rank.casefold().removesuffix(".")
+
+
+def _cultivar(text: str, name: str, *, is_whole: bool) -> str:
+    """Return a cultivar in quotes, nothing where the name has it; a whole name may have it without quotes."""
     text = _CV.sub("", text)
     is_quoted = _QUOTED.search(text)
     bare = text.strip(_QUOTES) if is_quoted else text
     if any(f"{quote}{bare}".casefold() in name.casefold() for quote in _QUOTES):
         return ""
-    is_group = text.endswith((" Group", " Grex", "-Gruppe"))  # which are not in quotes
+    if is_whole and re.search(rf"\b{re.escape(bare)}\b", name, re.IGNORECASE):
+        return ""
+    is_group = text.endswith((" Group", " Gp", " Grex", "-Gruppe"))  # which are not in quotes
     return text if is_group or (is_quoted and not _QUOTED.fullmatch(text)) else f"‘{bare}’"

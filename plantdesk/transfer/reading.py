@@ -116,10 +116,9 @@ class RowReader:
             raise NoColumnError(layout.names)
         self.fields = set(layout.fields)
         unnamed = _unnamed_columns(layout, first)
-        parts = [layout.names[at] for at in layout.name_parts]
-        self._note_columns([unnamed.get(at, name) for at, name in enumerate(layout.names)], layout.fields, parts)
+        names = [unnamed.get(at, name) for at, name in enumerate(layout.names)]
+        self._note_columns(names, layout.fields, layout.name_parts)
         self._positions = [layout.fields.get(field) for field in READ]
-        self._read = {*self._positions, *layout.name_parts}
         above = layout.titles + layout.has_header
         first = first._replace(lines=first.lines[above:], rows=first.rows[above:], texts=first.texts[above:])
         without_headers = map(self._without_headers, itertools.chain([first], batches))
@@ -142,9 +141,9 @@ class RowReader:
         return batch._replace(rows=[() if [*row] == names else row for row in batch.rows])
 
     def _with_names(self, batch: Batch) -> Batch:
-        """Return a batch with the name in its first column, where it is put together from several."""
-        names, parts = self.layout.names, self.layout.name_parts
-        return batch._replace(rows=with_names(batch.rows, names, parts)) if parts else batch
+        """Return a batch with the name in one column, where it is put together from several."""
+        names, parts, into = self.layout.names, self.layout.name_parts, self.layout.fields["name"]
+        return batch._replace(rows=with_names(batch.rows, names, parts, into)) if parts else batch
 
     def _columns_of(self, batch: Batch) -> list[Sequence[str | None]] | None:
         """Return the columns of the fields, None where rows are longer or shorter than the header."""
@@ -180,10 +179,10 @@ class RowReader:
 
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
         """Yield the plants of a batch, row by row."""
-        width = len(self.layout.names)
+        width, read = len(self.layout.names), {*self._positions, *self.layout.name_parts}
         for line, row, text in zip(batch.lines, batch.rows, self._row_texts(batch), strict=True):
             cells = row[:width] if batch.is_sheet else row
-            formulas = [f"{letters_of(at)}{line}" for at in batch.formulas.get(line, ()) if at in self._read]
+            formulas = [f"{letters_of(at)}{line}" for at in batch.formulas.get(line, ()) if at in read]
             if unread := batch.errors.get(line):
                 self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
             elif not formulas and not "".join(filter(None, cells)).strip():
@@ -216,7 +215,7 @@ class RowReader:
     def _row_texts(self, batch: Batch) -> Iterator[str]:
         """Yield each row as it is in its file, if it has more than the fields of a plant, else an empty text."""
         for at, row in enumerate(batch.rows):
-            if not any(cell for each, cell in enumerate(row) if each not in self._read):
+            if not any(cell for each, cell in enumerate(row) if each not in self._positions):
                 yield ""
             else:
                 yield batch.texts[at].rstrip("\r\n") if batch.texts else _csv(row)
@@ -244,11 +243,11 @@ class RowReader:
         if isinstance(item, Unread) or not (parts := self._shape(tuple(item))[1]):
             return item
         values = [item.get(member) for member in parts]
-        if all(type(value) not in {str, int} for value in values):
+        cells = [str(value) if isinstance(value, str | int) else None for value in values]
+        if not any(cells):
             return item
-        cells = [str(value) if type(value) in {str, int} else None for value in values]
         name = name_from(cells, parts_of(parts))
-        if name is None and any(cells):
+        if name is None:
             return Unread(_NO_GENUS, item.text)
         return strict_json.Members({**item, parts[0]: name}, item.text)
 
@@ -319,23 +318,25 @@ class RowReader:
         positions = mapped(names, requested, only=only)
         if self.layout.codes:
             positions.pop("id", None)
-        self._note_columns(names, positions, parts)
+        self._note_columns(names, positions, [names.index(each) for each in parts if each in names])
         return {field: names[at] for field, at in positions.items()}, parts if len(parts) > 1 else ()
 
     def _name_members(self, names: tuple[str, ...], requested: Mapping[str, Column]) -> Sequence[str]:
-        """Return the members of the name: those of the first objects, or where this one has none of them, its own."""
+        """Return the members of the name: this object's own, else those of the first objects if it has one of them."""
         parts = [self.layout.names[at] for at in self.layout.name_parts]
-        if self._columns.only or "name" in requested or not set(parts).isdisjoint(names):
+        if self._columns.only or "name" in requested:
             return parts
         layout = Layout(names, has_header=True, fields=mapped(names, requested))
-        return [names[at] for at in found_parts(layout, ())]
+        own = [names[at] for at in found_parts(layout, ())]
+        return own if len(own) > 1 or set(parts).isdisjoint(names) else parts
 
-    def _note_columns(self, names: Sequence[str], positions: Mapping[str, int], parts: Sequence[str]) -> None:
+    def _note_columns(self, names: Sequence[str], positions: Mapping[str, int], parts: Sequence[int]) -> None:
         self.columns |= {field: names[at] for field, at in positions.items() if at < len(names)}
         if len(parts) > 1:
-            self.name_columns, self.columns["name"] = tuple(parts), "+".join(parts)
+            self.name_columns = tuple(names[at] for at in parts)
+            self.columns["name"] = "+".join(self.name_columns)
         if len(self.ignored) < _MAX_IGNORED:
-            taken = {*positions.values(), *(at for at, name in enumerate(names) if name in parts)}
+            taken = {*positions.values(), *parts}
             self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
 
 

@@ -340,6 +340,11 @@ def test_a_name_is_put_together_from_its_parts(write: Write, content: str, name:
         ("Acer,palmatum,SUBSPECIES,amoenum,", "Acer palmatum subsp. amoenum"),
         ("Acer,palmatum,Variety,dissectum,cv Garnet", "Acer palmatum var. dissectum ‘Garnet’"),
         ("Acer,palmatum,species,,", "Acer palmatum"),
+        ("Acer,palmatum,cultivar,Garnet,", "Acer palmatum ‘Garnet’"),
+        ("Acer,palmatum,subvariety,dissectum,none", "Acer palmatum subvar. dissectum"),
+        ("Acer,palmatum var. dissectum,var.,dissectum,?", "Acer palmatum var. dissectum"),
+        ("Rosa,,,,Rosa Mundi", "Rosa ‘Rosa Mundi’"),
+        ("Rosa,,,,Rosa 'Peace'", "Rosa ‘Peace’"),
         (" Acer , palmatum ,,,", "Acer palmatum"),
     ],
 )
@@ -357,6 +362,42 @@ def test_a_row_without_its_genus_is_no_plant(write: Write, row: str, capsys: pyt
     assert "line 3: The genus is missing." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        ("Acer,palmatum,,dissectum", "Acer palmatum var. dissectum"),
+        ("Acer,palmatum,,var dissectum", "Acer palmatum var. dissectum"),
+        ("Acer,palmatum,,Variety dissectum", "Acer palmatum var. dissectum"),
+        ("Acer,palmatum,,var.", "Acer palmatum"),
+        ("Acer,palmatum,,Garnet", "Acer palmatum ‘Garnet’"),
+        ("Acer,palmatum ssp amoenum,amoenum,", "Acer palmatum ssp amoenum"),
+        ("Acer,palmatum,ssp amoenum,", "Acer palmatum subsp. amoenum"),
+        ("Acer,palmatum,palmatum,", "Acer palmatum subsp. palmatum"),
+    ],
+)
+def test_ranks_are_written_once(write: Write, row: str, name: str) -> None:
+    assert main(["import", write(f"Genus,Species,Subspecies,Variety\n{row}\n")]) == 0
+    assert [each for _, each, *_ in stored()] == [name]
+
+
+def test_a_column_of_the_name_may_be_the_tag_as_well(write: Write) -> None:
+    file = write("Genus,Species\nAcer,rubrum\n")
+    assert main(["import", file, "--map", "name=Genus+Species", "--map", "tag=Genus"]) == 0
+    assert [(name, tag) for _, name, tag, *_ in stored()] == [("Acer rubrum", "Acer")]
+
+
+def test_a_second_column_of_a_part_is_reported(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write("Genus,Species,Cultivar,Cultivar\nAcer,palmatum,,Garnet\n")]) == 0
+    assert "not read: “Cultivar”" in capsys.readouterr().err
+
+
+def test_a_refused_row_is_kept_whole(write: Write, tmp_path: Path) -> None:
+    rejects = tmp_path / "rejects.csv"
+    file = write("Genus,Species,Bed\nAcer,rubrum,1\n,palmatum,2\n")
+    assert main(["import", file, "--skip-invalid", "--rejects", str(rejects)]) == 1
+    assert ",palmatum,2" in rejects.read_text("utf-8")
+
+
 def test_an_epithet_beside_the_species_is_below_it(write: Write) -> None:
     assert main(["import", write("Genus;Species;Rank;Epithet\nAcer;palmatum;subsp.;amoenum\nAcer;rubrum;;\n")]) == 0
     assert [name for _, name, *_ in stored()] == ["Acer palmatum subsp. amoenum", "Acer rubrum"]
@@ -371,9 +412,9 @@ def test_darwin_core_has_ranks(write: Write) -> None:
 
 
 def test_a_cultivar_beside_a_whole_name_belongs_to_it(write: Write) -> None:
-    rows = "Acer palmatum,Garnet,Bed\nAcer palmatum ‘Osakazuki’,Osakazuki,Bed\nAcer rubrum,,Bed\n"
+    rows = "Acer palmatum,Garnet,Bed\nAcer palmatum ‘Osakazuki’,Osakazuki,Bed\nAcer rubrum,,Bed\nPeace rose,Peace,Bed\n"
     assert main(["import", write(f"Botanical name,Cultivar,Location\n{rows}")]) == 0
-    names = ["Acer palmatum ‘Garnet’", "Acer palmatum ‘Osakazuki’", "Acer rubrum"]
+    names = ["Acer palmatum ‘Garnet’", "Acer palmatum ‘Osakazuki’", "Acer rubrum", "Peace rose"]
     assert [name for _, name, *_ in stored()] == names
 
 
@@ -397,9 +438,9 @@ def test_objects_may_have_a_name_or_its_parts(write: Write) -> None:
 
 
 def test_a_sign_of_a_hybrid_has_a_column(write: Write) -> None:
-    rows = "Mentha,x,piperita\nMentha,TRUE,× piperita\nMentha,no,arvensis\n"
+    rows = "Mentha,x,piperita\nMentha,hybrid,piperita\nMentha,no,arvensis\nRosa,x,\n"
     assert main(["import", write(f"Genus,Hybrid,Species\n{rows}")]) == 0
-    assert [name for _, name, *_ in stored()] == ["Mentha × piperita", "Mentha × piperita", "Mentha arvensis"]
+    assert [name for _, name, *_ in stored()] == ["Mentha × piperita", "Mentha × piperita", "Mentha arvensis", "Rosa"]
 
 
 def test_rows_without_any_part_are_invalid_or_blank(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
