@@ -44,6 +44,7 @@ class ApiAccess(Feature):
         self._server = server
         self._opened: OpenStore | None = None
         self._dialog_awaited = self._has_tokens = False
+        self._state = server.state
         self._dialog: ApiDialog | None = None
         self._status = ApiStatus(context.theme)
         self._notice = ServerNotice(context.page.add_bar(), server, self)
@@ -128,6 +129,7 @@ class ApiAccess(Feature):
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
+        self._state = state
         self._status.show_server(state)
         self._notice.show_server(state if self._has_tokens else Off())  # without a token no program is refused
         on = isinstance(state, On)
@@ -172,7 +174,7 @@ class ApiAccess(Feature):
     def _on_listed(self, rows: list[TokenRow]) -> None:
         if bool(rows) is not self._has_tokens:
             self._has_tokens = bool(rows)
-            self._show_server(self._server.state)
+            self._show_server(self._state)
         self._status.show_tokens(any_there=bool(rows))
         self.tokens_listed.emit(bool(rows))
 
