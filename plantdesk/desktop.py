@@ -17,9 +17,6 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-import plantdesk.ui  # noqa: F401 - before all others of PySide and after it, as it makes imports faster
-
-# isort: split
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal, Slot, qVersion
 from PySide6.QtGui import QFileOpenEvent, QPalette
 from PySide6.QtWidgets import QApplication

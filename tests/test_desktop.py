@@ -15,7 +15,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,13 +36,11 @@ from plantdesk.platform import logs, paths, settings, updates
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.backups.jobs import back_up
-from plantdesk.store.sqlite.files.file_lock import locked
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access import server_control
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.status import ApiStatus
-from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.search_bar import FilterChip
@@ -289,19 +287,6 @@ def test_text_typed_while_the_window_is_filled_goes_to_name(qtbot: QtBot, qapp: 
 def test_a_command_works_by_its_key_while_the_window_is_filled(qtbot: QtBot, qapp: QApplication) -> None:
     with started_with_keys(qtbot, qapp, Qt.Key.Key_F1) as desk:
         qtbot.waitUntil(lambda: bool(desk.window.findChildren(ManualDialog)), timeout=MILLISECONDS)
-
-
-def test_the_key_of_a_command_that_needs_the_store_waits_for_it(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path
-) -> None:
-    Store(tmp_path / "plants.db").close()
-    with ExitStack() as opening, ExitStack() as stack:
-        opening.enter_context(locked(tmp_path / "plants.db"))  # another process opens it
-        desk = stack.enter_context(running(qtbot, qapp, tmp_path / "plants.db"))
-        desk.press(Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier)
-        assert not desk.window.findChildren(HistoryDialog)
-        opening.close()
-        qtbot.waitUntil(lambda: bool(desk.window.findChildren(HistoryDialog)), timeout=MILLISECONDS)
 
 
 def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp: QApplication) -> None:

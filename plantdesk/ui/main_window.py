@@ -30,8 +30,7 @@ _SMALLEST = QSize(640, 420)
 class MainWindow(QMainWindow):
     """Saves its size and position, and restores them within what the screens have room for.
 
-    `shown`: the first paint is done. `escape_pressed`, `part_requested(step)` (F6) and `key_unused(combination)`: keys
-    that no widget has handled.
+    `shown`: the first paint is done. `escape_pressed` and `part_requested(step)` (F6): keys that no widget has handled.
     `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one. `closing`: the window
     closes, which ends the program. `place_changed`: it has another size or position.
     """
@@ -41,7 +40,6 @@ class MainWindow(QMainWindow):
     part_requested = Signal(int)
     focus_moving = Signal()
     closing = Signal()
-    key_unused = Signal(object)
     place_changed = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
@@ -137,7 +135,6 @@ class MainWindow(QMainWindow):
         elif event.key() in ENTER_KEYS:
             press_focused_button(self)
         else:
-            self.key_unused.emit(event.keyCombination())
             super().keyPressEvent(event)
 
     @override

@@ -7,15 +7,12 @@ again when its location has changed since an attempt that failed.
 from __future__ import annotations
 
 import logging
-import time
-from collections import deque
 from collections.abc import Callable
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QKeyCombination, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import (
     PlantDeskError,
@@ -53,8 +50,6 @@ _RETRY_DELAY = 2000
 _SERVER_DELAYS = (1000, 2000, 4000, 8000, 15_000, 30_000)
 #: Milliseconds after which the API starts, although no rows are shown.
 _SERVE_LATEST_MS = 1000
-#: The most keys that wait for the first plants, and for how long: then something else is on the screen.
-_MAX_EARLY_KEYS, _EARLY_SECONDS = 5, 3.0
 #: Causes that can pass without a change of the location's state.
 _PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
 
@@ -246,9 +241,6 @@ class Session(QObject):
         self._single = single
         single.requested.connect(self.handle)
         window.closing.connect(self._on_closing)
-        window.key_unused.connect(self._on_key_unused)
-        #: Keys of commands that cannot be chosen before there are plants, and when they were pressed.
-        self._early_keys: deque[tuple[float, QKeyCombination]] = deque(maxlen=_MAX_EARLY_KEYS)
 
     @property
     def location(self) -> StoreLocation:
@@ -386,17 +378,6 @@ class Session(QObject):
         """Begin with what takes the interpreter for long, which would hold up the rows by a tenth of a second."""
         if self._unserved is not None and not self._is_quick:
             self._serve(self._unserved)
-        while self._early_keys:
-            pressed_at, keys = self._early_keys.popleft()
-            if time.monotonic() - pressed_at < _EARLY_SECONDS:
-                event = QKeyEvent(QEvent.Type.KeyPress, keys.key(), keys.keyboardModifiers())
-                QCoreApplication.sendEvent(self._window, event)  # to the command that it is the key of
-
-    @Slot(object)
-    def _on_key_unused(self, keys: QKeyCombination) -> None:
-        is_opening = self._opener.state is StoreState.OPENING or self._unserved is not None
-        if is_opening and keys.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier:
-            self._early_keys.append((time.monotonic(), keys))
 
     def _serve(self, store: PlantStore) -> None:
         self._unserved = None

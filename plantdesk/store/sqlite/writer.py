@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from queue import Empty
 from typing import TYPE_CHECKING, TypeVar
 
-from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreError
+from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, PlantDeskError, StoreError
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import translate_errors
-from plantdesk.store.sqlite.files.disk_space import DiskSpace
+from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.idle_work import IdleWork
 from plantdesk.store.sqlite.inserts import Outcome
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Health, Transactions
@@ -52,7 +52,6 @@ class Writer:
         self._file = file
         self._health = Health(report_health)
         self._queue = WriteQueue()
-        self._disk = DiskSpace(file.path.parent)
         self._transactions = Transactions(file, publish, self._health)
         self._idle_work = IdleWork(self._transactions, self._health, self._queue.is_empty)
         self._unsaved: StoreError | None = None
@@ -145,7 +144,7 @@ class Writer:
         return Outcome([outcome for one in each for outcome in one.outcomes], Changes(added))
 
     def _add_in_transaction(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
-        refusal = self._disk.refusal()
+        refusal = DiskReserveError() if is_low(self._file.path.parent) else None
         if refusal is None and (added := self._add_new(entries)) is not None:
             return added
         with self._transactions.durable() as connection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,45 +21,18 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
 
 
-_log = logging.getLogger(__name__)
-
-#: Ids that differ in these bits are known to be different: those of a million plants, as a rule.
-_COMPARED_BITS = 2**21 - 1
-
-
 def read_order(reader: PlantReader, task: Task, view: View, old: array[int] | None) -> Answer:
     """Return the order of a view as edits of `old`, which must not change meanwhile, or else report its first rows."""
-    ids, taken = array("q"), bytearray(_COMPARED_BITS + 1)
+    ids = array("q")
     for chunk in reader.ids(view):
         if task.cancelled:
             raise InterruptedError
-        new = _not_listed(chunk, ids, taken)
-        ids += new
+        ids += chunk
         if old is None:
-            old = new
-            task.report(new)
+            old = chunk
+            task.report(chunk)
     edits = [Replacement(ids, same_query=False)] if old is None else id_list_diff(old, ids)
     return Answer(edits, ids, len(ids) if view.plants.is_everything else reader.count())
-
-
-def _not_listed(chunk: array[int], listed: array[int], taken: bytearray) -> array[int]:
-    """Return the ids of a chunk that are not listed yet. A reader that lists a plant twice has a defect.
-
-    `taken` has a byte for each value of some bits: whether an id may be listed. A set of a million ids takes 70 MB.
-    """
-    maybe_listed = set[int]()
-    for plant_id in chunk:
-        bits = plant_id & _COMPARED_BITS
-        if taken[bits]:
-            maybe_listed.add(plant_id)
-        taken[bits] = 1
-    if not maybe_listed:
-        return chunk
-    repeated = maybe_listed.intersection(listed)
-    new = array("q", [plant_id for plant_id in dict.fromkeys(chunk) if plant_id not in repeated])
-    if len(new) < len(chunk):
-        _log.error("The store listed plants of a view twice: %d", len(chunk) - len(new))
-    return new
 
 
 _MAX_ROWS = 8000

@@ -1,4 +1,4 @@
-"""Whatever a reader answers, and whichever query fails: the rows are those of the store in the end, each once."""
+"""Whichever query fails: the rows are those of the store in the end, each once."""
 
 from __future__ import annotations
 
@@ -47,16 +47,13 @@ def _answer(_query: str) -> None:
 
 class _HookedReader(Reader):
     hook: Hook
-    repeats = False
 
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
         for chunk in super().ids(view):
             self.hook("ids")
-            yield chunk + chunk[:1] if self.repeats else chunk
+            yield chunk
         self.hook("ids")
-        if self.repeats:
-            yield from super().ids(view)
 
     @override
     def count(self) -> int:
@@ -66,13 +63,11 @@ class _HookedReader(Reader):
 
 class _HookedStore(Store):
     hook: Hook = staticmethod(_answer)
-    repeats = False
 
     @override
     def reader(self) -> Reader:
         reader = _HookedReader(self.file)
         reader.hook = self._call_hook
-        reader.repeats = self.repeats
         return reader
 
     def _call_hook(self, query: str) -> None:
@@ -116,25 +111,6 @@ def compared(qtbot: QtBot, model: PlantModel) -> None:
     model.apply(Changes(needs_reload=True))
     assert not model.is_current
     qtbot.waitUntil(lambda: model.is_current)
-
-
-@pytest.mark.parametrize("column", [Column.ADDED, Column.NAME, Column.ID])
-def test_a_plant_that_a_reader_lists_again_has_one_row(
-    qtbot: QtBot, store: _HookedStore, model: PlantModel, caplog: pytest.LogCaptureFixture, column: Column
-) -> None:
-    ids = [*range(1, 1001), *(2**21 + each for each in range(1, 9)), -5]
-    add_each(store, [(new_plant({"id": each, "name": f"Fern {each}"}), FORM) for each in ids])
-    store.repeats = True
-    model.show(Query(column=column))
-    model.set_store(store)
-    qtbot.waitUntil(lambda: model.is_current)
-    assert ids_of(model) == stored(store, model.query)
-    assert "listed plants of a view twice" in caplog.text
-    add_each(store, [(new_plant({"id": 5000, "name": "Fern 5000"}), FORM)])
-    qtbot.waitUntil(lambda: model.is_current and ids_of(model) == stored(store, model.query))
-    compared(qtbot, model)
-    assert ids_of(model) == stored(store, model.query)
-    assert model.total == 1010
 
 
 @pytest.mark.parametrize("column", [Column.NAME, Column.TAG, Column.ID, Column.SOURCE])
