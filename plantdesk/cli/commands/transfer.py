@@ -258,7 +258,7 @@ class _Progress:
             return
         self._last, seconds = now, now - self._started
         text = f"{rows:,} rows, {rows / seconds:,.0f} a second"
-        if size:
+        if size and done:
             fraction = min(done / size, 1)
             text = f"{fraction:4.0%}  {text}, {seconds / fraction - seconds:.0f} s left"
         else:
