@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.workspace import Workspace
 
@@ -57,8 +58,9 @@ _RATIO = 2
 class Window(Desk):
     """The whole window, whose dialogs are opened."""
 
-    def __init__(self, qtbot: QtBot, workspace: Workspace, dialogs: Dialogs) -> None:
+    def __init__(self, qtbot: QtBot, workspace: Workspace, bridge: Bridge, dialogs: Dialogs) -> None:
         super().__init__(qtbot, workspace.window())
+        self.bridge = bridge
         self.dialogs = dialogs
         self.dialog: QDialog
 
@@ -66,16 +68,23 @@ class Window(Desk):
         self.dialog = self.dialogs.open(name)
         self.dialog.activateWindow()
         self.until(self.dialog.isActiveWindow)
-        QApplication.processEvents()
+        self.until_read()
         return self.dialog
+
+    def until_read(self) -> None:
+        """Wait until what was asked so far, by which the dialog may grow, is answered: tasks run in their order."""
+        answers: list[object] = []
+        self.bridge.short_tasks.ask(self.dialog, lambda _task: None, answers.append)
+        self.until(lambda: answers == [None])
+        QApplication.processEvents()
 
 
 @pytest.fixture
-def window(qtbot: QtBot, bare: Workspace, theme: Theme, store: Store, tmp_path: Path) -> Window:
+def window(qtbot: QtBot, bare: Workspace, bridge: Bridge, theme: Theme, store: Store, tmp_path: Path) -> Window:
     fill(store)
     bare.complete()
     bare.set_store(store)
-    return Window(qtbot, bare, Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path))
+    return Window(qtbot, bare, bridge, Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path))
 
 
 def stops(dialog: QWidget) -> list[QWidget]:
