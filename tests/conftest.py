@@ -111,9 +111,10 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:  # noqa:
 
 @pytest.fixture(autouse=True)
 def application_state(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Leave the font as it was, which the next theme takes for that of the system, and no modifier key pressed.
+    """Leave the font as it was, which the next theme takes for that of the system, and no key or button pressed.
 
     Qt remembers the modifiers of the last key event, and a row that a later test selects is added to others then.
+    It also remembers the button of `QTest.mouseDClick`, and no dialog scrolls to what gets the focus then.
     """
     if "qapp" not in request.fixturenames:
         yield
@@ -127,6 +128,7 @@ def application_state(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     app.setFont(before)
     QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
+    QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton)
 
 
 @pytest.fixture(autouse=True)
