@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import dev
 import project
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _HEADING = re.compile(r"^## \[([^\]]+)\](?: - (\d{4}-\d{2}-\d{2}))?\s*$", re.MULTILINE)
 _DOWNLOADS = (".deb", ".rpm", ".tar.gz", ".zip", ".exe", ".dmg", ".cdx.json")
@@ -39,9 +42,14 @@ def print_notes(*, tag: str | None = None) -> None:
         )
 
 
+def sha256(file: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
 def write_sums() -> None:
     """Write SHA256SUMS for `sha256sum --check`."""
     files = [file for file in sorted(project.DIST.iterdir()) if file.name.endswith(_DOWNLOADS)]
-    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
+    lines = [f"{sha256(file)}  {file.name}\n" for file in files]
     (project.DIST / "SHA256SUMS").write_text("".join(lines), encoding="ascii", newline="\n")
     dev.say(f"{project.DIST / 'SHA256SUMS'}: {len(lines)} files")

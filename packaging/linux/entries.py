@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -60,8 +62,13 @@ def _text(element: ET.Element) -> str:
 
 def _translations(text: str) -> Iterator[tuple[str, str]]:
     """Yield each language and its translation, as far as there is one."""
-    for file in sorted((project.RESOURCES / "languages").glob("*.mo")):
-        with file.open("rb") as stream:
-            found = GNUTranslations(stream).pgettext(CONTEXT, text)
+    for code, catalog in _catalogs().items():
+        found = catalog.pgettext(CONTEXT, text)
         if found != text:
-            yield file.stem, found
+            yield code, found
+
+
+@functools.cache
+def _catalogs() -> dict[str, GNUTranslations]:
+    files = sorted((project.RESOURCES / "languages").glob("*.mo"))
+    return {file.stem: GNUTranslations(io.BytesIO(file.read_bytes())) for file in files}

@@ -6,12 +6,12 @@ a bucket. Their shape was checked against the JSON schemas of both; no Windows h
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING
 
 import dev
 import project
+from ci.release import sha256
 from windows import installer
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def write(*, folder: Path) -> None:
                 {
                     "Architecture": "x64",
                     "InstallerUrl": f"{downloads}/v{project.VERSION}/{setup}",
-                    "InstallerSha256": _sum(folder / setup).upper(),
+                    "InstallerSha256": sha256(folder / setup).upper(),
                 }
             ],
         },
@@ -60,7 +60,7 @@ def write(*, folder: Path) -> None:
             "homepage": project.HOME_PAGE,
             "license": "MIT",
             "architecture": {
-                "64bit": {"url": f"{downloads}/v{project.VERSION}/{portable}", "hash": _sum(folder / portable)}
+                "64bit": {"url": f"{downloads}/v{project.VERSION}/{portable}", "hash": sha256(folder / portable)}
             },
             "extract_dir": f"{project.TITLE}-{project.VERSION}",
             "bin": "plantdesk.exe",
@@ -78,7 +78,3 @@ def write(*, folder: Path) -> None:
         text = json.dumps(manifest, indent=2)
         (folder / name).write_text(f"{text}\n", encoding="utf-8", newline="\n")
     dev.say(f"{folder}: {', '.join(manifests)}")
-
-
-def _sum(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -220,9 +220,7 @@ def found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[i
     """
     names, name = layout.names, layout.fields.get("name")
     parts = name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
-    if not parts:
-        return _with_cultivar(layout, name)
-    if name is not None and is_whole_name(names[name]):
+    if not parts or (name is not None and is_whole_name(names[name])):
         return _with_cultivar(layout, name)
     whole = [at for at, each in enumerate(names) if field_of(each) == "name" and is_whole_name(each)]
     return _with_cultivar(layout, whole[0]) if whole and not repeats_genus(rows, parts) else parts

@@ -209,21 +209,19 @@ def _written(text: str, part: Part | None, rank: str, name: str, *, is_whole: bo
     """Return how a part is written behind the `name` so far, nothing where it has it already."""
     if part in {None, Part.GENUS, Part.SPECIES}:
         return text if part is None else _LETTER_X.sub("× ", text)
-    rank_word, own_rank = _plain_rank(rank), _plain_rank(text.partition(" ")[0])
+    first, _, rest = text.partition(" ")
+    rank_word, own_rank = _plain_rank(rank), _RANK_WORDS.get(_plain_rank(first))
     is_cultivar = part is Part.CULTIVAR or rank_word in _CULTIVARS
-    if is_cultivar or (part is Part.VARIETY and own_rank not in _RANK_WORDS and not text[0].islower()):
+    if is_cultivar or (part is Part.VARIETY and own_rank is None and not text[0].islower()):
         return _cultivar(text, name, is_whole=is_whole)
+    if own_rank is not None:
+        return _below_species(rest, own_rank, name)
     return _below_species(text, _RANKS.get(part, _RANK_WORDS.get(rank_word, rank)), name)
 
 
-def _below_species(text: str, rank: str, name: str) -> str:
-    """Return an epithet with its rank, its own or that of its column; nothing where the name has the epithet."""
-    first, _, rest = text.partition(" ")
-    own_rank = _RANK_WORDS.get(_plain_rank(first))
-    epithet = text if own_rank is None else rest
-    if not epithet or epithet in name.split()[2:]:
-        return ""
-    return f"{rank if own_rank is None else own_rank} {epithet}".strip()
+def _below_species(epithet: str, rank: str, name: str) -> str:
+    """Return an epithet with its rank; nothing where the name has the epithet."""
+    return f"{rank} {epithet}".strip() if epithet and epithet not in name.split()[2:] else ""
 
 
 def _plain_rank(rank: str) -> str:

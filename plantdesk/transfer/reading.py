@@ -32,7 +32,7 @@ from plantdesk.transfer.columns import (
     mapped,
     may_be_repeated,
 )
-from plantdesk.transfer.name_parts import name_from, parts_of, with_names
+from plantdesk.transfer.name_parts import Part, name_from, parts_of, with_names
 
 if TYPE_CHECKING:
     from plantdesk.transfer.tables import Batch
@@ -71,6 +71,14 @@ class Refused(NamedTuple):
     text: str = ""
 
 
+class _Shape(NamedTuple):
+    """The member of each field in JSON objects with the same members, and those of the name if several."""
+
+    fields: Mapping[str, str]
+    name_members: Sequence[str]
+    name_parts: Sequence[Part | None]
+
+
 class RowReader:
     """Reads one file; `number` is its place among the files of an import, from 1.
 
@@ -86,8 +94,8 @@ class RowReader:
         extended: Callable[[ImportRow, str], None] | None = None,
     ) -> None:
         self._number, self._columns, self._refused, self._extended = number, columns, refused, extended
-        #: By the members of the last JSON objects: that of each field, and those of which the name is put together.
-        self._shapes: dict[tuple[str, ...], tuple[dict[str, str], Sequence[str]]] = {}
+        #: By the members of the last JSON objects.
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
         #: The name of each field's column or member, and of some others, after the file was read.
         self.columns: dict[str, str] = {}
         self.ignored: dict[str, None] = {}
@@ -119,26 +127,18 @@ class RowReader:
         names = [unnamed.get(at, name) for at, name in enumerate(layout.names)]
         self._note_columns(names, layout.fields, layout.name_parts)
         self._positions = [layout.fields.get(field) for field in READ]
+        header = _repeated_header(layout)
         above = layout.titles + layout.has_header
         first = first._replace(lines=first.lines[above:], rows=first.rows[above:], texts=first.texts[above:])
-        without_headers = map(self._without_headers, itertools.chain([first], batches))
+        without_headers = (_without(header, each) for each in itertools.chain([first], batches))
         for batch in map(self._with_names, without_headers):
             self._note_beyond(batch)
             plants = self._valid_batch(batch)
             if plants is None:
                 yield batch_of(self._number, [*self._each(batch)])
-                continue
-            if self._extended and self.ignored:
-                for plant, text in zip(plants.rows(), self._row_texts(batch), strict=True):
-                    self._extend(plant, text)
-            yield plants
-
-    def _without_headers(self, batch: Batch) -> Batch:
-        """Return a batch whose rows are blank where they repeat the header, as in files that were put together."""
-        names: list[str | None] = [*self.layout.names]
-        if not (self.layout.has_header and may_be_repeated(names)):
-            return batch
-        return batch._replace(rows=[() if [*row] == names else row for row in batch.rows])
+            else:
+                self._extend_all(plants, batch)
+                yield plants
 
     def _with_names(self, batch: Batch) -> Batch:
         """Return a batch with the name in one column, where it is put together from several."""
@@ -220,6 +220,11 @@ class RowReader:
             else:
                 yield batch.texts[at].rstrip("\r\n") if batch.texts else _csv(row)
 
+    def _extend_all(self, plants: ImportBatch, batch: Batch) -> None:
+        if self._extended and (self.ignored or self.name_columns):
+            for plant, text in zip(plants.rows(), self._row_texts(batch), strict=True):
+                self._extend(plant, text)
+
     def _extend(self, plant: ImportRow, text: str) -> None:
         if self._extended and text:
             self._extended(plant, text)
@@ -240,16 +245,16 @@ class RowReader:
 
     def _with_name(self, item: strict_json.Members | Unread) -> strict_json.Members | Unread:
         """Return an object with its name in its first member, where it is put together from several."""
-        if isinstance(item, Unread) or not (parts := self._shape(tuple(item))[1]):
+        if isinstance(item, Unread) or not (members := (shape := self._shape(tuple(item))).name_members):
             return item
-        values = [item.get(member) for member in parts]
+        values = [item.get(member) for member in members]
         cells = [str(value) if isinstance(value, str | int) else None for value in values]
         if not any(cells):
             return item
-        name = name_from(cells, parts_of(parts))
+        name = name_from(cells, shape.name_parts)
         if name is None:
             return Unread(_NO_GENUS, item.text)
-        return strict_json.Members({**item, parts[0]: name}, item.text)
+        return strict_json.Members({**item, members[0]: name}, item.text)
 
     def _plant_of(self, line: int, item: strict_json.Members | Unread, number: int) -> ImportRow | None:
         """Return the plant in an object, or report why it is none, by its number if that is not 0."""
@@ -272,7 +277,7 @@ class RowReader:
 
     def _texts_of(self, item: strict_json.Members) -> tuple[dict[str, str], str]:
         """Return the texts of the fields of an object, and its JSON if it has more than these."""
-        members, _ = self._shape(tuple(item))
+        members = self._shape(tuple(item)).fields
         known = {field: name for field, name in members.items() if isinstance(item[name], str | int | UnfitNumber)}
         has_more = any(value is not None and name not in known.values() for name, value in item.items())
         texts = {field: text_of(item[name]) for field, name in known.items()}
@@ -299,17 +304,16 @@ class RowReader:
         return getattr(plant, "id", None), plant.name, plant.tag, plant_note(note)
 
     def _renamed(self, item: Mapping[str, object]) -> dict[str, object]:
-        return {field: item[name] for field, name in self._shape(tuple(item))[0].items()}
+        return {field: item[name] for field, name in self._shape(tuple(item)).fields.items()}
 
-    def _shape(self, names: tuple[str, ...]) -> tuple[dict[str, str], Sequence[str]]:
-        """Return the member of each field in an object with these members, and those of its name if several."""
+    def _shape(self, names: tuple[str, ...]) -> _Shape:
         if names not in self._shapes:
             if len(self._shapes) >= _MAX_SHAPES:  # as a rule all objects have the same
                 self._shapes.clear()
             self._shapes[names] = self._new_shape(names)
         return self._shapes[names]
 
-    def _new_shape(self, names: tuple[str, ...]) -> tuple[dict[str, str], Sequence[str]]:
+    def _new_shape(self, names: tuple[str, ...]) -> _Shape:
         chosen, only = self._columns.chosen, self._columns.only
         requested = {field: column for field, column in chosen.items() if is_there(column, names)}
         parts = self._name_members(names, requested)
@@ -319,7 +323,8 @@ class RowReader:
         if self.layout.codes:
             positions.pop("id", None)
         self._note_columns(names, positions, [names.index(each) for each in parts if each in names])
-        return {field: names[at] for field, at in positions.items()}, parts if len(parts) > 1 else ()
+        parts = parts if len(parts) > 1 else ()
+        return _Shape({field: names[at] for field, at in positions.items()}, parts, parts_of(parts))
 
     def _name_members(self, names: tuple[str, ...], requested: Mapping[str, Column]) -> Sequence[str]:
         """Return the members of the name: this object's own, else those of the first objects if it has one of them."""
@@ -349,6 +354,16 @@ def layout_of_objects(objects: Iterable[Mapping[str, object]], columns: Columns)
     values = ([item.get(name) for name in names] for item in sample)
     rows = [[str(each) if type(each) in {str, int} else None for each in row] for row in values]
     return checked(layout, rows, columns._replace(chosen=chosen))
+
+
+def _repeated_header(layout: Layout) -> list[str] | None:
+    """Return the header if a row below that is like it is the header again, as in files that were put together."""
+    return [*layout.names] if layout.has_header and may_be_repeated(layout.names) else None
+
+
+def _without(header: list[str] | None, batch: Batch) -> Batch:
+    """Return a batch whose rows are blank where they repeat the header."""
+    return batch._replace(rows=[() if [*row] == header else row for row in batch.rows]) if header else batch
 
 
 def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:
