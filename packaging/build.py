@@ -35,7 +35,7 @@ RECIPES = {
     "dmg": Recipe("macos.dmg:make", "the disk image for macOS", ("--of",)),
     "manifests": Recipe("windows.manifests:write", "the manifests for winget and Scoop", ("folder",)),
     "sums": Recipe("ci.release:write_sums", "SHA256SUMS of all packages"),
-    "notes": Recipe("ci.release:print_notes", "print the newest version's part of CHANGELOG.md", ("--tag",)),
+    "notes": Recipe("ci.release:print_notes", "print what is new, for the page of the release", ("--tag",)),
     "check": Recipe("ci.checks:check", "validate manual page and completions"),
     "workflows": Recipe("ci.checks:lint", "lint .github/workflows and the shell scripts", ("--if-possible",)),
     "limits": Recipe("bundle.contents:check_bundle", "check size, glibc and file list of the bundle", ("--accept",)),

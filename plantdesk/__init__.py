@@ -1,7 +1,7 @@
 """PlantDesk keeps plants in one place, by hand in a window or from scripts over a local HTTP API."""
 
 # The build reads the version from here; a frozen program has no package metadata.
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 #: Of the API; fixed, so that scripts keep working.
 DEFAULT_PORT = 8721

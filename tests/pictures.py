@@ -26,13 +26,17 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QImage
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.desktop import Desktop
     from plantdesk.ui.main_window import MainWindow
 
 FOLDER = Path(__file__).parents[1] / "resources" / "screenshots"
-SIZE = 1280, 800
+#: With the frame: the most that Flathub shows.
+SIZE = 1000, 700
+#: Pixels of the title bar, and around the window.
+_TITLE, _BORDER, _RADIUS = 36, 1, 10
 _TIMEOUT = 30.0
 _SCREEN = {"screens": [{"name": "screen", "x": 0, "y": 0, "width": 1920, "height": 1200, "logicalDpi": 96, "dpr": 1}]}
 #: Names and tags, the newest first.
@@ -66,6 +70,7 @@ _GERMAN = {
     _NOTE: "Neben dem Wasserhahn, im eigenen Topf: wuchert. Im Juni stark zurückschneiden; Stecklinge wurzeln in "
     "Wasser binnen einer Woche.",
 }
+_INSIDE = SIZE[0] - 2 * _BORDER, SIZE[1] - _TITLE - _BORDER
 _FIRST_ID, _COUNT = 8300, 132
 _SHOWN_ID = _FIRST_ID + _COUNT - 3
 
@@ -130,7 +135,7 @@ class _Pictures:
 
         self._token, self._words = _fill(database, words), words
         program = desktop.Desktop(self._app, location_of(database), 0)
-        size = {"width": SIZE[0], "height": SIZE[1]}
+        size = {"width": _INSIDE[0], "height": _INSIDE[1]}
         program.preferences.change(window=size, language=language, theme="light")
         program.preferences.change_store(str(database), sidebar=True, card=True)
         program.start()
@@ -147,23 +152,21 @@ class _Pictures:
         window = program.window
         assert window is not None
         self._until(lambda: bool(window.findChildren(PlantTableView)) and isinstance(program.state, On))
-        window.resize(*SIZE)
+        window.resize(*_INSIDE)
         table = window.findChildren(PlantTableView)[0]
         self._until(lambda: table.model().rowCount() == _COUNT)
         self._post(program.state)
         self._until(lambda: table.model().rowCount() == _COUNT + 1)
+        self._save(window, only or "window")
         if not only:
-            self._save(window, "window")
-        table.keeper.seek(_SHOWN_ID)
-        self._until(lambda: any(each.toPlainText() for each in window.findChildren(NoteEdit)))
-        self._save(window, only or "card")
-        if only:
-            window.close()
-            return
-        self._take_api(window)
-        _choose(window, "Dark")
-        self._save(window, "dark")
-        _choose(window, "Light")  # as the colours are those of the application
+            _choose(window, "Tags")  # makes room for the card
+            table.keeper.seek(_SHOWN_ID)
+            self._until(lambda: any(each.toPlainText() for each in window.findChildren(NoteEdit)))
+            self._save(window, "card")
+            self._take_api(window)
+            _choose(window, "Dark")
+            self._save(window, "dark")
+            _choose(window, "Light")  # as the colours are those of the application
         window.close()
 
     def _take_api(self, window: MainWindow) -> None:
@@ -203,7 +206,7 @@ class _Pictures:
     def _save(self, widget: QWidget, name: str) -> None:
         until = time.monotonic() + 1.0  # what is loaded in the background, and the ends of animations
         self._until(lambda: time.monotonic() > until)
-        widget.grab().save(str(self._folder / f"{name}.png"))
+        _framed(widget).save(str(self._folder / f"{name}.png"), quality=0)  # the smallest file
 
     def _until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + _TIMEOUT
@@ -211,6 +214,33 @@ class _Pictures:
             assert time.monotonic() < deadline, "the program does not show what the picture needs"
             self._app.processEvents()
             time.sleep(0.005)
+
+
+def _framed(window: QWidget) -> QImage:
+    """Return a picture of a window with a plain frame."""
+    from PySide6.QtCore import QPointF, QRectF, Qt
+    from PySide6.QtGui import QImage, QPainter, QPainterPath, QPalette, QPen
+
+    width, height = window.width() + 2 * _BORDER, window.height() + _TITLE + _BORDER
+    image = QImage(width, height, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    path = QPainterPath()
+    path.addRoundedRect(QRectF(0.5, 0.5, width - 1, height + _RADIUS), _RADIUS, _RADIUS)  # square at the bottom
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    palette = window.palette()
+    painter.setPen(palette.color(QPalette.ColorRole.Mid))
+    painter.setBrush(palette.color(QPalette.ColorRole.Window).darker(104))
+    painter.drawPath(path)
+    painter.setPen(QPen(palette.color(QPalette.ColorRole.WindowText), 1.2))
+    painter.drawText(QRectF(0, 0, width, _TITLE), Qt.AlignmentFlag.AlignCenter, window.windowTitle())
+    middle, size = QPointF(width - _TITLE / 2, _TITLE / 2), 4
+    painter.drawLine(middle - QPointF(size, size), middle + QPointF(size, size))
+    painter.drawLine(middle - QPointF(size, -size), middle + QPointF(size, -size))
+    painter.setClipRect(_BORDER, _TITLE, window.width(), window.height())
+    painter.drawPixmap(_BORDER, _TITLE, window.grab())
+    painter.end()
+    return image
 
 
 def _choose(window: MainWindow, command: str) -> None:

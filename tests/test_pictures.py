@@ -26,6 +26,11 @@ def test_the_pictures_of_the_manual_can_be_made_anew(tmp_path: Path) -> None:
     assert min(corners["window.png"], corners["german.png"]) > 200
 
 
+def test_every_picture_is_as_small_as_flathub_asks_for() -> None:
+    sizes = [QImage(str(file)).size().toTuple() for file in FOLDER.glob("*.png")]
+    assert all(width <= SIZE[0] and height <= SIZE[1] for width, height in sizes)
+
+
 def test_the_manual_shows_every_picture() -> None:
     pages = (FOLDER.parent / "manual").glob("*.md")
     text = "".join(page.read_text(encoding="utf-8") for page in pages)

@@ -194,10 +194,17 @@ def test_a_guide_is_short(guide: Path) -> None:
     assert len(guide.read_bytes()) <= GUIDES[guide]
 
 
-def test_each_entry_of_the_next_release_is_one_sentence() -> None:
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("## [Unreleased]\n")[2].partition("\n## ")[0]
-    assert len(text.splitlines()) <= 120
-    assert [entry for entry in re.split("^- ", text, flags=re.MULTILINE) if re.search(r"[.;] +[A-Z]", entry)] == []
+def test_each_entry_of_the_last_releases_is_one_sentence() -> None:
+    """The releases since 0.1.0."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n## [0.1.0]")[0]
+    for part in text.split("\n## [")[1:]:
+        assert len(part.splitlines()) <= 120
+        entries = re.split("^- ", part, flags=re.MULTILINE)
+        assert [entry for entry in entries if re.search(r"[.;] +[A-Z]", entry)] == []
+
+
+def test_what_is_new_is_short() -> None:
+    assert len((ROOT / "resources/manual/news.md").read_text(encoding="utf-8").splitlines()) <= 40
 
 
 @pytest.mark.parametrize("page", [*PAGES, *GUIDES], ids=name_of)

@@ -1,4 +1,4 @@
-"""What a release is published with: the notes from CHANGELOG.md, and SHA256SUMS of all packages."""
+"""What a release is published with: the notes for its page, the changes for packages, and SHA256SUMS."""
 
 from __future__ import annotations
 
@@ -32,10 +32,13 @@ def releases() -> list[Release]:
 
 
 def print_notes(*, tag: str | None = None) -> None:
-    """Print the newest version's changes. With a tag, print nothing, and raise RefusedError if it does not fit."""
+    """Print the manual's page of what is new. With a tag, print nothing, and raise RefusedError if it does not fit."""
     newest = releases()[0]
     if tag is None:
-        print(newest.text)
+        _, _, page = (project.RESOURCES / "manual" / "news.md").read_text(encoding="utf-8").partition("\n\n")
+        files = f"{project.HOME_PAGE}/blob/v{project.VERSION}"
+        print(re.sub(r"\]\((\w+\.md)\)", rf"]({files}/resources/manual/\1)", page))
+        print(f"[All changes]({files}/CHANGELOG.md)")
     elif not tag == f"v{project.VERSION}" == f"v{newest.version}":
         raise dev.RefusedError(
             f"The tag is {tag}, the version {project.VERSION}, the newest in CHANGELOG.md {newest.version}."
