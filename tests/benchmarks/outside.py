@@ -13,7 +13,7 @@ half millisecond. Keys and clicks are those of the X server. Prints median and 9
 - from a key until its effect is on the screen: a letter in Name, also while 100 plants a second are posted, and while a
   command imports a million rows; PageDown, Home, End, Down and Ctrl+A in the table.
 
-They contain what `views` and `live` leave out: the event of the X server, painting, and the copy to the screen. A sort
+They contain what `views` leaves out: the event of the X server, painting, and the copy to the screen. A sort
 that shows no other count on its way has all rows when it has the first. `--pictures` keeps what each step looks like.
 Needs Linux, Xvfb, XTEST and what Qt needs for X (Debian: apt-get install xvfb libxtst6 libxcb-cursor0).
 """
