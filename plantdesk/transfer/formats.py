@@ -71,7 +71,8 @@ class UnknownFormatError(PlantDeskError):
     text = Text("The format of “{name}” is not known by its name. {advice}")
 
     def __init__(self, name: str, possible: Iterable[Format]) -> None:
-        choice = Text("Add --format {formats}.", formats=", ".join(possible))
+        endings = ", ".join(f".{form}" for form in possible if f".{form}" in SUFFIXES)
+        choice = Text("Give it a name that ends with {endings}; commands also take --format.", endings=endings)
         super().__init__(name=name, advice=_OTHERS.get(PurePath(name).suffix.lower(), choice))
 
 

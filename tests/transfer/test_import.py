@@ -470,7 +470,7 @@ def test_other_things_than_files(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert "It is a folder" in capfd.readouterr().err
     (tmp_path / "plants").touch()
     assert main(["import", str(tmp_path / "plants")]) == 1
-    assert "Add --format" in capfd.readouterr().err
+    assert "commands also take --format." in capfd.readouterr().err
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
     with subprocess.Popen(["sh", "-c", f"printf 'name\\nFern\\n' > '{pipe}'"]):
