@@ -91,15 +91,8 @@ class ApiThread:
                 self._store, checker, inserter, self._activity, identity=self._identity, limits=self._limits
             )
             config = Config(app, ws="none", lifespan="off", log_config=None, log_level="info", proxy_headers=False)
-            make = partial(
-                HttpProtocol,
-                config,
-                self._state,
-                self._loop,
-                limits=self._limits,
-                activity=self._activity,
-                add_known=app.known_heads.add,
-            )
+            limits, activity = self._limits, self._activity
+            make = partial(HttpProtocol, config, self._state, self._loop, limits=limits, activity=activity)
             servers = [await self._accept(each.dup(), make) for each in self._sockets for _ in range(self._listeners)]
             self._ready.set_result(None)
             await self._stopping.wait()

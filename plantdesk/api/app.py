@@ -22,7 +22,7 @@ from plantdesk.api.errors import (
     json_headers,
 )
 from plantdesk.api.openapi import description
-from plantdesk.api.plants import KnownHeads, PlantsEndpoint, RequestBodies, send_response
+from plantdesk.api.plants import PlantsEndpoint, RequestBodies, send_response
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.protocols import TokenEndedError
 
@@ -86,9 +86,7 @@ class Application:
         """`checker` and `inserter` belong to the thread that will serve the application."""
         self._access_control = AccessControl(checker, public_path=DOCUMENT_PATH)
         self._refusals = Refusals(store.tokens, activity)
-        #: Adds plants without the application being called.
-        self.known_heads = KnownHeads(inserter, activity, self._refusals.response)
-        plants = PlantsEndpoint(inserter, RequestBodies(limits), activity, self.known_heads)
+        plants = PlantsEndpoint(inserter, RequestBodies(limits), activity)
         self._routes = Router(
             [_ExactRoute("/plants", plants), _ExactRoute(DOCUMENT_PATH, OpenApiEndpoint(identity))],
             redirect_slashes=False,

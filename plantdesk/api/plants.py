@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
-from functools import partial
+from collections.abc import AsyncIterator
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.api.errors import (
     BodyTooLargeError,
@@ -23,7 +22,7 @@ from plantdesk.api.errors import (
     json_headers,
 )
 from plantdesk.api.limits import SMALL_BODY
-from plantdesk.domain.errors import PlantDeskError, Text, TokenRefusedError, joined
+from plantdesk.domain.errors import PlantDeskError, Text, joined
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.domain.validation import new_plant
 
@@ -31,22 +30,13 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from plantdesk.api.access_control import Client
-    from plantdesk.api.errors import ErrorResponse
     from plantdesk.api.limits import ConnectionLimits
-    from plantdesk.api.protocol import HttpProtocol
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import ServedStore
     from plantdesk.domain.records import PlantRow, Source
 
     Outcome = PlantRow | PlantDeskError
-    OnOutcome = Callable[[Outcome], object]
-    Refusal = Callable[[Exception, Source, Mapping[str, object]], ErrorResponse]
-
-
-#: Heads that are known at once; each has less than 1 KiB.
-_MAX_HEADS = 1000
-_HEAD_END = b"\r\n\r\n"
 
 
 class RequestBodies:
@@ -101,22 +91,21 @@ class BatchInserter:
         self._store = store
         self._loop = loop
         self._batch: list[tuple[NewPlant, Source]] = []
-        self._waiting: list[OnOutcome] = []
+        self._waiting: list[asyncio.Future[Outcome]] = []
         #: What waits for the batches that the store has.
-        self._sent: dict[int, list[OnOutcome]] = {}
+        self._sent: dict[int, list[asyncio.Future[Outcome]]] = {}
 
     async def add(self, plant: NewPlant, source: Source) -> PlantRow:
         """Return the plant's row when it is durable. Raises IdTakenError, TokenRefusedError, StoreError."""
         future: asyncio.Future[Outcome] = self._loop.create_future()
-        self.submit(plant, source, partial(_resolve, future))
-        return _row(await future)
-
-    def submit(self, plant: NewPlant, source: Source, on_outcome: OnOutcome) -> None:
-        """Add a plant; `on_outcome` gets its row when it is durable, or one of the errors that `add` raises."""
         if not self._batch:
             self._loop.call_soon(self._submit)
         self._batch.append((plant, source))
-        self._waiting.append(on_outcome)
+        self._waiting.append(future)
+        outcome = await future
+        if isinstance(outcome, PlantDeskError):
+            raise outcome
+        return outcome
 
     def _submit(self) -> None:
         batch, waiting = self._batch, self._waiting
@@ -138,91 +127,18 @@ class BatchInserter:
     def _pass_on(self, sent: int, outcomes: list[Outcome]) -> None:
         waiting = self._sent.pop(sent, None)
         if waiting is not None:  # else it was given up
-            for on_outcome, outcome in zip(waiting, outcomes, strict=True):
-                on_outcome(outcome)
-
-
-def _row(outcome: Outcome) -> PlantRow:
-    if isinstance(outcome, PlantDeskError):
-        raise outcome
-    return outcome
-
-
-def _resolve(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
-    if not future.done():
-        future.set_result(outcome)
-
-
-class _Head(NamedTuple):
-    """What the head of a request says: the bytes of its body, whose token it has, and whether the connection stays."""
-
-    length: int
-    source: Source
-    keep_alive: bool
-
-
-class KnownHeads:
-    """Adds the plants of requests whose head, byte for byte, an earlier request had that has added a plant.
-
-    A script sends the same head with each of its plants. The same bytes say the same, so they are neither parsed nor
-    routed again, and Host, Origin and content type are not checked again: half of the work for a plant. Whether the
-    token is still valid the store finds in the transaction that adds the plant. For the thread of one loop.
-    """
-
-    def __init__(self, inserter: BatchInserter, activity: Activity, refusal: Refusal) -> None:
-        self._inserter = inserter
-        self._activity = activity
-        self._refusal = refusal
-        self._heads: dict[bytes, _Head] = {}
-
-    def remember(self, request: bytes, client: Client, *, keep_alive: bool) -> None:
-        """Know the head of a request that has added a plant, if its length frames the body and nothing else is due."""
-        head, _, body = request.partition(_HEAD_END)
-        is_framed = client.fields.get(b"content-length") == b"%d" % len(body) and b"expect" not in client.fields
-        if client.source is not None and is_framed:
-            if len(self._heads) >= _MAX_HEADS:
-                self._heads.clear()
-            self._heads[head] = _Head(len(body), client.source, keep_alive)
-
-    def add(self, data: bytes, connection: HttpProtocol) -> bool:
-        """Add the plant of a request, which is answered when it is durable; False where it is not so simple."""
-        head, _, body = data.partition(_HEAD_END)
-        known = self._heads.get(head)
-        if known is None or known.length != len(body):
-            return False
-        try:
-            sent = parse_object(body)
-            plant = new_plant(sent)
-        except PlantDeskError:  # the application finds it again, after it has checked the token
-            return False
-        connection.begin_known(keep_alive=known.keep_alive)
-
-        def on_outcome(outcome: Outcome) -> None:
-            try:
-                row = _row(outcome)
-                self._activity.record_added(known.source, row, is_new=row.source == known.source)
-                answer = _plant_json(row)
-                connection.answer_known(200, json_headers(answer), answer)
-            except Exception as error:  # noqa: BLE001  every failure gets a response, and no other request's is lost
-                if isinstance(error, TokenRefusedError):
-                    self._heads.pop(head, None)
-                refusal = self._refusal(error, known.source, sent)
-                connection.answer_known(refusal.status, refusal.headers, refusal.body)
-
-        self._inserter.submit(plant, known.source, on_outcome)
-        return True
+            for future, outcome in zip(waiting, outcomes, strict=True):
+                if not future.done():  # else its request was cancelled
+                    future.set_result(outcome)
 
 
 class PlantsEndpoint:
     """The endpoint, as an ASGI application. Errors are raised; `Application` turns them into responses."""
 
-    def __init__(
-        self, inserter: BatchInserter, bodies: RequestBodies, activity: Activity, known_heads: KnownHeads
-    ) -> None:
+    def __init__(self, inserter: BatchInserter, bodies: RequestBodies, activity: Activity) -> None:
         self._inserter = inserter
         self._bodies = bodies
         self._activity = activity
-        self._known_heads = known_heads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Add the plant in the request, and answer when it is durable. Raises PlantDeskError."""
@@ -238,9 +154,6 @@ class PlantsEndpoint:
             scope["sent"] = sent
             row = await self._inserter.add(new_plant(sent), client.source)
             self._activity.record_added(client.source, row, is_new=row.source == client.source)
-            if "whole_request" in scope:
-                request, keep_alive = scope["whole_request"]
-                self._known_heads.remember(request, client, keep_alive=keep_alive)
             answer = _plant_json(row)
             await send_response(send, 200, json_headers(answer), answer)
 

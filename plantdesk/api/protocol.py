@@ -9,9 +9,8 @@ Written against uvicorn 0.54: overrides callbacks, and uses nothing private. It 
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from email.utils import formatdate
 from functools import lru_cache
 from types import SimpleNamespace
@@ -27,6 +26,8 @@ from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_
 from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
+    import asyncio
+
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
@@ -50,16 +51,6 @@ _MIN_CHUNK = 64
 _PAUSE = 0.002
 
 
-class KnownRequest:
-    """A request that is answered without the application, in place of uvicorn's cycle."""
-
-    response_complete = disconnected = False
-    message_event = asyncio.Event()  # nobody waits for it
-
-    def __init__(self, *, keep_alive: bool) -> None:
-        self.keep_alive = keep_alive
-
-
 class HttpProtocol(HttpToolsProtocol):
     """Receives requests and sends responses on one connection."""
 
@@ -71,12 +62,10 @@ class HttpProtocol(HttpToolsProtocol):
         *,
         limits: ConnectionLimits,
         activity: Activity,
-        add_known: Callable[[bytes, HttpProtocol], bool],
     ) -> None:
-        """`add_known` takes a request that need not be parsed, and calls `begin_known`; False for any other."""
         super().__init__(config, state, {}, loop)
         self.access_log, self.last_event = False, time.monotonic()  # its connect, or its last response
-        self._limits, self._activity, self._add_known = limits, activity, add_known
+        self._limits, self._activity = limits, activity
         self.timeout_keep_alive = limits.keep_alive_timeout  # type: ignore[assignment]  # whole seconds there
         self._is_receiving = False  # a request has begun and is not complete
         self._keep_alive: bool | None = None  # of the cycle, when its request is complete; None before its head is
@@ -187,18 +176,8 @@ class HttpProtocol(HttpToolsProtocol):
         if self._ignores_input or len(data) >= _PIECE:
             self._raw.pause_reading()
             self.loop.call_later(_PAUSE * len(self.connections), self._read_on)
-        is_new = self._is_free
-        if is_new and self._add_known(data, self):
-            return
         for start in range(0, len(data), _PIECE):
             self._parse(data[start : start + _PIECE])
-        if is_new and self.is_served and not self._ignores_input:
-            self.scope["whole_request"] = data, self.cycle.keep_alive  # type: ignore[typeddict-unknown-key]
-
-    @property
-    def _is_free(self) -> bool:
-        """Whether what comes next is a new request that may be answered at once."""
-        return not (self._ignores_input or self._is_receiving or self._is_answering or self.flow.write_paused)
 
     def _read_on(self) -> None:
         if not (self.flow.read_paused or self._raw.is_closing()):
@@ -260,7 +239,7 @@ class HttpProtocol(HttpToolsProtocol):
         if version == "1.0":
             self.expect_100_continue = False  # such a client must not be sent 100 (RFC 9110, section 10.1.1)
         self.url = _origin_form(self.url, self.headers)
-        self.server_state.default_headers, _ = _default_headers(int(time.time()))
+        self.server_state.default_headers = _default_headers(int(time.time()))
         super().on_headers_complete()
         self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
         self._keep_alive = self.cycle.keep_alive
@@ -278,18 +257,6 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.keep_alive = self._keep_alive
             self._restart_timeout()
             super().on_message_complete()
-
-    def begin_known(self, *, keep_alive: bool) -> None:
-        """Begin a request of which `answer_known` is called later."""
-        self.cycle = KnownRequest(keep_alive=keep_alive)  # type: ignore[assignment]
-        self._set_timeout(None)
-
-    def answer_known(self, status: int, headers: Iterable[Header], body: bytes) -> None:
-        """Send the response, unless the client is gone."""
-        if not self._is_closing():
-            self.cycle.response_complete = True
-            self._write(status, headers, body, keep_alive=self.cycle.keep_alive)
-            self.on_response_complete()
 
     @override
     def on_response_complete(self) -> None:
@@ -312,15 +279,9 @@ class HttpProtocol(HttpToolsProtocol):
             error = cause if isinstance(cause, PlantDeskError | MemoryError) else MalformedHttpError(reason)
         refusal = error_response(error)
         self._activity.record_refused(refusal.number, refusal.message)
-        self._write(refusal.status, refusal.headers, refusal.body, keep_alive=False)
-
-    def _write(self, status: int, headers: Iterable[Header], body: bytes, *, keep_alive: bool) -> None:
-        """Write a response without uvicorn's cycle. The headers are PlantDesk's own, so they are not validated."""
-        _, start = _default_headers(int(time.time()))
-        end = b"\r\n" if keep_alive else b"connection: close\r\n\r\n"
-        self._raw.write(b"".join((STATUS_LINE[status], start, _lines(headers), end, body)))
-        if not keep_alive:
-            self.transport.close()
+        headers = [*_default_headers(int(time.time())), *refusal.headers, (b"connection", b"close")]
+        self._raw.write(STATUS_LINE[refusal.status] + _lines(headers) + b"\r\n" + refusal.body)
+        self.transport.close()
 
 
 def _lines(headers: Iterable[Header]) -> bytes:
@@ -328,10 +289,9 @@ def _lines(headers: Iterable[Header]) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _default_headers(second: int) -> tuple[list[Header], bytes]:
-    """Return the headers of every response at a second since 1970, also as lines."""
-    headers = [(b"date", formatdate(second, usegmt=True).encode()), *_SECURITY_HEADERS]
-    return headers, _lines(headers)
+def _default_headers(second: int) -> list[Header]:
+    """Return the headers of every response at a second since 1970."""
+    return [(b"date", formatdate(second, usegmt=True).encode()), *_SECURITY_HEADERS]
 
 
 def _origin_form(target: bytes, headers: list[Header]) -> bytes:

@@ -12,6 +12,7 @@ from tests.api.client import one_answer, plant
 
 if TYPE_CHECKING:
     from tests.api.client import Api
+    from tests.api.conftest import Serve
 
 _INVALID = 'Bearer realm="plantdesk", error="invalid_token"'
 _NONE_SENT = 'Bearer realm="plantdesk"'
@@ -218,6 +219,18 @@ def test_the_plants_that_each_token_added_are_counted(api: Api) -> None:
     (row,) = [row for row in api.store.tokens.list() if row.name == "counting"]
     assert row.plants_added == 2
     assert row.last_used_at is not None
+
+
+def test_a_used_up_token_is_refused_and_recorded(serve: Serve) -> None:
+    api = serve()
+    limited = f"Bearer {api.store.tokens.create('limited', max_plants=2).result().token}"
+    added = [api.post({"id": plant_id, "name": "Fern"}, authorization=limited).status for plant_id in (1, 2, 1)]
+    used_up = api.post({"id": 3, "name": "Moss"}, authorization=limited)
+    assert added == [200, 200, 200]
+    assert used_up.number is ErrorNumber.TOKEN_USED_UP
+    last, *_ = api.server.activity.answers()
+    assert (last.number, last.name) == (ErrorNumber.TOKEN_USED_UP, "Moss")
+    assert [token.plants_added for token in api.store.tokens.list() if token.name == "limited"] == [2]
 
 
 # --- the order of the checks -------------------------------------------------------------------------------------
