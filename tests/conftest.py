@@ -138,12 +138,13 @@ def collector(request: pytest.FixtureRequest) -> Iterator[None]:
     pytest-qt deletes its widgets later, when an event loop runs: a question that one of them asks when it is closed
     would block the windows of the next test until then.
 
-    A command that a test runs in this process sets the thresholds of its own.
+    A command that a test runs in this process sets the thresholds of its own, and some collect nothing.
     """
     thresholds = gc.get_threshold()
     if "qapp" not in request.fixturenames:
         yield
         gc.set_threshold(*thresholds)
+        gc.enable()
         return
     from PySide6.QtCore import QCoreApplication, QEvent
 
