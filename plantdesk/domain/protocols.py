@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
-    from plantdesk.domain.import_batches import ImportBatch, ImportConflict, ImportCounts, OnConflict
+    from plantdesk.domain.import_batches import ImportConflict, ImportCounts, ImportRow, OnConflict
     from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
     from plantdesk.domain.selections import Selection
@@ -229,8 +229,8 @@ class PlantImport(Protocol):
     raises StoreError, and InterruptedError after `cancel`.
     """
 
-    def add(self, batch: ImportBatch) -> None:
-        """Collect plants, in batches that fit into memory. They must be valid."""
+    def add(self, rows: Sequence[ImportRow]) -> None:
+        """Collect plants, in lists that fit into memory. They must be valid."""
 
     def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
         """Compare all rows with the store. `fields` are those that the file has; a plant keeps its others."""

@@ -36,7 +36,6 @@ from plantdesk.store.rows import add_source
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Insert, Select
 
-    from plantdesk.domain.import_batches import ImportBatch
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.database import Runner, StoreState
 
@@ -134,15 +133,16 @@ class StoreImport(PlantImport, ABC):
         """Interrupt what a connection does, without waiting for it."""
 
     @override
-    def add(self, batch: ImportBatch) -> None:
-        file, lines, ids, *texts = batch
+    def add(self, rows: Sequence[ImportRow]) -> None:
+        if not rows:
+            return
+        _, _, ids, *texts = columns = [*zip(*rows, strict=True)]
         self._runner.database.check_storable(*chain.from_iterable(texts))
-        places = range(self._rows + 1, self._rows + 1 + len(lines))
-        rows = zip(places, [file] * len(lines), lines, ids, *texts, *map(searched_all, texts), strict=True)
+        places = range(self._rows + 1, self._rows + 1 + len(rows))
         self._note_order([each for each in ids if each is not None])
         with self._work() as runner:
-            runner.database.fill(runner, _GIVEN, rows)
-        self._rows += len(lines)
+            runner.database.fill(runner, _GIVEN, zip(places, *columns, *map(searched_all, texts), strict=True))
+        self._rows += len(rows)
 
     def _note_order(self, ids: Sequence[int]) -> None:
         """Note whether the ids ascend: to find those of several rows takes SQLite a tenth of an import."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.import_batches import ImportBatch, ImportCounts, ImportRow
+    from plantdesk.domain.import_batches import ImportCounts, ImportRow
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.columns import Codes
     from plantdesk.transfer.files import InputFile
@@ -248,12 +248,12 @@ class FileImport:
         """Return the name of the file of a row."""
         return self._names[row.file - 1]
 
-    def _add(self, batch: ImportBatch) -> None:
+    def _add(self, rows: Sequence[ImportRow]) -> None:
         tag = self._options.tag
         if tag is not None:
-            batch = batch._replace(tags=[tag if each is None else each for each in batch.tags])
-        self._import.add(batch)
-        self._rows += len(batch.lines)
+            rows = [row._replace(tag=tag) if row.tag is None else row for row in rows]
+        self._import.add(rows)
+        self._rows += len(rows)
 
     def _report(self, size: int) -> None:
         self._bytes += size

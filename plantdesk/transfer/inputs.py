@@ -19,7 +19,7 @@ from plantdesk.transfer.tables import opened_store
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
 
 if TYPE_CHECKING:
-    from plantdesk.domain.import_batches import ImportBatch, ImportRow
+    from plantdesk.domain.import_batches import ImportRow
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.reading import Refused
     from plantdesk.transfer.tables import Table
@@ -108,7 +108,7 @@ def rows_of(
     columns: Columns,
     refused: Callable[[Refused], None],
     extended: Callable[[ImportRow, str], None] | None = None,
-) -> tuple[RowReader, Iterator[ImportBatch]]:
+) -> tuple[RowReader, Iterator[list[ImportRow]]]:
     """Return a reader of a file, whose place in the import is `number`, and its plants, many at a time.
 
     `refused` and `extended` are those of RowReader. Reading them raises FileError, NoColumnError and OSError.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.transfer import markdown
@@ -39,7 +39,7 @@ def pasted_plants(text: str, most: int) -> Pasted:
     reading = pasted_reading(source.text)
     with opened(source, reading) as file:
         _, batches = rows_of(file, 1, reading.columns, refused.append)
-        rows = [*islice((row for batch in batches for row in batch.rows()), most)]
+        rows = [*islice(chain.from_iterable(batches), most)]
     return Pasted(rows, refused, sum(not line.strip() for line in lines))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.folding import is_unicode
-from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
-from plantdesk.domain.records import LARGEST_ID, parse_id
+from plantdesk.domain.import_batches import ImportRow
+from plantdesk.domain.records import parse_id
 from plantdesk.domain.strict_json import Unread
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, plant_note, plant_to_add
 from plantdesk.transfer.columns import (
@@ -39,10 +38,6 @@ if TYPE_CHECKING:
 
     Fields = tuple[int | None, str, str | None, str | None]
 
-#: Digits of a number that is surely in int64.
-_SURE = 18
-#: Characters of a note that is surely short enough.
-_SHORT = 25_000
 #: Columns that are not read, of which the names are collected.
 _MAX_IGNORED = 100
 #: Sets of members of which the fields are remembered.
@@ -112,7 +107,7 @@ class RowReader:
 
     # --- tables ---
 
-    def rows(self, batches: Iterable[Batch], layout: Layout | None) -> Iterator[ImportBatch]:
+    def rows(self, batches: Iterable[Batch], layout: Layout | None) -> Iterator[list[ImportRow]]:
         """Yield the valid plants of a table, and report others; a `layout` of None is that of its first rows.
 
         Raises FileError, NoColumnError and OSError.
@@ -133,36 +128,12 @@ class RowReader:
         without_headers = (_without(header, each) for each in itertools.chain([first], batches))
         for batch in map(self._with_names, without_headers):
             self._note_beyond(batch)
-            plants = self._valid_batch(batch)
-            if plants is None:
-                yield batch_of(self._number, [*self._each(batch)])
-            else:
-                self._extend_all(plants, batch)
-                yield plants
+            yield [*self._each(batch)]
 
     def _with_names(self, batch: Batch) -> Batch:
         """Return a batch with the name in one column, where it is put together from several."""
         names, parts, into = self.layout.names, self.layout.name_parts, self.layout.fields["name"]
         return batch._replace(rows=with_names(batch.rows, names, parts, into)) if parts else batch
-
-    def _columns_of(self, batch: Batch) -> list[Sequence[str | None]] | None:
-        """Return the columns of the fields, None where rows are longer or shorter than the header."""
-        columns = batch.by_column(len(self.layout.names))
-        none = (None,) * len(batch.lines)
-        return None if columns is None else [none if at is None else columns[at] for at in self._positions]
-
-    def _valid_batch(self, batch: Batch) -> ImportBatch | None:
-        """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
-        columns = None if batch.formulas else self._columns_of(batch)
-        if columns is None:
-            return None
-        ids, names, tags, notes = columns
-        numbers, longest_note = _numbers(ids), max(map(len, filter(None, notes)), default=0)
-        if numbers is None or longest_note >= _SHORT or any(is_blank(name or "") for name in names):
-            return None
-        notes = [note or None for note in notes]
-        self._count_zeros(ids)
-        return ImportBatch(self._number, batch.lines, numbers, cast("Sequence[str]", names), tags, notes)
 
     def _count_zeros(self, ids: Iterable[str | None]) -> None:
         self.leading_zeros += len(_ZEROS.findall(",".join(filter(None, ids))))
@@ -220,18 +191,13 @@ class RowReader:
             else:
                 yield batch.texts[at].rstrip("\r\n") if batch.texts else _csv(row)
 
-    def _extend_all(self, plants: ImportBatch, batch: Batch) -> None:
-        if self._extended and (self.ignored or self.name_columns):
-            for plant, text in zip(plants.rows(), self._row_texts(batch), strict=True):
-                self._extend(plant, text)
-
     def _extend(self, plant: ImportRow, text: str) -> None:
         if self._extended and text:
             self._extended(plant, text)
 
     # --- JSON ---
 
-    def objects(self, found: Iterator[strict_json.Item], *, numbered: bool) -> Iterator[ImportBatch]:
+    def objects(self, found: Iterator[strict_json.Item], *, numbered: bool) -> Iterator[list[ImportRow]]:
         """Yield the valid plants of JSON objects, and report others, by their numbers if `numbered`.
 
         Raises FileError, NoColumnError and OSError.
@@ -241,7 +207,7 @@ class RowReader:
             if not self.layout.names:
                 self.layout = layout_of_objects([item for _, item in batch if isinstance(item, dict)], self._columns)
             plants = [self._plant_of(line, self._with_name(item), next(numbers)) for line, item in batch]
-            yield batch_of(self._number, [*filter(None, plants)])
+            yield [*filter(None, plants)]
 
     def _with_name(self, item: strict_json.Members | Unread) -> strict_json.Members | Unread:
         """Return an object with its name in its first member, where it is put together from several."""
@@ -412,25 +378,6 @@ def _csv(cells: Sequence[str | None]) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(cells)
     return line.getvalue()
-
-
-def _numbers(ids: Sequence[str | None]) -> Sequence[int | None] | None:
-    """Return the ids as numbers, or None unless all of them are surely valid."""
-    texts = [*filter(None, ids)]
-    if not texts:
-        return [None] * len(ids)
-    if not "".join(texts).encode().isdigit():
-        return None
-    try:
-        numbers: list[int] = json.loads(f"[{','.join(texts)}]")  # takes three quarters of the time of `int`
-    except ValueError:  # 007, or thousands of digits
-        if max(map(len, texts)) > _SURE:
-            return None
-        numbers = [*map(int, texts)]
-    if max(numbers) > LARGEST_ID:
-        return None
-    found = iter(numbers)
-    return numbers if len(numbers) == len(ids) else [next(found) if text else None for text in ids]
 
 
 def _id_of(text: str) -> int | None:

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.strict_json import Unread
 
 
-#: Cells up to which rows of a sheet are made equally long.
-_MAX_CELLS = 100_000
-
-
 class Batch(NamedTuple):
     """Rows of a table and the line of each. A cell is None where there is none, and has no half a surrogate pair.
 
@@ -34,13 +30,6 @@ class Batch(NamedTuple):
     is_sheet: bool = False
     texts: Sequence[str] = ()
     formulas: Mapping[int, Sequence[int]] = {}
-
-    def by_column(self, width: int) -> Sequence[Sequence[str | None]] | None:
-        """Return the columns, or None unless all rows have `width` cells."""
-        if self.is_sheet and 0 < width * len(self.rows) <= _MAX_CELLS:
-            fitted = [[*row[:width], *[None] * (width - len(row))] for row in self.rows]
-            return list(zip(*fitted, strict=True))
-        return list(zip(*self.rows, strict=True)) if set(map(len, self.rows)) == {width} else None
 
 
 class Table(Protocol):

@@ -23,7 +23,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from plantdesk.domain.import_batches import ImportBatch, OnConflict
+from plantdesk.domain.import_batches import ImportRow, OnConflict
 from plantdesk.store.sqlite.store import Store
 from tests.benchmarks.changes import MeasuredAdding
 
@@ -74,9 +74,12 @@ def _wait(folder: Path, plants: int, on_conflict: OnConflict, suffix: str) -> No
     with closing(Store(folder / "wait.db")) as store, closing(store.new_import()) as plants_import:
         with MeasuredAdding(store) as adding:
             for first in range(1, plants + 1, 10_000):
-                ids = range(first, first + 10_000)
-                names, tags = [f"Monstera deliciosa {n}{suffix}" for n in ids], [f"room {n % 10}" for n in ids]
-                plants_import.add(ImportBatch(1, ids, ids, names, tags, [None] * len(ids)))
+                plants_import.add(
+                    [
+                        ImportRow(1, n, n, f"Monstera deliciosa {n}{suffix}", f"room {n % 10}", None)
+                        for n in range(first, first + 10_000)
+                    ]
+                )
             plants_import.compare(on_conflict, ("id", "name", "tag", "note"))
             plants_import.apply("plants.csv")
         print(f"longest wait of a plant: {max(adding.waits):.2f} s ({on_conflict})")

@@ -27,7 +27,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
+from plantdesk.domain.import_batches import ImportRow, OnConflict
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
@@ -165,7 +165,7 @@ def add(store: Store, numbers: range) -> None:
     rows = (ImportRow(1, seq, 20_000_000 + seq, _name(seq), _TAGS[seq % len(_TAGS)], None) for seq in numbers)
     with closing(store.new_import()) as plants:
         while batch := [*islice(rows, 10_000)]:
-            plants.add(batch_of(1, batch))
+            plants.add(batch)
         plants.compare(OnConflict.REFUSE, ("id", "name", "tag"))
         plants.apply("plants.csv")
 

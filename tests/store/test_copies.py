@@ -25,7 +25,7 @@ from plantdesk.domain.copies import (
 )
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import NoStoreError, StoreGoneError
-from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
+from plantdesk.domain.import_batches import ImportRow, OnConflict
 from plantdesk.domain.locations import copy_store
 from plantdesk.domain.records import COMMAND, FORM, SourceKind
 from plantdesk.domain.selections import Selection
@@ -66,7 +66,7 @@ def new(postgres: PostgresServer, tmp_path: Path) -> New:
 def import_two(store: PlantStore, label: str) -> None:
     rows = [ImportRow(0, line, None, f"{label} {line}", None, "new") for line in (1, 2)]
     with closing(store.new_import()) as files_import:
-        files_import.add(batch_of(0, rows))
+        files_import.add(rows)
         files_import.compare(OnConflict.REFUSE, ["name", "note"])
         files_import.apply(label)
 

@@ -11,7 +11,7 @@ import pytest
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import NothingToUndoError, UndoConflictError
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
+from plantdesk.domain.import_batches import ImportRow, OnConflict
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -116,7 +116,7 @@ def test_the_size_of_an_import_is_that_of_its_before_images(store: Store, on_con
     if on_conflict is OnConflict.REFUSE:
         names = names[1:]
     with closing(store.new_import()) as plants:
-        plants.add(batch_of(1, [ImportRow(1, plant_id, plant_id, name, None, "n") for plant_id, name in names]))
+        plants.add([ImportRow(1, plant_id, plant_id, name, None, "n") for plant_id, name in names])
         plants.compare(on_conflict, ("id", "name", "tag", "note"))
         plants.apply("plants.csv")
     with closing(sqlite3.connect(store.path)) as connection:

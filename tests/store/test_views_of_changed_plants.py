@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
-from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
+from plantdesk.domain.import_batches import ImportRow, OnConflict
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
@@ -42,7 +42,7 @@ _SIZES = [limit + by for limit in _LIMITS for by in (-1, 0, 1) if 0 <= limit + b
 def _import(store: Store, plants: list[NewPlant]) -> None:
     rows = [ImportRow(1, line, each.id, each.name, each.tag, None) for line, each in enumerate(plants, 2)]
     with closing(store.new_import()) as new:
-        new.add(batch_of(1, rows))
+        new.add(rows)
         new.compare(OnConflict.REPLACE, ("id", "name", "tag"))
         new.apply("plants.csv")
 

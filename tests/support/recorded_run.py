@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from plantdesk.domain.duplicates import Kept
 from plantdesk.domain.edits import Delete, DeleteAll, Insert, MergePlants, MergeTags, RenameTag, Rewrite, SetTag, edited
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.import_batches import ImportBatch, OnConflict
+from plantdesk.domain.import_batches import ImportRow, OnConflict
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search
@@ -146,10 +146,12 @@ class _Operations:
     def import_file(self) -> None:
         lines = range(1, self._chance.randint(2, 30))
         ids = self._chance.sample(range(1, 700), len(lines))
-        texts = [(self._name(), self._tag(), self._chance.choice((None, "dry"))) for _ in lines]
-        names, tags, notes = map(list, zip(*texts, strict=True))
+        rows = [
+            ImportRow(1, line, plant_id, self._name(), self._tag(), self._chance.choice((None, "dry")))
+            for line, plant_id in zip(lines, ids, strict=True)
+        ]
         with closing(self._store.new_import()) as plants:
-            plants.add(ImportBatch(1, lines, ids, names, tags, notes))
+            plants.add(rows)
             plants.compare(self._chance.choice([*OnConflict]), ("name", "tag", "note"))
             plants.apply("list.csv")
 

@@ -90,7 +90,7 @@ def test_a_row_of_markdown_has_as_many_cells_as_one_of_csv() -> None:
     refused: list[Refused] = []
     source = InputFile("x", text=f"| name | tag |\n|-|-|\n| Fern | a |\n{bars}\n")
     with opened(source, Reading(Format.MARKDOWN)) as file:
-        plants = [name for batch in rows_of(file, 1, Columns(), refused.append)[1] for name in batch.names]
+        plants = [row.name for rows in rows_of(file, 1, Columns(), refused.append)[1] for row in rows]
     assert plants == ["Fern"]
     text = TextFile(io.BytesIO(f"a|b\n-|-\n|{bars}".encode()), "x", lambda _size: None)
     cells = next(markdown.MarkdownTable(text).batches()).rows

@@ -146,11 +146,11 @@ def _is_of_samples(source: Source) -> bool:
 
 def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
     """Add the samples under the next free ids. Raises StoreError and OSError."""
-    from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
+    from plantdesk.domain.import_batches import ImportRow, OnConflict
 
     found = store.new_import()
     try:
-        found.add(batch_of(1, [ImportRow(1, line, None, name, tag, None) for line, (name, tag) in enumerate(rows, 1)]))
+        found.add([ImportRow(1, line, None, name, tag, None) for line, (name, tag) in enumerate(rows, 1)])
         found.compare(OnConflict.REFUSE, {"tag"})
         return found.apply(SAMPLES)
     finally:

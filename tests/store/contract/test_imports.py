@@ -10,13 +10,11 @@ import pytest
 
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.import_batches import (
-    ImportBatch,
     ImportConflict,
     ImportConflictError,
     ImportCounts,
     ImportRow,
     OnConflict,
-    batch_of,
 )
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SourceKind
 from plantdesk.domain.search import parse_search
@@ -45,7 +43,7 @@ def stored(store: PlantStore) -> list[tuple[int, str, str | None, str | None]]:
 
 def begun(store: PlantStore, *rows: ImportRow) -> PlantImport:
     plants = store.new_import()
-    plants.add(batch_of(1, rows))
+    plants.add(rows)
     return plants
 
 
@@ -84,16 +82,15 @@ def test_each_value_arrives_where_others_have_none(store: PlantStore) -> None:
     rows = [row(2 + at, None, f"{at}", *pair) for at, pair in enumerate(itertools.product(texts, texts))]
     with closing(begun(store, row(1, 0, ""))) as plants:
         for at in range(0, len(rows), 7):
-            plants.add(batch_of(1, rows[at : at + 7]))
+            plants.add(rows[at : at + 7])
         assert plants.compare(OnConflict.REFUSE, ALL).new == len(rows) + 1
         plants.apply("x")
     assert stored(store) == [(0, "", None, None), *((at, *each[3:]) for at, each in enumerate(rows, 1))]
 
 
 def test_conflicts_have_the_lines_of_their_files(store_with_fern: PlantStore) -> None:
-    def batch(file: int, lines: Sequence[int]) -> ImportBatch:
-        count = len(lines)
-        return ImportBatch(file, lines, [5] * count, ["Cactus"] * count, [None] * count, [None] * count)
+    def batch(file: int, lines: Sequence[int]) -> list[ImportRow]:
+        return [ImportRow(file, line, 5, "Cactus", None, None) for line in lines]
 
     batches = [
         batch(1, range(2, 4)),
@@ -109,7 +106,7 @@ def test_conflicts_have_the_lines_of_their_files(store_with_fern: PlantStore) ->
             plants.add(each)
         plants.compare(OnConflict.REFUSE, ALL)
         found = [(conflict.row.file, conflict.row.line) for conflict in plants.conflicts()]
-    assert found == [(each.file, line) for each in batches for line in each.lines]
+    assert found == [(each.file, each.line) for rows in batches for each in rows]
 
 
 def test_conflicts_are_named_and_refuse_everything(store_with_fern: PlantStore) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.edits import Rewrite
-from plantdesk.domain.import_batches import ImportBatch, OnConflict
+from plantdesk.domain.import_batches import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import FORM
 from plantdesk.domain.rewriting import Rule
@@ -68,8 +68,7 @@ def test_large_changes_are_taken_back_as_fast_as_small_ones(postgres: PostgresSe
     with closing(postgres.new_store().open()) as store:
         ids = range(1, 40_001)
         with closing(store.new_import()) as plants:
-            names = [f"Rose {plant_id}" for plant_id in ids]
-            plants.add(ImportBatch(1, ids, ids, names, [None] * len(ids), [None] * len(ids)))
+            plants.add([ImportRow(1, plant_id, plant_id, f"Rose {plant_id}", None, None) for plant_id in ids])
             plants.compare(OnConflict.REFUSE, ("id", "name"))
             plants.apply("roses.csv")
         store.apply([Rewrite(Selection(), Rule(find="Rose", replacement="Rosa"))], FORM).result(SECONDS)

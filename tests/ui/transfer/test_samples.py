@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.edits import edited
-from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
+from plantdesk.domain.import_batches import ImportRow, OnConflict
 from plantdesk.domain.records import FORM
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
@@ -120,7 +120,7 @@ def test_a_closed_bar_stays_away(desk: Desk, bare: Workspace, store: Store) -> N
 
 def test_plants_of_a_file_of_that_name_are_not_samples(desk: Desk, bridge: Bridge, store: Store) -> None:
     with contextlib.closing(store.new_import()) as found:
-        found.add(batch_of(1, [ImportRow(1, 1, None, "Fern", None, None)]))
+        found.add([ImportRow(1, 1, None, "Fern", None, None)])
         found.compare(OnConflict.REFUSE, ())
         found.apply("Samples")
     desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 1)
