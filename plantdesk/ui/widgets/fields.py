@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QStyle,
+    QStyledItemDelegate,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -206,6 +207,7 @@ class ComboBox(QComboBox):
         """Make it with a `name` for screen readers."""
         super().__init__()
         ignore_wheel(self)
+        self.setItemDelegate(QStyledItemDelegate(self))  # Qt's own does not paint items as the style sheet has them
         self.setAccessibleName(name)
         if sys.platform == "linux":  # where Qt reports the chosen text as the name
             self.setAccessibleDescription(name)

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QSpinBox
 
+from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.widgets.fields import ButtonField, ComboBox, spin_box
 from tests.support.desk import Desk
 
@@ -59,3 +60,19 @@ def test_a_button_in_a_field_grows_with_the_text_and_is_beside_it(
         assert (field.button.x() > 100) == at_end
     finally:
         theme.set_text_scale(1)
+
+
+@pytest.mark.parametrize("mode", [ThemeMode.LIGHT, ThemeMode.DARK])
+def test_the_current_entry_of_an_open_list_stands_out(qtbot: QtBot, theme: Theme, mode: ThemeMode) -> None:
+    theme.set_mode(mode)
+    box = combo_box()
+    qtbot.addWidget(box)
+    box.show()
+    box.showPopup()
+    view = box.view()
+    qtbot.waitUntil(view.isVisible)
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    image = view.viewport().grab().toImage()
+    places = [view.visualRect(view.model().index(row, 0)) for row in (0, 1)]
+    grounds = [image.pixelColor(place.right() - 8, place.center().y()).name() for place in places]
+    assert grounds == [theme.colors.surface.lower(), theme.colors.selection.lower()]
