@@ -7,11 +7,11 @@ from enum import IntEnum, auto
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Signal, Slot
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.ui.qt import fill, has_focus, mirrored
+from plantdesk.ui.qt import application, fill, has_focus, mirrored
 from plantdesk.ui.widgets.messages import BarStack, Toast
 from plantdesk.ui.widgets.plain_text import announce
 
@@ -181,6 +181,7 @@ class Page(QFrame):
         for pane in (self.sidebar, self.card):
             pane.changed.connect(self.collapse_panes)
         theme.changed.connect(self.collapse_panes)
+        application().focusChanged.connect(self._on_focus_changed)
 
     def add_top_pane(self, pane: QWidget) -> None:
         """Show `pane` above the list."""
@@ -252,6 +253,14 @@ class Page(QFrame):
         else:
             self._body.addWidget(self.card)
         self._place_drawers()
+
+    @Slot(QWidget, QWidget)
+    def _on_focus_changed(self, before: QWidget | None, focused: QWidget | None) -> None:
+        """Close the sidebar over the list when keys move the focus from it to what it may cover."""
+        is_left = before is not None and self.sidebar.isAncestorOf(before) and not QGuiApplication.mouseButtons()
+        is_below = focused is not None and self.isAncestorOf(focused)
+        if is_left and is_below and not any(map(has_focus, (self.sidebar, self.card, self.toast))):
+            self.sidebar.close_drawer()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -109,6 +109,20 @@ def test_of_two_open_panes_that_with_the_focus_closes_first(qtbot: QtBot, page: 
         pane.toggle()
 
 
+def test_the_sidebar_covers_nothing_to_which_keys_move_the_focus(qtbot: QtBot, page: Page) -> None:
+    page.resize(800, 500)
+    qtbot.waitUntil(lambda: page.list_rect.width() == page.width())
+    form, sidebar, card = (each.findChildren(QLineEdit)[0] for each in (page, page.sidebar, page.card))
+    page.card.toggle()
+    for field in (card, form):
+        page.sidebar.toggle()
+        sidebar.setFocus()
+        field.setFocus()
+        assert page.sidebar.isVisible() == (field is card), "the card lies beside it"
+        page.sidebar.close_drawer()
+    assert page.card.isVisible(), "it shows what is current"
+
+
 def test_a_pane_without_content_takes_no_room(qtbot: QtBot, theme: Theme, window: QWidget) -> None:
     page = Page(theme, window)
     page.set_main_pane(QFrame())
