@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTranslator
 from typing_extensions import override
 
 from plantdesk.platform import languages
@@ -50,7 +50,8 @@ def use_language(app: QApplication, setting: str) -> None:
     elif locale.language() is QLocale.Language.C:  # it neither groups digits nor formats dates for reading
         locale = QLocale(QLocale.Language.English)
     QLocale.setDefault(locale)
-    app.setLayoutDirection(QLocale(language).textDirection())
+    if QLocale(language).textDirection() is Qt.LayoutDirection.RightToLeft:
+        app.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # never back: Qt's option -reverse asks for it
 
 
 def words_for_cancel() -> dict[str, tuple[str, str]]:

@@ -36,6 +36,8 @@ _log = logging.getLogger(__name__)
 
 #: Milliseconds after which a store that is not yet open is mentioned.
 _SLOW_OPENING = 300
+#: Milliseconds without a key after which a typed ID is no beginning of another one.
+_PAUSE = 700
 
 
 def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
@@ -89,6 +91,7 @@ class AddPlantController(QObject):
         self._next_id: int | None = None
         self._tags: list[str] = []
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
+        self._typing_id = QTimer(self, singleShot=True, interval=_PAUSE)
         self._opening.timeout.connect(self._on_slow_opening)
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
         self._completion.known.connect(self._on_known)
@@ -112,6 +115,7 @@ class AddPlantController(QObject):
         form.tag_edited.connect(self._on_tag_edited)
         form.emptied.connect(self._on_emptied)
         form.id_edited.connect(self._on_id_edited)
+        self._typing_id.timeout.connect(self._on_id_typed)
         bridge.changed.connect(self._on_changed)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
@@ -350,6 +354,11 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_id_edited(self) -> None:
+        self._is_id_new = False
+        self._typing_id.start()
+
+    @Slot()
+    def _on_id_typed(self) -> None:
         self._is_id_new = True
         self._ask_owner()
 

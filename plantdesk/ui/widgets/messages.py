@@ -414,10 +414,10 @@ class Toast(Message):
     def show_message(self, text: str, *actions: MessageAction, key: str = "") -> None:
         """Show that something was done, with a button for each action, and the key that does the same as the last.
 
-        The key is not shown to a user who is typing: it takes back what was typed.
+        The key is not shown to a user who is typing: it takes back what was typed, or brings it back.
         """
         focused = QApplication.focusWidget()
-        is_typing = isinstance(focused, QLineEdit) and focused.isUndoAvailable()
+        is_typing = isinstance(focused, QLineEdit) and (focused.isUndoAvailable() or focused.isRedoAvailable())
         self._show(Tone.HINT, text, *actions, key="" if is_typing else key, expires=True)
         self.reported.emit(text, actions)
 

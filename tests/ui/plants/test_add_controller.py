@@ -252,7 +252,7 @@ def test_enter_in_an_empty_form_does_nothing(desk: FormDesk, pinned: str) -> Non
 def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: FormDesk) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.type(desk.id, "41")
-    desk.sees("ID 41 already belongs to “Aloe vera”")  # while typing already
+    desk.sees("ID 41 already belongs to “Aloe vera”")  # before it is submitted
     desk.qtbot.waitUntil(lambda: "Use 42" in desk.actions)
     desk.actions["Use 42"].click()
     assert (desk.id.text(), desk.name.hasFocus()) == ("", True)

@@ -75,6 +75,9 @@ def test_the_key_of_undo_is_shown_where_it_undoes_no_typing(desk: ToastDesk) -> 
         desk.qtbot.keyClicks(desk.edit, typed)
         desk.toast.show_message("Imported 2 plants.", ("Undo", desk.undo), key="Ctrl+Z")
         assert ("Ctrl+Z" in Desk(desk.qtbot, desk.toast).texts()) is shown
+    desk.edit.undo()
+    desk.toast.show_message("Taken back.", ("Redo", desk.undo), key="Ctrl+Shift+Z")
+    assert "Ctrl+Shift+Z" not in Desk(desk.qtbot, desk.toast).texts(), "it brings back what was typed"
 
 
 def test_its_action_is_done_once(desk: ToastDesk) -> None:
