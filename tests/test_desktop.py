@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QRect, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QRect, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtTest import QTest
@@ -797,7 +797,12 @@ def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
         monkeypatch.delenv(name)
     monkeypatch.setattr("pwd.getpwuid", no_user)
     opened: list[str] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+
+    def open_url(url: QUrl) -> bool:
+        opened.append(url.toLocalFile())
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
         qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
         desk.add("Fern")

@@ -6,8 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QLocale, Qt, Slot
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
@@ -111,8 +110,8 @@ class Labels(Feature):
             return
         self._dialog.accept()
         text = self.tr("Saved the labels to {file}.").format(file=quoted(file.name))
-        show = self.tr("Open"), lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
-        self.context.page.toast.show_message(text, show)
+        toast = self.context.page.toast
+        toast.show_message(text, (self.tr("Open"), partial(toast.open_file, file)))
 
     @Slot(object)
     def _print(self, job: Job) -> None:

@@ -8,8 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -229,9 +228,10 @@ class ExportController(QObject):
     def _on_done(self, file: Path, count: int) -> None:
         self._end_run()
         self._hide()
-        folder = (self.tr("Open folder"), lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))))
+        toast = self._context.page.toast
+        folder = (self.tr("Open folder"), partial(toast.open_file, file.parent))
         template = Text("Exported {count:,} plants to {file}.", one="Exported 1 plant to {file}.")
-        self._context.page.toast.show_message(shown(template.filled(count=count, file=quoted(file.name))), folder)
+        toast.show_message(shown(template.filled(count=count, file=quoted(file.name))), folder)
 
     def _on_failed(self, error: Exception) -> None:
         self._end_run()

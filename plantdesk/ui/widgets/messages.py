@@ -11,8 +11,8 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QEvent, QPropertyAnimation, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible
+from PySide6.QtCore import QEvent, QPropertyAnimation, QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import QAccessible, QDesktopServices
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
@@ -39,6 +39,8 @@ from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme
@@ -429,6 +431,11 @@ class Toast(Message):
     def show_error(self, error: Exception) -> None:
         """Show the reason of a failure, as a problem."""
         self.show_problem(error_text(error))
+
+    def open_file(self, file: Path) -> None:
+        """Open a file or a folder in the user's program for it; report where there is none."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file))):
+            self.show_problem(self.tr("No program was found that opens {file}.").format(file=quoted(str(file))))
 
     def show_progress(self, text: str) -> None:
         """Show that something is being done, if it is not done soon: the next message replaces it."""

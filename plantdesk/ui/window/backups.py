@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Signal, Slot
 
 from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
 from plantdesk.domain.records import FORM
@@ -103,12 +102,8 @@ class BackupController(Feature):
         self.set_running("")
         self.made.emit()
         self._hide_bar()
-
-        def show_folder() -> None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(backup.path.parent)))
-
         text = self.tr("Backed up to “{file}”.").format(file=backup.path.name)
-        self._toast.show_message(text, (self.tr("Open folder"), show_folder))
+        self._toast.show_message(text, (self.tr("Open folder"), partial(self._toast.open_file, backup.path.parent)))
 
     def _show_failure(self, error: Exception) -> None:
         self.set_running("")

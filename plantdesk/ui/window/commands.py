@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from PySide6.QtCore import QUrl, Signal, Slot
-from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
@@ -136,7 +136,8 @@ class HelpCommands(Feature):
 
     @Slot()
     def _open_data_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.context.location.folder)))
+        if (folder := self.context.location.folder) is not None:
+            self.context.page.toast.open_file(folder)
 
     @Slot()
     def _show_about(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import segno
-from PySide6.QtCore import QLocale, QRect, QSize, Qt
+from PySide6.QtCore import QLocale, QRect, QSize, Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
 from typing_extensions import override
@@ -174,7 +174,12 @@ def test_labels_are_saved_as_a_pdf_and_opened(
     desk.qtbot.waitUntil(lambda: "labels.pdf" in desk.toast.text, timeout=MILLISECONDS)
     assert (tmp_path / "labels.pdf").read_bytes().startswith(b"%PDF-")
     opened: list[str] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+
+    def open_url(url: QUrl) -> bool:
+        opened.append(url.toLocalFile())
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
     desk.button("Open").click()
     assert opened == [str(tmp_path / "labels.pdf")]
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -168,3 +170,9 @@ def test_progress_stays_where_the_message_before_would_have_disappeared(desk: To
 def test_screen_readers_hear_the_message_and_its_buttons(desk: ToastDesk, spoken: list[str]) -> None:
     desk.toast.show_problem("Deleted 2 plants.", ("Undo", desk.undo))
     assert spoken == ["Deleted 2 plants. Button: “Undo”."]
+
+
+def test_a_file_without_a_program_for_it_is_reported(desk: ToastDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
+    desk.toast.open_file(Path("labels.pdf"))
+    assert desk.toast.text == "No program was found that opens “labels.pdf”."

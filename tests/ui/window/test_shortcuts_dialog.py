@@ -197,7 +197,7 @@ def test_what_is_new_is_a_page_of_the_manual(qtbot: QtBot, context: WindowContex
     (dialog,) = context.page.findChildren(ManualDialog)
     text = dialog.findChildren(QTextBrowser)[0].toPlainText()
     assert text.startswith("What is new")
-    assert "Start PlantDesk when you log in: Settings > At login." in text
+    assert "Use PlantDesk in German, French or Spanish: Settings > Language." in text
 
 
 def test_a_diagnosis_without_private_data_can_be_copied(qtbot: QtBot, context: WindowContext) -> None:
