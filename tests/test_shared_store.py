@@ -187,13 +187,13 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, q
         with running(qtbot, qapp, location) as desk:
             desk.until_bar(shown=False)
             write_unsaved_note(desk, "Dry", server, location)
-            Desk(qtbot, desk.the(MessageBox)).button("Show them").click()
+            Desk(qtbot, desk.the(MessageBox)).button("Show").click()
             server.start()
             desk.until(partial(has_note, "Dry"))
             desk.until(lambda: "Not saved" not in desk.texts())
             desk.until(lambda: not desk.toast.isVisible())
             write_unsaved_note(desk, " soil", server, location)
-            Desk(qtbot, desk.the(MessageBox)).button("Close, keep them").click()
+            Desk(qtbot, desk.the(MessageBox)).button("Close and keep").click()
             desk.until(lambda: not desk.window.isVisible())
         server.start()
         with running(qtbot, qapp, location) as desk:

@@ -90,21 +90,21 @@ class CloseQuestion(QObject):
         elif unsaved:
             text, confirm = self._saved_texts() if self._context.preferences.keeps_unsaved else self._lost()
             show = partial(self._context.page.focus_part, Part.UNSAVED)
-            self._ask(unsaved, text, confirm, self.tr("&Show them"), show)
+            self._ask(unsaved, text, confirm, self.tr("&Show"), show)
         return not running and not unsaved
 
     def _saved_texts(self) -> tuple[str, str]:
         if self._context.location.server is not None:
             text = self.tr("They wait on this computer, and are sent to the server when PlantDesk is opened again.")
-            return text, self.tr("&Close, keep them")
+            return text, self.tr("&Close and keep")
         text = self.tr("PlantDesk remembers what you typed, and lists it when it is opened again.")
-        return text, self.tr("&Close, keep them")
+        return text, self.tr("&Close and keep")
 
     def _lost(self) -> tuple[str, str]:
         text = self.tr(
             "What you typed cannot be remembered: the settings file cannot be written. The disk may be full."
         )
-        return text, self.tr("&Close, lose them")
+        return text, self.tr("&Close and discard")
 
     def _ask(self, title: str, text: str, confirm: str, stay: str, on_stay: Callable[[], None] | None = None) -> None:
         if self._is_open():

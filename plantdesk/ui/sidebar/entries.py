@@ -36,8 +36,10 @@ class SavedSearch(NamedTuple):
     @classmethod
     def unnamed(cls, text: str, others: Iterable[SavedSearch]) -> SavedSearch:
         """Return a search with a name that says what it searches for."""
-        terms = sorted(parse_terms(text), key=is_filter)
-        return cls("", text).renamed(", ".join(map(filter_text, terms)) or text, others)
+        terms = parse_terms(text)
+        words = " ".join(filter_text(term) for term in terms if not is_filter(term))
+        filters = [filter_text(term) for term in terms if is_filter(term)]
+        return cls("", text).renamed(", ".join(filter(None, [words, *filters])) or text, others)
 
     @classmethod
     def from_json(cls, value: object) -> list[SavedSearch]:

@@ -224,7 +224,8 @@ QAbstractItemView { background: $surface; color: $text; border: none; selection-
   selection-background-color: $selection; }
 PlantTableView { selection-background-color: transparent; }
 QListView { border: 1px solid $border; padding: 2px; outline: 0; }
-QListWidget:focus { border: 2px solid $focus; border-radius: 6px; padding: 1px; }
+QListWidget { border-color: $line; border-radius: 8px; }
+QListWidget:focus { border: 2px solid $focus; padding: 1px; }
 QListWidget[clear="true"] { border: 2px solid transparent; padding: 1px; }
 QListWidget[clear="true"]:focus { border-color: $focus; }
 QTextBrowser { border: 1px solid $line; border-radius: 8px; padding: 1px;

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.
-_WIDTH, _HEIGHT, _PAGES_WIDTH, _ROW = 860, 600, 170, 32
+_WIDTH, _HEIGHT, _PAGES_WIDTH, _ROW = 880, 600, 190, 32
 _SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 _FORWARD = QTextDocument.FindFlag(0)
 
@@ -45,6 +45,7 @@ class ManualDialog(Dialog):
         self._theme = theme
         self._search = SearchEdit(theme, self.tr("Search the manual"))
         self._remark = PlainLabel(tone="muted")
+        self._remark.hide()
         self._sources = [self._summary(), *map(manual.page, manual.PAGES)]
         self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
         self._texts: list[str] = []
@@ -115,6 +116,7 @@ class ManualDialog(Dialog):
         self._show_hits()
         total = sum(self._counts)
         self._remark.setText(self._found(text.strip(), total))
+        self._remark.setVisible(bool(self._remark.text()))
         if self._pattern:
             announce(self, self._remark.text())
         if total and not self._counts[self._pages.currentRow()]:
