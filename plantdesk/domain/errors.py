@@ -320,6 +320,18 @@ class StoreBusyError(StoreError):
     text = Text("Another program or computer is changing the plants. Try again in a moment.")
 
 
+class StoreInUseError(StoreBusyError):
+    """The store must be updated, and another program has it open, which could not go on then."""
+
+    text = Text(
+        "“{file}” has to be updated, and another program has it open, perhaps an older PlantDesk. Close that program, "
+        "also in the tray; then try again."
+    )
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file=file)
+
+
 class StoreFullError(StoreError):
     """There is no space for what is to be stored."""
 

@@ -25,8 +25,8 @@ class Preferences(QObject):
 
     If the file cannot be written, this is logged and the change lasts until the program ends.
     `quarantined`: the new name of a damaged file. `are_saved`: the file could be written the last time.
-    `are_new`: there was no file, as at the first start. `keeps_unsaved`: what is typed and not saved could be written
-    the last time, to a file of its own.
+    `are_new`: this is the first start: there was no file, and no store either. `keeps_unsaved`: what is typed and not
+    saved could be written the last time, to a file of its own.
     """
 
     changed = Signal()

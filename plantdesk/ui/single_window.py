@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 #: Milliseconds within which an open window must answer.
 _TIMEOUT = 5000
 #: Milliseconds for which a window that is being closed may still write: a million plants take five seconds.
-_CLOSING_TIMEOUT = 60_000
+_CLOSING_TIMEOUT = 15_000
 #: Milliseconds between two attempts to reach a window that does not listen yet, or any more.
 _RETRY_DELAY = 50
 #: A request for no more than to come to the front.
@@ -41,7 +41,10 @@ _RAISE = WindowRequest()
 class StuckWindowError(PlantDeskError):
     """Another process has the window of this store, but does not answer."""
 
-    text = Text("“{file}” is open in another PlantDesk, which does not answer. End that program, then try again.")
+    text = Text(
+        "“{file}” is open in another PlantDesk, which does not answer; it may be an older version. Close its window or "
+        "end that program, then try again."
+    )
 
     def __init__(self, store: StoreLocation) -> None:
         super().__init__(file=store.name)
@@ -156,7 +159,7 @@ class SingleWindow(QObject):
 
 
 class OtherWindow(QObject):
-    """The window of another process. `asked`: whether it has answered within five seconds, or has ended in a minute.
+    """The window of another process. `asked`: whether it has answered within five seconds, or has ended in some more.
 
     By signals, because a `waitFor…` of QLocalSocket holds the GIL, which blocks every other thread.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.domain.errors import ForeignSchemaError
+from plantdesk.domain.errors import ForeignSchemaError, StoreInUseError
 from plantdesk.store.sqlite import migrations
 from plantdesk.store.sqlite.migrations import (
     APPLICATION_ID,
@@ -100,6 +100,9 @@ def test_a_terminal_shows_the_progress_of_a_migration_and_then_the_plants(path: 
         assert "%" in terminal.printed()
 
 
+COUNT = "SELECT count(*) FROM plant"
+
+
 def write_old_store(path: Path, plants: int) -> None:
     """Write a store as PlantDesk 0.1.0 did."""
     with closing(sqlite3.connect(path)) as database:
@@ -109,6 +112,25 @@ def write_old_store(path: Path, plants: int) -> None:
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         database.execute("PRAGMA user_version = 2")
         database.commit()
+
+
+def test_an_older_store_is_not_updated_while_another_program_has_it_open(path: Path) -> None:
+    write_old_store(path, plants=3)
+    waits = (
+        f"import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(*c.execute({COUNT!r}).fetchone(), flush=True)"
+    )
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+    command = [sys.executable, "-c", f"{waits}; sys.stdin.read(); print(*c.execute({COUNT!r}).fetchone())", str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "3\n"
+        with pytest.raises(StoreInUseError, match="Close that program"):
+            Store(path)
+        rest, _ = other.communicate("")
+    assert rest == "3\n", "it could go on"
+    with closing(Store(path)) as store, closing(store.reader()) as reader:
+        assert reader.count() == 3
 
 
 def test_the_titles_of_changes_in_an_older_store_stay(path: Path) -> None:

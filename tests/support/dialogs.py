@@ -14,6 +14,7 @@ from plantdesk.domain.edits import SetTag, edited
 from plantdesk.domain.records import FORM, now_ms
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.store import location_of
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
@@ -29,6 +30,7 @@ from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 from plantdesk.ui.shared_store.updating import StoreUpdate, UpdateDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
+from plantdesk.ui.single_window import StuckWindowError
 from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
@@ -254,7 +256,7 @@ class Dialogs:
         return self._visible(MessageBox)
 
     def _failure(self) -> QDialog:
-        text = "“plants.db” is open in another PlantDesk, which does not answer. End that program, then try again."
+        text = str(StuckWindowError(location_of(self._folder / "plants.db")))
         box = MessageBox(self.theme, "PlantDesk cannot be opened", text, "", self.desk.window)
         box.set_icon("triangle-alert", "warning")
         box.add_button("Close")

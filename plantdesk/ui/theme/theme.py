@@ -7,6 +7,7 @@ them only then, and macOS has none. The icons are Lucide's SVG files, for every 
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from functools import cached_property
@@ -65,6 +66,8 @@ if TYPE_CHECKING:
 
 
 _GAP = 4  # beside the 4 px that Qt leaves
+
+_log = logging.getLogger(__name__)
 
 
 class Icons:
@@ -143,7 +146,11 @@ class Icons:
             from PySide6.QtSvg import QSvgRenderer
 
             file = paths.resources_folder() / "icons" / "lucide" / f"{name}.svg"
-            source = file.read_text(encoding="utf-8").replace('stroke-width="2"', 'stroke-width="1.75"')
+            try:
+                source = file.read_text(encoding="utf-8").replace('stroke-width="2"', 'stroke-width="1.75"')
+            except OSError as error:  # the package was removed meanwhile: an error within a paint ends the process
+                _log.warning("An icon is missing: %s", error)
+                source = "<svg/>"
             self._renderers[name] = QSvgRenderer(QByteArray(source.replace("currentColor", "black").encode()))
         return self._renderers[name]
 

@@ -199,3 +199,8 @@ def test_a_release_that_went_to_a_menu_is_noticed_at_the_next_event(window: QWid
     QTest.keyPress(handle, Qt.Key.Key_Alt, Qt.KeyboardModifier.AltModifier)
     QTest.mouseMove(handle, QPoint(3, 3))
     assert pictures(window) == plain
+
+
+def test_an_icon_whose_file_was_removed_paints_nothing(theme: Theme) -> None:
+    pixmap = theme.icons.pixmap("removed-with-the-package", "text", 16, 1.0)
+    assert pixmap.toImage().pixelColor(8, 8).alpha() == 0

@@ -23,6 +23,7 @@ from plantdesk.domain.errors import (
     StoreDamagedError,
     StoreFullError,
     StoreGoneError,
+    StoreInUseError,
     StoreMovedError,
     StoreReadOnlyError,
     StoreUnreachableError,
@@ -164,6 +165,7 @@ def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, 
         _check_damage(connection, whole=first_time or path.stat().st_size <= _CHECKED_SIZE)
         _use_log(connection)
         if version < SCHEMA_VERSION:
+            _check_unused(path, connection)
             _back_up(path, connection)
             migrate(connection, progress)
         _check_write(connection)
@@ -289,6 +291,21 @@ def _use_log(connection: sqlite3.Connection) -> None:
             time.sleep(_RETRY_DELAY)
         else:
             return
+
+
+def _check_unused(path: Path, connection: sqlite3.Connection) -> None:
+    """Raise StoreInUseError where another program has the file open, even if it is idle."""
+    connection.execute("PRAGMA user_version").fetchone()  # opens the log; else the mode would stay
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise StoreInUseError(path.name) from error
+        raise
+    connection.execute("PRAGMA locking_mode = NORMAL")
+    connection.execute("PRAGMA user_version").fetchone()  # gives the lock back
 
 
 def _check_write(connection: sqlite3.Connection) -> None:
