@@ -125,13 +125,13 @@ class Workspace(Page):
 
     def _make_card(self, plants: Plants) -> Card:
         card = Card(self._context, plants)
-        plants.selection_changed.connect(card.show_selection)
-        plants.card_requested.connect(card.toggle)
+        plants.browser.selection_count_changed.connect(card.show_selection)
+        plants.browser.table.card_requested.connect(card.toggle)
         plants.plant_opened.connect(card.show_pane)
-        plants.rows_settled.connect(card.stop_waiting)
+        plants.browser.rows_settled.connect(card.stop_waiting)
         plants.requested.connect(self.requested)
         plants.quick_done.connect(self.quick_done)
-        plants.plants_shown.connect(self.plants_shown)
+        plants.browser.plants_shown.connect(self.plants_shown)
         plants.commands.save_notes = card.notes.save
         card.delete_requested.connect(plants.commands.delete)
         card.requests.tag.connect(plants.commands.change_tag)
@@ -143,7 +143,7 @@ class Workspace(Page):
     def _make_labels(self, plants: Plants, card: Card) -> Labels:
         labels = Labels(self._context, plants)
         card.requests.labels.connect(labels.print_selected)
-        plants.selection_changed.connect(labels.on_selection)
+        plants.browser.selection_count_changed.connect(labels.on_selection)
         return labels
 
     def _make_features(self, server: ApiControl) -> list[Feature]:
@@ -153,7 +153,7 @@ class Workspace(Page):
         self._api = api = ApiAccess(context, server)
         self._backups = BackupController(context)
         sidebar = self._make_sidebar(plants)
-        plants.access_requested.connect(api.open_dialog)
+        plants.browser.welcome.access_requested.connect(api.open_dialog)
         api.plant_requested.connect(plants.fill_form)
         self._backups.restored.connect(self._on_restored)
         card = self._make_card(plants)
@@ -163,9 +163,9 @@ class Workspace(Page):
             exporting.connect(transfer.export)
         transfer.imported_requested.connect(plants.filter_by)
         plants.import_requested.connect(transfer.import_text)
-        plants.files_requested.connect(transfer.choose_files)
+        plants.browser.welcome.import_requested.connect(transfer.choose_files)
         samples = Samples(context)
-        plants.samples_requested.connect(samples.add)
+        plants.browser.welcome.samples_requested.connect(samples.add)
         sidebar.counted.connect(samples.show_counts)
         stores = Stores(context)
         stores.import_requested.connect(transfer.import_files)
@@ -232,11 +232,12 @@ class Workspace(Page):
         sidebar.renamed.connect(plants.replace_tag)
         sidebar.counted.connect(plants.show_counts)
         self.sidebar.left.connect(plants.focus_table)
-        plants.search_changed.connect(sidebar.show_search)
-        plants.selection_changed.connect(sidebar.show_selection)
-        plants.save_search_requested.connect(sidebar.save_search)
-        plants.sidebar_requested.connect(sidebar.toggle)
-        plants.plants_dragged.connect(sidebar.show_for_drag)
+        plants.browser.selection_count_changed.connect(sidebar.show_selection)
+        plants.browser.table.dragged.connect(sidebar.show_for_drag)
+        search = plants.browser.search_bar
+        search.changed.connect(sidebar.show_search)
+        search.save_requested.connect(sidebar.save_search)
+        search.tags_requested.connect(sidebar.toggle)
         return sidebar
 
     def _make_notices(self) -> list[Feature]:

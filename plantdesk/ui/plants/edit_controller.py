@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, Slot
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.domain.tags import entered
-from plantdesk.domain.validation import check_name
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.questions import ConflictQuestion, added_again
@@ -164,6 +163,8 @@ class EditController(QObject):
 
     def _accept_cell(self) -> bool:
         """Take over what was typed into the cell; False where it cannot be saved."""
+        from plantdesk.domain.validation import check_name
+
         if self._draft is None or self._is_saving:
             return False
         if self._editor.text() != self._opened_with:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt, Signal, Slot
 
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
@@ -23,7 +22,9 @@ from plantdesk.ui.texts import quoted, shown, source_text, tag_text
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QPoint, QStringListModel
+    from array import array
+
+    from PySide6.QtCore import QStringListModel
     from PySide6.QtWidgets import QMenu
 
     from plantdesk.domain.protocols import PlantReader, PlantStore
@@ -57,17 +58,19 @@ def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], ob
 
 
 class SelectionCommands(QObject):
-    """Names each command after what it changes. `set_browser` is called when the table is built.
+    """Names each command after what it changes.
 
     `copies_requested(entries)`: plants like the selected ones shall be added.
     """
 
     copies_requested = Signal(object)
 
-    def __init__(self, context: WindowContext, tags: QStringListModel, parent: QObject) -> None:
-        """Add the commands to the menus; `tags` are offered as completions."""
-        super().__init__(parent)
-        self._context = context
+    def __init__(
+        self, context: WindowContext, browser: PlantBrowser, editing: EditController, tags: QStringListModel
+    ) -> None:
+        """Add the commands to the menus, for the selection of `browser`; `tags` are offered as completions."""
+        super().__init__(browser)
+        self._context, self._browser, self._editing = context, browser, editing
         self._tags = tags
         self._changes = PlantChanges(context, self)
         #: Called before plants are copied; returns the notes that were typed, by the IDs of their plants.
@@ -75,10 +78,8 @@ class SelectionCommands(QObject):
         self._is_copying = False
         self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
-        self._browser: PlantBrowser | None = None
-        self._editing: EditController | None = None
         add = context.menus.add
-        self._edit_name = add(Section.EDIT_PLANTS, "", partial(self._edit, Column.NAME), "F2")
+        self._edit_name = add(Section.EDIT_PLANTS, "", partial(editing.start, Column.NAME), "F2")
         self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T")
         self._duplicate = add(Section.EDIT_PLANTS, "", self.duplicate, "Ctrl+D")
         self._delete = add(Section.EDIT_PLANTS, "", self.delete, "Del")
@@ -91,16 +92,14 @@ class SelectionCommands(QObject):
         ]
         self.show_selection(0)
         context.bridge.health_changed.connect(self._on_health_changed)
-
-    def set_browser(self, browser: PlantBrowser, editing: EditController) -> None:
-        """Act on the selection of this browser."""
-        self._browser, self._editing = browser, editing
         browser.selection_count_changed.connect(self.show_selection)
         browser.table.keeper.selected.connect(self.end_copying)
-        browser.table.menu_requested.connect(partial(self._open_row_menu, browser))
+        browser.table.menu_requested.connect(self._open_row_menu)
         browser.table.addAction(self._delete)  # its key works only there
 
-    def _open_row_menu(self, browser: PlantBrowser, position: QPoint) -> None:
+    @Slot(QPoint)
+    def _open_row_menu(self, position: QPoint) -> None:
+        browser = self._browser
         edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
         sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY
         menu = self._context.menus.context_menu(browser.table, *sections)
@@ -130,8 +129,7 @@ class SelectionCommands(QObject):
 
     @Slot()
     def _on_health_changed(self) -> None:
-        if self._browser is not None:
-            self.show_selection(self._browser.table.selected_count())
+        self.show_selection(self._browser.table.selected_count())
 
     @Slot()
     def duplicate(self) -> None:
@@ -139,7 +137,7 @@ class SelectionCommands(QObject):
 
         The keys that follow are for the copies, which are selected when they are there.
         """
-        if self._queries is not None and self._browser is not None:
+        if self._queries is not None:
             self._is_copying = True
             self._context.keys.hold()
             read = partial(_copies, ids=self._browser.table.selected_ids(), notes=self.save_notes())
@@ -160,7 +158,7 @@ class SelectionCommands(QObject):
     @Slot()
     def delete(self) -> None:
         """Delete the selected plants, after a question if they are very many: it can be undone."""
-        ids = array("q") if self._browser is None else self._browser.table.selected_ids()
+        ids = self._browser.table.selected_ids()
         if len(ids) <= _MAX_UNASKED:
             self._delete_plants(ids)
             return
@@ -176,7 +174,7 @@ class SelectionCommands(QObject):
     def _delete_plants(self, ids: array[int]) -> None:
         from plantdesk.domain.edits import DeleteAll
 
-        if self._store is not None and self._browser is not None and ids and self._changes.may_change(self._store):
+        if self._store is not None and ids and self._changes.may_change(self._store):
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = shown(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
@@ -187,22 +185,18 @@ class SelectionCommands(QObject):
         """Give the selected plants a tag, or none."""
         from plantdesk.domain.edits import SetTag
 
-        if self._store is not None and self._browser is not None and (ids := self._browser.table.selected_ids()):
+        if self._store is not None and (ids := self._browser.table.selected_ids()):
             text = Text("Removed the tags of {count:,} plants.", one="Removed the tag of 1 plant.")
             if tag is not None:
                 text = Text("Gave {count:,} plants the tag {tag}.", one="Gave 1 plant the tag {tag}.", tag=quoted(tag))
             progress = shown(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=len(ids)))
             self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
 
-    def _edit(self, column: Column) -> None:
-        if self._editing is not None:
-            self._editing.start(column)
-
     def change_tag(self) -> None:
         """Edit the tag of the selected plant, or ask for that of all of them."""
-        count = 0 if self._browser is None else self._browser.table.selected_count()
+        count = self._browser.table.selected_count()
         if count <= 1:
-            self._edit(Column.TAG)
+            self._editing.start(Column.TAG)
             return
         from plantdesk.ui.tag_dialog import TagDialog
 
@@ -217,8 +211,7 @@ class SelectionCommands(QObject):
     def _copy_as(self, form: str) -> None:
         from plantdesk.transfer.formats import Format
 
-        if self._browser is not None:
-            self._browser.copy_selection(Format(form))
+        self._browser.copy_selection(Format(form))
 
 
 def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:

@@ -22,7 +22,7 @@ _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 
 
 class ViewCommands(QObject):
-    """Works on the browser from `set_browser` on. `changed`: one of the switches is set.
+    """`changed`: one of the switches is set.
 
     `contents` are those of the store: the column of sources is shown by itself only where it says something at the
     start; later it is offered, since it would push the others aside while the user works.
@@ -30,16 +30,15 @@ class ViewCommands(QObject):
 
     changed = Signal()
 
-    def __init__(self, context: WindowContext, tag_field: TagField, parent: QObject) -> None:
-        super().__init__(parent)
-        self._context, self._tag_field = context, tag_field
-        self._browser: PlantBrowser | None = None
+    def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
+        super().__init__(browser)
+        self._context, self._browser, self._tag_field = context, browser, tag_field
         self.contents = TableContents(self)
         self.contents.changed.connect(self._on_contents_changed)
         self.contents.second_source.connect(self._on_second_source)
         menus = context.menus
         choices = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
-        self.orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Order"), choices, self._sort, in_menu=False)
+        self.orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Order"), choices, browser.set_order, in_menu=False)
         check(self.orders, "added")
         text = self.tr("&Compact rows")
         self.compact_command = menus.add_switch(Section.VIEW_PLANTS, text, self._set_compact, in_menu=False)
@@ -49,16 +48,13 @@ class ViewCommands(QObject):
         for command in (self.compact_command, self.keep_tag_command):
             command.toggled.connect(self.changed)
         switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
-        best_width = self.tr("&Best width"), self._fit_columns, False
+        best_width = self.tr("&Best width"), browser.table.columns.fit_to_contents, False
         columns = menus.add_submenu(Section.VIEW_COLUMNS, self.tr("Col&umns"), [*switches, best_width])
         self._columns = dict(zip(_OPTIONAL, columns, strict=False))
         for action in self._columns.values():
             action.setChecked(True)
-        menus.add(Section.VIEW_PLANTS, self.tr("New &plants (top of the list)"), self._jump_to_top, "Ctrl+Home")
-
-    def set_browser(self, browser: PlantBrowser) -> None:
-        """Work on this browser."""
-        self._browser = browser
+        text = self.tr("New &plants (top of the list)")
+        menus.add(Section.VIEW_PLANTS, text, browser.table.jump_to_top, "Ctrl+Home")
         browser.order_changed.connect(partial(check, self.orders))
         browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
 
@@ -70,19 +66,9 @@ class ViewCommands(QObject):
 
     # --- commands ---
 
-    def _sort(self, order: str) -> None:
-        if self._browser is not None:
-            self._browser.set_order(order)
-
-    @Slot()
-    def _jump_to_top(self) -> None:
-        if self._browser is not None:
-            self._browser.table.jump_to_top()
-
     @Slot(bool)
     def _set_compact(self, compact: bool) -> None:
-        if self._browser is not None:
-            self._browser.table.set_compact(compact=compact)
+        self._browser.table.set_compact(compact=compact)
 
     @Slot(bool)
     def _keep_tag(self, on: bool) -> None:
@@ -90,34 +76,24 @@ class ViewCommands(QObject):
 
     @Slot()
     def _on_columns_chosen(self) -> None:
-        if self._browser is not None:
-            for column, action in self._columns.items():
-                self._browser.table.columns.set_shown(column, shown=action.isChecked())
-
-    @Slot()
-    def _fit_columns(self) -> None:
-        if self._browser is not None:
-            self._browser.table.columns.fit_to_contents()
+        for column, action in self._columns.items():
+            self._browser.table.columns.set_shown(column, shown=action.isChecked())
 
     @Slot(QPoint)
     def _open_header_menu(self, position: QPoint) -> None:
-        if self._browser is not None:
-            header = self._browser.table.horizontalHeader()
-            menu = self._context.menus.context_menu(header, Section.VIEW_ORDER, Section.VIEW_COLUMNS)
-            menu.popup(header.mapToGlobal(position))
+        header = self._browser.table.horizontalHeader()
+        menu = self._context.menus.context_menu(header, Section.VIEW_ORDER, Section.VIEW_COLUMNS)
+        menu.popup(header.mapToGlobal(position))
 
     # --- the contents of the store ---
 
     @Slot()
     def _on_contents_changed(self) -> None:
-        if self._browser is not None:
-            contents, columns = self.contents, self._browser.table.columns
-            columns.set_contents(contents.widest_id, has_sources=contents.had_sources or columns.has_sources)
+        contents, columns = self.contents, self._browser.table.columns
+        columns.set_contents(contents.widest_id, has_sources=contents.had_sources or columns.has_sources)
 
     @Slot()
     def _on_second_source(self) -> None:
-        if self._browser is None:
-            return
         columns, toast = self._browser.table.columns, self._context.page.toast
         if Column.SOURCE not in columns.hidden and not columns.has_sources:
             self._show_sources(shown=False)
