@@ -27,7 +27,7 @@ from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.selection_commands import SelectionCommands
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.view_commands import ViewCommands
-from plantdesk.ui.texts import error_text, shown, source_text
+from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow
 
@@ -114,7 +114,7 @@ class Plants(Feature):
         can_change = not prevents_changes(opened.store.change_error)
         self.browser.offers_samples = self.context.location.server is None and can_change
         self.browser.set_store(opened.store)
-        self.view.contents.set_store(opened.queries)
+        self.browser.table.columns.set_store(opened.queries)
         self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
         self._pasted.set_store(opened.queries)
@@ -139,7 +139,7 @@ class Plants(Feature):
         self._remembered.close()
         self._editing.release_store()
         self.commands.set_store(None)
-        self.view.contents.set_store(None)
+        self.browser.table.columns.set_store(None)
         self.browser.close_store()
         self._pasted.set_store(None)
 
@@ -317,7 +317,6 @@ class Plants(Feature):
         """Take over how many plants there are of each kind, and the tags in their order."""
         self._add_controller.set_tags(tags)
         self.browser.search_bar.set_counts(counts)
-        self.browser.table.columns.set_sources(source_text(source) for source in counts.sources)
 
     @Slot(str, object)
     def replace_tag(self, old: str, new: str | None) -> None:
@@ -338,7 +337,7 @@ class Plants(Feature):
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
         self.browser.apply(changes)
-        self.view.contents.apply(changes)
+        self.browser.table.columns.apply(changes)
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 #: The characters of the longest id.
 _LONGEST_ID = 20
-#: More characters of a source than there is room for.
-_LONGEST_SOURCE = 100
 
 
 class RememberedView:
@@ -43,8 +41,6 @@ class RememberedView:
         if isinstance(widest_id, str):
             browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
             browser.table.set_opening(opening=bool(widest_id))
-        if isinstance(source := values.get("widest_source"), str) and source:
-            browser.table.columns.set_sources([source[:_LONGEST_SOURCE]])
         browser.search_bar.restore(values)
         self._last_search = browser.search_bar.text
         return layout
@@ -74,7 +70,6 @@ class RememberedView:
                 **browser.search_bar.as_json(),
                 widest_id=browser.table.columns.widest_id,
                 sources=browser.table.columns.has_sources,
-                widest_source=browser.table.columns.widest_source,
                 pinned=self._form.tag_field.is_pinned,
                 **position,
             )

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, QPoint, Signal, Slot
 
 from plantdesk.ui.menus import Section, check
 from plantdesk.ui.plants.table.cells import Column, column_title
-from plantdesk.ui.plants.table.columns import TableContents
 
 if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext
@@ -24,8 +23,8 @@ _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 class ViewCommands(QObject):
     """`changed`: one of the switches is set.
 
-    `contents` are those of the store: the column of sources is shown by itself only where it says something at the
-    start; later it is offered, since it would push the others aside while the user works.
+    The column of sources is shown by itself only where it says something at the start; later it is offered, since it
+    would push the others aside while the user works.
     """
 
     changed = Signal()
@@ -33,9 +32,7 @@ class ViewCommands(QObject):
     def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
         super().__init__(browser)
         self._context, self._browser, self._tag_field = context, browser, tag_field
-        self.contents = TableContents(self)
-        self.contents.changed.connect(self._on_contents_changed)
-        self.contents.second_source.connect(self._on_second_source)
+        browser.table.columns.second_source.connect(self._on_second_source)
         menus = context.menus
         choices = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self.orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Order"), choices, browser.set_order, in_menu=False)
@@ -85,19 +82,12 @@ class ViewCommands(QObject):
         menu = self._context.menus.context_menu(header, Section.VIEW_ORDER, Section.VIEW_COLUMNS)
         menu.popup(header.mapToGlobal(position))
 
-    # --- the contents of the store ---
-
-    @Slot()
-    def _on_contents_changed(self) -> None:
-        contents, columns = self.contents, self._browser.table.columns
-        columns.set_contents(contents.widest_id, has_sources=contents.had_sources or columns.has_sources)
-
     @Slot()
     def _on_second_source(self) -> None:
         columns, toast = self._browser.table.columns, self._context.page.toast
-        if Column.SOURCE not in columns.hidden and not columns.has_sources:
+        if Column.SOURCE not in columns.hidden:
             self._show_sources(shown=False)
-            columns.set_contents(self.contents.widest_id, has_sources=True)
+            columns.set_contents(columns.widest_id, has_sources=True)
             if not toast.isVisible():  # it may offer Undo; the View menu has the column too
                 show = self.tr("Show From"), partial(self._show_sources, shown=True)
                 toast.show_message(self.tr("Plants come from 2 sources now."), show)
