@@ -297,7 +297,7 @@ class PlantBrowser(QFrame):
         self.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
         self.table.selection_count_changed.connect(self.selection_count_changed)
         self.table.copy_requested.connect(self.copy_selection)
-        self.table.type_ahead.requested.connect(self.model.find_name)
+        self.table.name_typed.connect(self.model.find_name)
         self.model.name_found.connect(self.table.keeper.seek)
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self._retry_button.clicked.connect(self.model.retry)

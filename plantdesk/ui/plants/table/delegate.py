@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFont, QHoverEvent, QKeyEvent, QPainter
+from PySide6.QtCore import QObject, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 from typing_extensions import override
 
@@ -31,35 +31,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.table.model import PlantModel
     from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
-
-
-class RowHover(QObject):
-    """Watches the pointer over the rows of a table."""
-
-    def __init__(self, table: QTableView) -> None:
-        super().__init__(table)
-        self._table = table
-        #: The row under the pointer, -1 where there is none.
-        self.row = -1
-        table.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
-        table.viewport().installEventFilter(self)
-        table.verticalScrollBar().valueChanged.connect(self._forget)
-
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in {QEvent.Type.HoverMove, QEvent.Type.HoverEnter} and isinstance(event, QHoverEvent):
-            self._set_row(self._table.rowAt(round(event.position().y())))
-        elif event.type() is QEvent.Type.HoverLeave:
-            self._set_row(-1)
-        return super().eventFilter(watched, event)
-
-    def _forget(self) -> None:
-        self._set_row(-1)
-
-    def _set_row(self, row: int) -> None:
-        if row != self.row:
-            self.row = row
-            self._table.viewport().update()
 
 
 #: The focus comes back from these by itself.
@@ -122,15 +93,14 @@ _BAR = QSize(3, 20)
 class RowBackground:
     """Paints selection, pointer, new rows, and the lines between rows. Neighbours that are selected join."""
 
-    def __init__(
-        self, theme: Theme, plants: PlantModel, highlights: RowHighlights, hover: RowHover, table: QTableView
-    ) -> None:
+    def __init__(self, theme: Theme, plants: PlantModel, highlights: RowHighlights, table: QTableView) -> None:
         """Paint the rows of `table`, whose model is `plants`."""
         self._theme = theme
         self._plants = plants
         self._highlights = highlights
-        self._hover = hover
         self._table = table
+        #: The row under the pointer, -1 where there is none.
+        self.hovered = -1
 
     def paint(self, region: QRegion) -> None:
         """Paint the rows that are in a region of the viewport."""
@@ -175,7 +145,7 @@ class RowBackground:
             above, below = (self._is_selected(row) and self._is_selected(row + step) for step in (-1, 1))
             joined = rect.adjusted(0, -RADIUS if above else 0, 0, RADIUS if below else 0)
             _fill_rounded(painter, rect, joined, color, RADIUS)
-        elif row + 1 != self._hover.row and not self._is_selected(row + 1):
+        elif row + 1 != self.hovered and not self._is_selected(row + 1):
             line = rect.adjusted(M, rect.height() - 1, -M, 0)
             painter.fillRect(line, self._theme.colors.color("row_line"))
         if self._highlights.is_marked(plant_id):
@@ -189,7 +159,7 @@ class RowBackground:
             return colors.color("selection")
         if self._theme.animated and self._highlights.is_tinted(plant_id):
             return mixed(colors.color("ok_bg"), colors.color("surface"), 0.7)
-        return colors.hover() if row == self._hover.row else None
+        return colors.hover() if row == self.hovered else None
 
     def _is_selected(self, row: int) -> bool:
         within = 0 <= row < self._plants.rowCount()
