@@ -16,6 +16,7 @@ from plantdesk.ui.background import next_free_id
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
+from plantdesk.ui.qt import bring_to_front
 from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
@@ -101,9 +102,7 @@ class ApiAccess(Feature):
             self._dialog = ApiDialog(context.theme, context.bridge, *self._opened, self._server, context.page)
             self._dialog.plant_requested.connect(self.plant_requested)
             self._dialog.plants_removed.connect(self._on_plants_removed)
-            self._dialog.show()  # not modal: one works and closes the window beside it
-        self._dialog.raise_()
-        self._dialog.activateWindow()
+        bring_to_front(self._dialog)  # not modal: one works and closes the window beside it
         return self._dialog
 
     @Slot()

@@ -17,6 +17,7 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Contains, Selection
 from plantdesk.ui.feature import Feature, PlantChanges
 from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import bring_to_front
 from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
@@ -79,9 +80,7 @@ class CleanUp(Feature):
         elif self._texts is not None:
             self._texts.set_scopes(self._scopes())
         self._dialog.show_page(page)
-        self._dialog.show()
-        self._dialog.raise_()
-        self._dialog.activateWindow()
+        bring_to_front(self._dialog)
 
     def _open_at(self, page: Page) -> partial[None]:
         return partial(self.open_dialog, page)

@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Command, Section
+from plantdesk.ui.qt import bring_to_front
 
 if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext
@@ -55,9 +56,7 @@ class SettingsPage(Feature):
             rows.manual_requested.connect(self.manual_requested)
             dialog.closed.connect(self._forget)
             self._show_saved()
-            dialog.show()
-        self._dialog.raise_()
-        self._dialog.activateWindow()
+        bring_to_front(self._dialog)
         return self._dialog
 
     def _made(self) -> tuple[SettingsDialog, SettingRows]:

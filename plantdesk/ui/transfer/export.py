@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import ShownPlants, WindowContext
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.transfer.import_job import Progress
-    from plantdesk.ui.widgets.messages import InfoBar
 
 
 _WIDTH = 320
@@ -157,6 +156,7 @@ class ExportController(QObject):
         self._context, self._store = context, store
         self._dialog: ExportDialog | None = None
         self._task: Task | None = None
+        self._bar = context.page.add_bar()
         #: What closing the window now would cancel, as a sentence; empty: nothing.
         self.running = ""
 
@@ -190,7 +190,8 @@ class ExportController(QObject):
         if self._task is not None:
             self._task.cancel()
             self._task.wait()
-        self._hide()
+        self._bar.clear()
+        self._bar.deleteLater()
         self.deleteLater()
 
     @Slot()
@@ -223,33 +224,23 @@ class ExportController(QObject):
         if self._task is not None:
             self._task.cancel()
         self._end_run()
-        self._hide()
         self._context.page.toast.show_message(self.tr("The export was cancelled. No file was written."))
 
     def _on_done(self, file: Path, count: int) -> None:
         self._end_run()
-        self._hide()
         folder = (self.tr("Open folder"), lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))))
         template = Text("Exported {count:,} plants to {file}.", one="Exported 1 plant to {file}.")
         self._context.page.toast.show_message(shown(template.filled(count=count, file=quoted(file.name))), folder)
 
     def _on_failed(self, error: Exception) -> None:
         self._end_run()
-        self._hide()
         text = self.tr("Nothing was exported. {reason}").format(reason=error_text(error))
         self._context.page.toast.show_problem(text)
 
     def _end_run(self) -> None:
         self.running = ""
+        self._bar.clear()
         self.settled.emit()
-
-    @cached_property
-    def _bar(self) -> InfoBar:
-        return self._context.page.add_bar()
-
-    def _hide(self) -> None:
-        if "_bar" in vars(self):
-            self._bar.clear()
 
 
 def _write(task: Task, reader: PlantReader, file: Path, form: Format, selection: Selection) -> int:

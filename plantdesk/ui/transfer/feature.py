@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.transfer.export import ExportController
     from plantdesk.ui.transfer.import_dialog import ImportDialog
     from plantdesk.ui.transfer.import_job import ImportJob, Progress
-    from plantdesk.ui.widgets.messages import InfoBar, MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
 
 _DROPS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
 _ENDS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
@@ -54,6 +54,12 @@ class Transfer(Feature):
         self._dialog: ImportDialog | None = None
         self._job: ImportJob | None = None
         self._exports: ExportController | None = None
+        self._bar = context.page.add_bar()
+        #: Lies over the page while something that can be imported is dragged over the window.
+        self._drop_frame = PlainLabel(role="drop", alignment=Qt.AlignmentFlag.AlignCenter)
+        self._drop_frame.hide()
+        self._drop_frame.setParent(context.page)
+        self._drop_frame.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         add = context.menus.add
         self._commands = [
             add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I"),
@@ -92,7 +98,7 @@ class Transfer(Feature):
         if self._job is not None:
             self._job.close()
             self._job, self._running = None, ""
-        self._hide_bar()
+        self._bar.clear()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -112,15 +118,6 @@ class Transfer(Feature):
                     self._show_drop(files)
                 return True
         return super().eventFilter(watched, event)
-
-    @cached_property
-    def _drop_frame(self) -> PlainLabel:
-        """What lies over the page while something that can be imported is dragged over the window."""
-        label = PlainLabel(role="drop", alignment=Qt.AlignmentFlag.AlignCenter)
-        label.setParent(self.context.page)
-        label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        label.hide()
-        return label
 
     def _show_drop(self, files: Sequence[Path]) -> None:
         names = [quoted(file.name) for file in files]
@@ -248,7 +245,7 @@ class Transfer(Feature):
         job = self._job
         if job is None:
             return
-        self._hide_bar()
+        self._bar.clear()
         names = quoted(job.names, 80)
         actions: list[MessageAction] = []
         if applied.change is None:
@@ -291,7 +288,7 @@ class Transfer(Feature):
 
         job, self._job = self._job, None
         self.set_running("")
-        self._hide_bar()
+        self._bar.clear()
         actions = []
         if job is not None and isinstance(error, InvalidRowsError | ImportConflictError):
             reopen = partial(self._open_dialog, job.sources, job.options.reading)
@@ -305,16 +302,8 @@ class Transfer(Feature):
             self._job = None
             if self._running:
                 self.set_running("")
-                self._hide_bar()
+                self._bar.clear()
                 self.context.page.toast.show_message(self.tr("The import was cancelled. Nothing was imported."))
-
-    @cached_property
-    def _bar(self) -> InfoBar:
-        return self.context.page.add_bar()
-
-    def _hide_bar(self) -> None:
-        if "_bar" in vars(self):
-            self._bar.clear()
 
 
 def _files(data: QMimeData) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.views import Counts
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.widgets.messages import InfoBar
 
 
 class Samples(Feature):
@@ -34,6 +33,8 @@ class Samples(Feature):
         super().__init__(context)
         self._opened: OpenStore | None = None
         self._task: Task | None = None
+        self._bar = context.page.add_bar()
+        self._bar.closed.connect(self._on_closed)
         self._shown: tuple[str, int] | None = None  # the label of the button, and how many were changed
 
     @override
@@ -87,16 +88,9 @@ class Samples(Feature):
             self._shown = remove[0], changed
             self._bar.show_state(Tone.INFO, self.tr("These are sample plants."), " ".join(details), remove)
 
-    @cached_property
-    def _bar(self) -> InfoBar:
-        bar = self.context.page.add_bar()
-        bar.closed.connect(self._on_closed)
-        return bar
-
     def _hide(self) -> None:
         self._shown = None
-        if "_bar" in vars(self):
-            self._bar.clear()
+        self._bar.clear()
 
     @Slot()
     def _on_closed(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, Signal, Slot
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.backups import Backup, Restored
     from plantdesk.domain.errors import StoreError
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.widgets.messages import InfoBar
     from plantdesk.ui.window.restore_dialog import RestoreDialog
 
 
@@ -39,6 +37,7 @@ class BackupController(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._toast = context.page.toast
+        self._bar = context.page.add_bar()
         self._is_failing = False
         self._dialog: RestoreDialog | None = None
         self._actions = [
@@ -66,14 +65,9 @@ class BackupController(Feature):
             self._is_failing = True
             self._bar.show_state(Tone.WARNING, self.tr("Backups fail"), error_text(error), again)
 
-    @cached_property
-    def _bar(self) -> InfoBar:
-        return self.context.page.add_bar()
-
     def _hide_bar(self) -> None:
-        if self._is_failing:
-            self._is_failing = False
-            self._bar.clear()
+        self._is_failing = False
+        self._bar.clear()
 
     @Slot()
     def back_up(self) -> None:

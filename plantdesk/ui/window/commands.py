@@ -17,7 +17,7 @@ from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
-from plantdesk.ui.qt import application
+from plantdesk.ui.qt import application, bring_to_front
 from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -117,9 +117,7 @@ class HelpCommands(Feature):
 
         if self._manual is None or not isValid(self._manual):
             self._manual = ManualDialog(self.context.theme, self.context.page)
-            self._manual.show()
-        self._manual.raise_()
-        self._manual.activateWindow()
+        bring_to_front(self._manual)
         return self._manual
 
     @Slot()
