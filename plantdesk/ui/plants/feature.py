@@ -1,32 +1,30 @@
-"""The plants in the window: form, browser, commands and state in the status bar."""
+"""The plants in the window: form, browser, commands and state in the status bar; labels that are scanned."""
 
 from __future__ import annotations
 
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
+from PySide6.QtCore import QLocale, QObject, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
-from plantdesk.domain.addresses import address_of
+from plantdesk.domain.addresses import InvalidAddressError, address_of, id_of
 from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
 from plantdesk.platform.window_requests import WindowRequest
+from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.filters import moved_filter
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.browser import PlantBrowser
+from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
 from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.kept_plants import KeptPlants
 from plantdesk.ui.plants.name_completion import listed
 from plantdesk.ui.plants.pasted_plants import PastedPlants
-from plantdesk.ui.plants.remembered_view import RememberedView
-from plantdesk.ui.plants.scanning import Scanning
-from plantdesk.ui.plants.selection_commands import SelectionCommands
+from plantdesk.ui.plants.remembered import KeptPlants, RememberedView
 from plantdesk.ui.plants.status import PlantsStatus
-from plantdesk.ui.plants.view_commands import ViewCommands
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow
@@ -41,7 +39,58 @@ if TYPE_CHECKING:
     from plantdesk.domain.views import Counts
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.held_keys import HeldKeys
     from plantdesk.ui.plants.quick_entry import QuickEntry
+    from plantdesk.ui.widgets.messages import Toast
+
+
+class Scanning(QObject):
+    """Looks for the plant as soon as there is a store.
+
+    `found(id, takes_focus)`: show it, and its card; the focus goes to its row, or stays where it is.
+    """
+
+    found = Signal(object, bool)
+
+    def __init__(self, toast: Toast, keys: HeldKeys, parent: QObject) -> None:
+        """Report in `toast` what is no address, and of no plant; `keys` wait for a plant that takes the focus."""
+        super().__init__(parent)
+        self._toast, self._keys = toast, keys
+        self._queries: StoreQueries | None = None
+        self._requested: int | None = None
+
+    def set_store(self, queries: StoreQueries | None) -> None:
+        """Look in this store; None: wait for one."""
+        self._queries = queries
+        if queries is not None and self._requested is not None:
+            self.show(self._requested)
+
+    def open_address(self, address: str) -> None:
+        """Show the plant of an address, which anybody may have written."""
+        try:
+            self.show(id_of(address))
+        except InvalidAddressError as error:
+            self._toast.show_error(error)
+
+    def show(self, plant_id: int, *, takes_focus: bool = True) -> None:
+        """Show a plant; the focus goes to its row, or stays in a field for the next address."""
+        if self._queries is None:
+            self._requested = plant_id
+        else:
+            self._requested = None
+            if takes_focus:
+                self._keys.hold()
+            self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, plant_id, takes_focus))
+
+    def _on_read(self, plant_id: int, takes_focus: bool, row: PlantRow | None) -> None:
+        if row is None:
+            if takes_focus:
+                self._keys.drop_commands()
+            self._toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
+            return
+        self.found.emit(plant_id, takes_focus)
+        if takes_focus:
+            self._keys.release()
 
 
 class Plants(Feature):

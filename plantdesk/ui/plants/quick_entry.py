@@ -15,9 +15,9 @@ from plantdesk.platform.task_bar import skip_task_bar
 from plantdesk.ui.background import next_free_id
 from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.kept_plants import SETTLED
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
 from plantdesk.ui.plants.outbox import State, Submission
+from plantdesk.ui.plants.remembered import SETTLED
 from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S

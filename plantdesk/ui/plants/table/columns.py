@@ -44,7 +44,7 @@ class TableLayout:
     narrow_widths: dict[Column, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
-        """Return a JSON object, as `from_json` reads it."""
+        """Return a JSON object, as `layout_from_json` reads it."""
         return {
             "order": self.column.order,
             "descending": self.descending,
@@ -55,7 +55,7 @@ class TableLayout:
         }
 
 
-def from_json(value: object) -> TableLayout:
+def layout_from_json(value: object) -> TableLayout:
     """Return the layout in a JSON object; whatever is not valid in it has its default."""
     values = value if isinstance(value, dict) else {}
     hidden = values.get("hidden")

@@ -15,8 +15,7 @@ from typing_extensions import override
 from plantdesk.domain.records import Changes
 from plantdesk.domain.search import parse_search
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
-from plantdesk.ui.plants.table.live_order import LiveOrder, Query
-from plantdesk.ui.plants.table.queries import PageCache
+from plantdesk.ui.plants.table.queries import LiveOrder, PageCache, Query
 from plantdesk.ui.plants.table.row_order import Insertion, Removal, RowOrder, State
 
 if TYPE_CHECKING:
