@@ -30,7 +30,7 @@ from plantdesk.store import location_of
 from plantdesk.ui.card.cards import PlantCard
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.history.change_list import ChangeList
-from plantdesk.ui.history.dialog import HistoryDialog
+from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.shared_store.copying import CopyDialog

@@ -26,8 +26,7 @@ from plantdesk.ui.shared_store.updating import StoreUpdate
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
-from plantdesk.ui.transfer.feature import Transfer
-from plantdesk.ui.transfer.samples import Samples
+from plantdesk.ui.transfer.feature import Samples, Transfer
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import MessageLine, Tone

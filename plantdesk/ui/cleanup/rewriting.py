@@ -12,9 +12,8 @@ from typing_extensions import override
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.errors import Text
 from plantdesk.domain.rewriting import FIELDS, Rule
-from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable
+from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable, Preview, read_preview
 from plantdesk.ui.cleanup.dialog import CleanUpPage
-from plantdesk.ui.cleanup.preview import Preview, read_preview
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XS, M, S

@@ -21,8 +21,17 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.ui.labels.painting import FIELDS, UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
-from plantdesk.ui.labels.sheets import SheetChoice
+from plantdesk.ui.labels.painting import (
+    FIELDS,
+    UNIT,
+    Content,
+    Job,
+    SheetChoice,
+    fit_page,
+    paint_label,
+    paint_page,
+    scaled,
+)
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import XL, L, M, S

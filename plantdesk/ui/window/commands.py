@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.feature import OpenStore, ProgramWindow, WindowContext
     from plantdesk.ui.undo_stack import Step
-    from plantdesk.ui.window.manual_dialog import ManualDialog
+    from plantdesk.ui.window.help_dialogs import ManualDialog
 
 
 class WindowCommands(Feature):
@@ -113,7 +113,7 @@ class HelpCommands(Feature):
 
     def _open_manual(self) -> ManualDialog:
         """Open the manual, or bring it to the front."""
-        from plantdesk.ui.window.manual_dialog import ManualDialog
+        from plantdesk.ui.window.help_dialogs import ManualDialog
 
         if self._manual is None or not isValid(self._manual):
             self._manual = ManualDialog(self.context.theme, self.context.page)
