@@ -448,9 +448,7 @@ class _ChangeDelegate(QStyledItemDelegate):
         self._text(painter, option, inner, clock_rect, clock_time(entry.change.made_at), "text_2")
         icon = QRect(inner.left() + clock, inner.center().y() - size // 2, size, size)
         name = "undo-2" if entry.change.is_undone else _ICONS.get(entry.change.kind, "pencil")
-        ratio = self._view.devicePixelRatioF()
-        pixmap = self._theme.icons.pixmap(name, "text_2", size, ratio)
-        painter.drawPixmap(QStyle.visualRect(option.direction, inner, icon), pixmap)
+        self._theme.icons.paint(painter, QStyle.visualRect(option.direction, inner, icon), name)
         link, action = QRect(), action_text(entry)
         if action:
             link = self.link_rect(option.rect, action)

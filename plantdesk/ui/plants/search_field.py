@@ -254,9 +254,7 @@ class SearchField(ButtonField):
         if self.wheel.is_shown:
             self.wheel.paint(painter, self._icon_rect())
         else:
-            rect = self._icon_rect()
-            icon = self._theme.icons.pixmap("search", "text_2", rect.width(), self.devicePixelRatioF())
-            painter.drawPixmap(rect, icon)
+            self._theme.icons.paint(painter, self._icon_rect(), "search")
         painter.end()
 
     @Slot()

@@ -423,6 +423,5 @@ class SearchEdit(ButtonField):
         size = self._theme.metrics.scaled(ICON)
         place = QRect(M, (self.height() - size) // 2, size, size)
         painter = QPainter(self)
-        icon = self._theme.icons.pixmap("search", "text_2", size, self.devicePixelRatioF())
-        painter.drawPixmap(QStyle.visualRect(self.layoutDirection(), self.rect(), place), icon)
+        self._theme.icons.paint(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), place), "search")
         painter.end()

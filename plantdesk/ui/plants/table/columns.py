@@ -324,7 +324,8 @@ class PlantHeader(QHeaderView):
         if is_sorting:
             self._spinner.paint(painter, beside)
         elif is_sorted:
-            self._paint_arrow(painter, beside)
+            arrow = "chevron-down" if self._plants.shown_query.descending else "chevron-up"
+            self._theme.icons.paint(painter, beside, arrow)
         painter.restore()
 
     @Slot()
@@ -349,11 +350,6 @@ class PlantHeader(QHeaderView):
         x = inner.left() + painter.fontMetrics().horizontalAdvance(title) + XS
         size = self._theme.metrics.scaled(_ARROW)
         return QRect(x, inner.center().y() - size // 2 + 1, size, size)
-
-    def _paint_arrow(self, painter: QPainter, rect: QRect) -> None:
-        name = "chevron-down" if self._plants.shown_query.descending else "chevron-up"
-        pixmap = self._theme.icons.pixmap(name, "text_2", rect.width(), self.devicePixelRatioF())
-        painter.drawPixmap(rect, pixmap)
 
     def _is_hovered(self, section: int) -> bool:
         position = self.viewport().mapFromGlobal(QCursor.pos())
