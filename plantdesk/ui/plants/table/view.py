@@ -41,7 +41,6 @@ from plantdesk.ui.plants.table.delegate import (
     CellEditor,
     RowBackground,
     RowDelegate,
-    RowHighlights,
     UnseenRows,
 )
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
@@ -92,8 +91,7 @@ class PlantTableView(QTableView):
         self._theme = theme
         self._is_opening = False
         ReservedScrollBar(self)
-        self._highlights = RowHighlights(self)
-        self._background = RowBackground(theme, model, self._highlights, self)
+        self._background = RowBackground(theme, model, self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self._compact = False
@@ -110,7 +108,6 @@ class PlantTableView(QTableView):
         self._unseen.changed.connect(self.unseen_changed)
         self._typed = ""
         self._typed_since = QElapsedTimer()
-        self._highlights.faded.connect(self.viewport().update)
         model.rows_replaced.connect(self._on_rows_replaced)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.doubleClicked.connect(self._on_double_clicked)
@@ -150,8 +147,7 @@ class PlantTableView(QTableView):
 
     def mark(self, plant_ids: Iterable[int]) -> None:
         """Show plants as new."""
-        self._highlights.add(plant_ids)
-        self.viewport().update()
+        self._background.mark(plant_ids)
 
     def jump_to_top(self) -> None:
         """Scroll to the first row and make it the current one; the selection stays."""
