@@ -17,7 +17,6 @@ from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
 from plantdesk.ui.plants.outbox import State, Submission
-from plantdesk.ui.plants.remembered import SETTLED
 from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
@@ -143,9 +142,7 @@ class QuickEntry(QObject):
         self._completion = NameCompletion(context.theme, form.name_field, form.tag_field, self, window, listed(context))
         self._timeout = QTimer(self, singleShot=True, interval=_ANSWER_TIMEOUT)
         self._timeout.timeout.connect(self._close)
-        self._settling = QTimer(self, singleShot=True, interval=SETTLED)
-        self._settling.timeout.connect(self._remember)
-        form.changed.connect(self._remember_soon)
+        form.settled.connect(self._remember)
         form.submitted.connect(self._submit)
         window.closed.connect(self._on_closed)
         queue.added.connect(self._on_added)
@@ -254,11 +251,6 @@ class QuickEntry(QObject):
         self._form.clear_errors()
         self._remember()
         self._report_done()
-
-    @Slot()
-    def _remember_soon(self) -> None:
-        if not self._settling.isActive():  # more keys do not delay it
-            self._settling.start()
 
     @Slot()
     def _remember(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from plantdesk.ui.plants.outbox import from_json
 from plantdesk.ui.plants.table.columns import layout_from_json
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.preferences import Preferences
 
 
-#: Milliseconds from a key until what is typed is kept; more keys do not delay it.
-SETTLED = 500
-
-
 class KeptPlants(QObject):
     """Keeps the outbox at each change, and the form soon after a key. `kept`: it has done so."""
 
@@ -32,9 +28,7 @@ class KeptPlants(QObject):
         super().__init__(parent)
         self._preferences, self._form, self._queue = preferences, form, queue
         self._store_key: str | None = None
-        self._settling = QTimer(self, singleShot=True, interval=SETTLED)
-        self._settling.timeout.connect(self.keep)
-        form.changed.connect(self._keep_soon)
+        form.settled.connect(self.keep)
         queue.changed.connect(self.keep)
 
     def restore(self, location: StoreLocation) -> None:
@@ -68,11 +62,6 @@ class KeptPlants(QObject):
             if submissions or draft or known.get("unsaved") or known.get("draft"):
                 self._preferences.change_store(self._store_key, unsaved=submissions, draft=draft)
         self.kept.emit()
-
-    @Slot()
-    def _keep_soon(self) -> None:
-        if not self._settling.isActive():
-            self._settling.start()
 
 
 #: The characters of the longest id.
