@@ -387,18 +387,14 @@ class NoteDrafts(QObject):
     settled = Signal()
     waiting_changed = Signal(bool)
 
-    def __init__(self, context: WindowContext, parent: QObject) -> None:
+    def __init__(self, context: WindowContext, edit: NoteEdit, parent: QObject) -> None:
+        """Write the current note in `edit`."""
         super().__init__(parent)
-        self._context = context
+        self._context, self._edit = context, edit
         self._opened: OpenStore | None = None
-        self._edit: NoteEdit | None = None
         #: That of the plant that is shown.
         self.current: NoteDraft | None = None
         context.bridge.health_changed.connect(self._on_health_changed)
-
-    def attach(self, edit: NoteEdit) -> None:
-        """Write the current note in this field."""
-        self._edit = edit
         edit.edited.connect(self._on_edited)
         edit.left.connect(self._on_left)
         edit.too_long.connect(self._on_too_long)
@@ -433,8 +429,7 @@ class NoteDrafts(QObject):
         if self.current is not None:
             self.current.finish()
             self.current = None
-            if self._edit is not None:
-                self._edit.close_note()
+            self._edit.close_note()
 
     def save(self) -> dict[int, str]:
         """Save now what was typed; return those notes by the IDs of their plants."""
@@ -481,7 +476,7 @@ class NoteDrafts(QObject):
 
     @Slot(object)
     def _show_text(self, row: PlantRow) -> None:
-        if self._edit is not None and self.current is not None and self.current.row.id == row.id:
+        if self.current is not None and self.current.row.id == row.id:
             self._edit.set_text(self.current.text)
 
     def _remember(self, drafts: list[NoteDraft]) -> None:
@@ -492,7 +487,7 @@ class NoteDrafts(QObject):
     @Slot()
     def _on_edited(self) -> None:
         self._context.page.toast.withdraw(self._too_long_text)
-        if self._edit is not None and self.current is not None:
+        if self.current is not None:
             self.current.write(self._edit.note)
 
     @Slot()
