@@ -13,7 +13,6 @@ from plantdesk.ui.card.feature import Card
 from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.feature import History
-from plantdesk.ui.known_names.feature import NameLists
 from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
@@ -21,8 +20,7 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.settings.feature import SettingsPage
-from plantdesk.ui.shared_store.feature import SharedStore
-from plantdesk.ui.shared_store.updating import StoreUpdate
+from plantdesk.ui.shared_store.feature import SharedStore, StoreUpdate
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
@@ -32,6 +30,7 @@ from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
+from plantdesk.ui.window.known_names import NameLists
 from plantdesk.ui.window.notices import DefectNotice, StoreNotice, VersionNotice
 from plantdesk.ui.window.notifications import Notifications
 from plantdesk.ui.window.stores import Stores

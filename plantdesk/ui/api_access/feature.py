@@ -395,7 +395,7 @@ class ApiAccess(Feature):
             self._opened.queries.ask(self, next_free_id, self._copy_example_for)
 
     def _copy_example_for(self, plant_id: int) -> None:
-        from plantdesk.ui.api_access.snippets import Language, snippet
+        from plantdesk.ui.api_access.dialog import Language, snippet
 
         state = self._server.state
         address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port}"

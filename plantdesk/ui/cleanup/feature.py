@@ -87,9 +87,8 @@ class CleanUp(Feature):
 
     def _made(self, opened: OpenStore) -> CleanUpDialog:
         from plantdesk.ui.cleanup.dialog import CleanUpDialog
-        from plantdesk.ui.cleanup.duplicates import DuplicatesPage
+        from plantdesk.ui.cleanup.pages import DuplicatesPage, TagsPage
         from plantdesk.ui.cleanup.rewriting import RewritingPage
-        from plantdesk.ui.cleanup.tags import TagsPage
 
         text, keys = self._start_text(), self.context.keys
         keys.hold()

@@ -1,4 +1,4 @@
-"""Sheets of labels, and how labels are painted on them."""
+"""Sheets of labels, in millimetres, as their makers publish them, and how labels are painted on them."""
 
 from __future__ import annotations
 

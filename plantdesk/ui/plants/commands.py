@@ -201,7 +201,7 @@ class SelectionCommands(QObject):
         if count <= 1:
             self._editing.start(Column.TAG)
             return
-        from plantdesk.ui.tag_dialog import TagDialog
+        from plantdesk.ui.questions import TagDialog
 
         change = shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
         label = shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count))

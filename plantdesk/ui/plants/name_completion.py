@@ -26,7 +26,7 @@ from plantdesk.domain.views import KnownName
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import one_line, shown, tag_text, translate
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
-from plantdesk.ui.widgets.offers import OfferDelegate
+from plantdesk.ui.widgets.fields import OfferDelegate
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 

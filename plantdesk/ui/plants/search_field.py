@@ -17,8 +17,7 @@ from plantdesk.domain.search import PREFIXES, parse_terms
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.theme.metrics import ICON, M, S
-from plantdesk.ui.widgets.fields import ButtonField
-from plantdesk.ui.widgets.offers import CompleterPopup
+from plantdesk.ui.widgets.fields import ButtonField, CompleterPopup
 from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:

@@ -141,7 +141,7 @@ class TagCommands(PlantChanges):
     def _ask_for_tag(
         self, texts: tuple[str, str, str], becomes: Callable[[str], str], offered: Sequence[str]
     ) -> SignalInstance:
-        from plantdesk.ui.tag_dialog import TagDialog
+        from plantdesk.ui.questions import TagDialog
 
         dialog = TagDialog(self._context.theme, texts, QStringListModel(offered), self._context.page, becomes)
         dialog.open()

@@ -25,7 +25,7 @@ from plantdesk.ui.card.sections import YieldingButton
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.tag_dialog import TagDialog
+from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain

@@ -18,7 +18,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.plants import commands
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.tag_dialog import TagDialog
+from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
