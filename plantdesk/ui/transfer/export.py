@@ -59,9 +59,7 @@ class ExportDialog(Dialog):
         self._forms = ComboBox(self.tr("Format"))
         for form, text, _ in self._formats():
             self._forms.addItem(text, form)
-        save = self.buttons.addButton(self.tr("&Save as…"), ButtonRole.AcceptRole)
-        save.setProperty("variant", "primary")
-        save.clicked.connect(self._on_save)
+        self.add_primary(self.tr("&Save as…"), self._on_save)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out()
 
