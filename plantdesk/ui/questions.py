@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
+from plantdesk.domain.edits import Insert
 from plantdesk.domain.errors import InvalidPlantError, shortened
 from plantdesk.domain.tags import entered
 from plantdesk.ui.background import plant_of
@@ -25,7 +26,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 if TYPE_CHECKING:
     from PySide6.QtCore import QStringListModel
 
-    from plantdesk.domain.edits import Insert, Update
+    from plantdesk.domain.edits import Update
     from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
@@ -64,9 +65,7 @@ class TagDialog(Dialog):
         self._edit.setCompleter(TagCompleter(tags, self))
         self._message = MessageLine(theme)
         self._label = PlainLabel(label, buddy=self._edit)
-        self._button = self.buttons.addButton(button, ButtonRole.AcceptRole)
-        self._button.setProperty("variant", "primary")
-        self._button.clicked.connect(self._on_accepted)
+        self._button = self.add_primary(button, self._on_accepted)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._edit.textChanged.connect(self._on_text_changed)
         self._edit.returnPressed.connect(self._button.click)  # nothing while there is no tag
@@ -286,7 +285,6 @@ class ConflictQuestion(QObject):
 
 def added_again(edit: Update) -> Insert:
     """Return the edit that adds a plant that was deleted, as `edit` would have made it."""
-    from plantdesk.domain.edits import Insert
     from plantdesk.domain.validation import new_plant
 
     tag = {} if edit.tag is None else {"tag": edit.tag}

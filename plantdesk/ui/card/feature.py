@@ -9,6 +9,7 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 from typing_extensions import override
 
+from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
 from plantdesk.ui.card.cards import PlantCard, SelectionCard, Summary, summary_of
 from plantdesk.ui.card.note import NoteDrafts
@@ -260,8 +261,6 @@ class Card(Feature):
 
     def _undo_now(self, line: HistoryLine) -> None:
         """Take back a change; one of other plants as well is edited back."""
-        from plantdesk.domain.edits import edited
-
         row = self._shown
         if row is None or line.restored is None or self._opened is None:
             return

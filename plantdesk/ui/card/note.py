@@ -16,6 +16,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreUnreachableError, prevents_changes
 from plantdesk.domain.records import FORM, MAX_NOTE_BYTES, PlantRow
 from plantdesk.ui.qt import fill
@@ -266,8 +267,6 @@ class NoteDraft(QObject):
     @Slot()
     def save(self) -> None:
         """Save now what is not saved."""
-        from plantdesk.domain.edits import edited
-
         self._pause.stop()
         if self._is_saving or self._question.is_open or not self.is_dirty:
             return
@@ -342,8 +341,6 @@ class NoteDraft(QObject):
         return quoted(note, _LONGEST) if note else self.tr("no note")
 
     def _add_again(self) -> None:
-        from plantdesk.domain.edits import edited
-
         self._apply(added_again(edited(self.row, note=self.text)))
 
     @Slot()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
@@ -93,7 +94,6 @@ class Labels(Feature):
 
     @Slot(object)
     def _save(self, job: Job) -> None:
-        from PySide6.QtWidgets import QFileDialog
 
         from plantdesk.ui.labels.painting import write_pdf
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt, Signal, Slot
 
+from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
 from plantdesk.ui.feature import PlantChanges
@@ -18,6 +19,7 @@ from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.queries import MAX_TEXT
+from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, shown, source_text, tag_text
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
@@ -175,8 +177,6 @@ class SelectionCommands(QObject):
         box.open()
 
     def _delete_plants(self, ids: array[int]) -> None:
-        from plantdesk.domain.edits import DeleteAll
-
         if self._store is not None and ids and self._changes.may_change(self._store):
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
@@ -186,8 +186,6 @@ class SelectionCommands(QObject):
     @Slot(object)
     def set_tag(self, tag: str | None) -> None:
         """Give the selected plants a tag, or none."""
-        from plantdesk.domain.edits import SetTag
-
         if self._store is not None and (ids := self._browser.table.selected_ids()):
             text = Text("Removed the tags of {count:,} plants.", one="Removed the tag of 1 plant.")
             if tag is not None:
@@ -201,8 +199,6 @@ class SelectionCommands(QObject):
         if count <= 1:
             self._editing.start(Column.TAG)
             return
-        from plantdesk.ui.questions import TagDialog
-
         change = shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
         label = shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count))
         texts = self.tr("Change tag"), label, change

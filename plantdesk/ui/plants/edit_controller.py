@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Slot
 
+from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.domain.tags import entered
@@ -52,8 +53,6 @@ class _Draft(NamedTuple):
 
     def edit(self, row: PlantRow) -> Update:
         """Return the edit that gives `row` name and tag of the draft. Raises InvalidPlantError."""
-        from plantdesk.domain.edits import edited
-
         return edited(row, name=self.name, tag=self.tag)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from plantdesk.domain.edits import Insert
 from plantdesk.domain.errors import (
     IdTakenError,
     InvalidPlantError,
@@ -26,7 +27,8 @@ from plantdesk.domain.errors import (
     Text,
     id_taken,
 )
-from plantdesk.domain.records import FORM, now_ms
+from plantdesk.domain.records import FORM, SourceKind, now_ms
+from plantdesk.domain.selections import AddedBy, Selection
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -435,16 +437,12 @@ class AddQueue(QObject):
 
 def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
     """Return the plants that the form has added since a time, oldest first, of very many the last ones."""
-    from plantdesk.domain.records import SourceKind
-    from plantdesk.domain.selections import AddedBy, Selection
-
     plants = Selection.of(AddedBy(SourceKind.FORM))._replace(since=time)
     return [*reader.selected(plants, _MAX_COMPARED)][::-1]
 
 
 def _add(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool) -> Future[Any]:
     """Add plants. The Future fails with InvalidPlantError for one that is not of the form, which has checked it."""
-    from plantdesk.domain.edits import Insert
     from plantdesk.domain.models import NewPlant
 
     try:

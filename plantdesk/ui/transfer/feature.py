@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QFileDialog, QLineEdit
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text, prevents_changes
@@ -291,8 +291,6 @@ class Transfer(Feature):
     @Slot()
     def choose_files(self) -> None:
         """Open the dialog for files that the user chooses."""
-        from PySide6.QtWidgets import QFileDialog
-
         names, _ = QFileDialog.getOpenFileNames(
             self.context.page, self.tr("Import plants"), str(documents_folder()), ";;".join(self._filters())
         )
@@ -411,8 +409,6 @@ class Transfer(Feature):
         self.context.page.toast.show_problem(f"{text} {left_out}", (save, self._save_refused), *actions)
 
     def _save_refused(self) -> None:
-        from PySide6.QtWidgets import QFileDialog
-
         start = str(documents_folder() / self.tr("refused.csv"))
         name, _ = QFileDialog.getSaveFileName(self.context.page, self.tr("Save rows"), start, self.tr("CSV (*.csv)"))
         if name and self._job is not None:

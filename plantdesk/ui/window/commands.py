@@ -21,6 +21,7 @@ from plantdesk.ui.qt import application, bring_to_front
 from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Undone
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.feature import OpenStore, ProgramWindow, WindowContext
     from plantdesk.ui.undo_stack import Step
-    from plantdesk.ui.window.help_dialogs import ManualDialog
 
 
 class WindowCommands(Feature):
@@ -113,8 +113,6 @@ class HelpCommands(Feature):
 
     def _open_manual(self) -> ManualDialog:
         """Open the manual, or bring it to the front."""
-        from plantdesk.ui.window.help_dialogs import ManualDialog
-
         if self._manual is None or not isValid(self._manual):
             self._manual = ManualDialog(self.context.theme, self.context.page)
         bring_to_front(self._manual)
@@ -122,14 +120,10 @@ class HelpCommands(Feature):
 
     @Slot()
     def _find_command(self) -> None:
-        from plantdesk.ui.window.help_dialogs import CommandSearch
-
         CommandSearch(self.context.theme, self.context.menus.commands(), self.context.page).open()
 
     @Slot()
     def _show_shortcuts(self) -> None:
-        from plantdesk.ui.window.help_dialogs import ShortcutsDialog
-
         ShortcutsDialog(self.context.menus, self.context.page).open()
 
     @Slot()
@@ -138,8 +132,6 @@ class HelpCommands(Feature):
 
     @Slot()
     def _show_about(self) -> None:
-        from plantdesk.ui.window.help_dialogs import AboutDialog
-
         checks = self.context.preferences.settings.ask_for_updates
         AboutDialog(self.context.theme, checks_for_updates=checks, parent=self.context.page).open()
 

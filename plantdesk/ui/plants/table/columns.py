@@ -11,6 +11,7 @@ from PySide6.QtGui import QCursor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionHeader, QWidget
 from typing_extensions import override
 
+from plantdesk.domain.views import Order, View
 from plantdesk.ui.plants.table.cells import Column, column_title, own_sources, widest_times
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
 from plantdesk.ui.widgets.painting import Spinner
@@ -267,8 +268,6 @@ class TableColumns(QObject):
 
 def _ids_and_sources(reader: PlantReader, _task: Task) -> tuple[list[int], list[int]]:
     """Return the smallest and the largest id, and the sources of plants: all of them, or two."""
-    from plantdesk.domain.views import Order, View
-
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
     return [plant_id for ids in ends for plant_id in ids[:1]], list(reader.two_sources())
 
