@@ -38,7 +38,7 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
-from plantdesk.ui.api_access import server_control
+from plantdesk.ui import server_control
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.feature import ApiStatus
 from plantdesk.ui.plants.form import PlantForm

@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import Feature
     from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.preferences import Preferences
+    from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side but the right.
@@ -208,7 +208,8 @@ class Workspace(Page):
         return clean_up
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
-        settings = SettingsPage(self._context, server, self._plants.view)
+        view = self._plants.view
+        settings = SettingsPage(self._context, server, (view.compact_command, view.keep_tag_command))
         settings.api_access_requested.connect(api.open_dialog)
         settings.backup_requested.connect(self._backups.back_up)
         settings.manual_requested.connect(self._show_manual)

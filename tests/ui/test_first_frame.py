@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
     from tests.ui.conftest import Adder
 

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity, Answer
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.server_state import ServerState
-    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import MessageAction
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, TokenRow
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.dialog import ApiDialog
-    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
 
 

@@ -54,16 +54,14 @@ class DuplicatesPage(CleanUpPage):
         self._task: Task | None = None
         self._model = DuplicateModel(opened.queries, self)
         self._list = DuplicateList(self._model, context.theme)
-        self._alike_box = ComboBox(self.tr("Alike in"))
-        for text, by_tag in ((self.tr("name and tag"), True), (self.tr("name"), False)):
-            self._alike_box.addItem(text, by_tag)
-        self._keep_box = ComboBox(self.tr("Keep"))
-        for text, keep in (
+        alike = ((self.tr("name and tag"), True), (self.tr("name"), False))
+        self._alike_box = ComboBox(self.tr("Alike in"), alike)
+        keep = (
             (self.tr("the lowest ID"), Kept.LOWEST_ID),
             (self.tr("the newest"), Kept.NEWEST),
             (self.tr("the one with the longest note"), Kept.LONGEST_NOTE),
-        ):
-            self._keep_box.addItem(text, keep)
+        )
+        self._keep_box = ComboBox(self.tr("Keep"), keep)
         self._count_label = PlainLabel(tone="muted")
         self._all_button = QPushButton()
         self._all_button.setProperty("variant", "link")
@@ -181,9 +179,7 @@ class TagGroup(QFrame):
         self.setProperty("card", "true")
         self._check = QCheckBox(self.tr("Keep"))
         self._check.clicked.connect(self._tick_all)
-        self._box = ComboBox(self.tr("Keep"))
-        for tag in group:
-            self._box.addItem(tag_text(tag), tag)
+        self._box = ComboBox(self.tr("Keep"), [(tag_text(tag), tag) for tag in group])
         self._box.currentIndexChanged.connect(self._show_others)
         self._box.setMinimumWidth(theme.metrics.scaled(_PILL_WIDTH) // 2)  # for long tags
         self._count_label = PlainLabel(tone="muted", wrapped=True)

@@ -100,13 +100,12 @@ class RewritingPage(CleanUpPage):
         )
         self._action.addItems(actions)
         self._find, self._new = LineEdit(), LineEdit()
-        self._quotes = ComboBox(self.tr("Quotes"))
-        for text, value in (
+        quotes = (
             (self.tr("Leave quotes"), ""),
             (self.tr("‘Typographic’ quotes"), "curly"),
             (self.tr("'Straight' quotes"), "straight"),
-        ):
-            self._quotes.addItem(text, value)
+        )
+        self._quotes = ComboBox(self.tr("Quotes"), quotes)
         self._scope = ComboBox(self.tr("Where"))
         texts = (self.tr("Names"), self.tr("Notes"), self.tr("Same case"), self.tr("Whole words"), self.tr("Pattern"))
         self._checks = [QCheckBox(text) for text in texts]

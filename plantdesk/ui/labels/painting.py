@@ -116,9 +116,8 @@ class SheetChoice(QWidget):
         self.field.addItem(self.tr("Custom size"))
         self._names = PlainLabel(tone="muted", wrapped=True)
         self._custom = QWidget()
-        self._page = ComboBox(self.tr("Page"))
-        for paper in (QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter):
-            self._page.addItem(QPageSize.name(paper), paper.value)
+        papers = [(QPageSize.name(paper), paper.value) for paper in (_A4, _LETTER)]
+        self._page = ComboBox(self.tr("Page"), papers)
         self._counts = [self._count() for _ in range(2)]
         self._lengths = [self._length() for _ in range(_SIZES)]
         self._lay_out()

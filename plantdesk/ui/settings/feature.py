@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.settings.page import EntrySwitches, ServerSettings, SettingRows
+    from plantdesk.ui.server_control import ApiControl
+    from plantdesk.ui.settings.page import SettingRows
     from plantdesk.ui.settings.rows import SettingRow, SettingsSection
     from plantdesk.ui.theme.theme import Theme
 
@@ -201,7 +202,8 @@ class SettingsPage(Feature):
     backup_requested = Signal()
     manual_requested = Signal(str, str)
 
-    def __init__(self, context: WindowContext, server: ServerSettings, switches: EntrySwitches) -> None:
+    def __init__(self, context: WindowContext, server: ApiControl, switches: tuple[QAction, QAction]) -> None:
+        """`switches` are the commands for lower rows, and for the tag that is kept."""
         super().__init__(context)
         self._server, self._switches = server, switches
         self._found: list[Command] = []

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from plantdesk.store import NamesList
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.server_control import ApiControl
 
 
 class BackupRows(QObject):
@@ -73,9 +74,7 @@ class BackupRows(QObject):
         intervals = [(self.tr("Day"), "day"), (self.tr("Week"), "week"), (self.tr("Never"), "never")]
         if not backups.is_shared:
             intervals.insert(0, (self.tr("Hour"), "hour"))
-        self._every = ComboBox("")
-        for text, value in intervals:
-            self._every.addItem(text, value)
+        self._every = ComboBox("", intervals)
         self._every.activated.connect(self._on_interval)
         hint = self.tr("When plants have changed.")
         self._count = spin_box(QSpinBox)
@@ -166,39 +165,6 @@ _PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
 _TEXT_STEP = 1.1
 
 
-class ServerSettings(Protocol):
-    """What the page needs of the control of the API."""
-
-    @property
-    def state(self) -> ServerState:
-        """What the server is doing now."""
-
-    @property
-    def port(self) -> int:
-        """The port of the next start."""
-
-    def turn_on(self) -> None:
-        """Start the server."""
-
-    def turn_off(self) -> None:
-        """Stop the server."""
-
-    def set_port(self, port: int, refused: Callable[[Exception], object] | None = None) -> None:
-        """Serve on another port, or stay on the present one and call `refused`."""
-
-
-class EntrySwitches(Protocol):
-    """The commands that are settings of one store."""
-
-    @property
-    def compact_command(self) -> QAction:
-        """Lower rows."""
-
-    @property
-    def keep_tag_command(self) -> QAction:
-        """Keep the tag for the next plant."""
-
-
 class SettingRows(QObject):
     """The rows. Each shows its setting, follows it, and changes it at once."""
 
@@ -206,9 +172,11 @@ class SettingRows(QObject):
     backup_requested = Signal()
     manual_requested = Signal(str, str)
 
-    def __init__(self, context: WindowContext, server: ServerSettings, switches: EntrySwitches) -> None:
+    def __init__(self, context: WindowContext, server: ApiControl, switches: tuple[QAction, QAction]) -> None:
+        """`switches` are the commands for lower rows, and for the tag that is kept."""
         super().__init__(context.page)
-        self._context, self._server, self._switches = context, server, switches
+        self._context, self._server = context, server
+        self._compact_command, self._keep_tag_command = switches
         self._preferences = context.preferences
         self._followers: list[Callable[[], None]] = []
         #: The rows of the backups.
@@ -249,7 +217,7 @@ class SettingRows(QObject):
             known, lambda: self._preferences.settings.language, lambda value: change(language=value)
         )
         heights = [(self.tr("Comfortable"), ""), (self.tr("Compact"), "compact")]
-        compact = self._switches.compact_command
+        compact = self._compact_command
         rows = self._choice(
             heights, lambda: "compact" if compact.isChecked() else "", lambda value: _set(compact, on=bool(value))
         )
@@ -293,7 +261,7 @@ class SettingRows(QObject):
         self._preferences.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
 
     def _entry(self) -> list[SettingRow]:
-        theme, command = self._context.theme, self._switches.keep_tag_command
+        theme, command = self._context.theme, self._keep_tag_command
         keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
         self._followers.append(lambda: keep.setChecked(command.isChecked()))
         keep.clicked.connect(lambda on: _set(command, on=on))
@@ -417,9 +385,7 @@ class SettingRows(QObject):
     def _choice(
         self, choices: Sequence[tuple[str, str]], value: Callable[[], str], change: Callable[[str], object]
     ) -> ComboBox:
-        box = ComboBox("")
-        for text, data in choices:
-            box.addItem(text, data)
+        box = ComboBox("", choices)
         box.setMinimumWidth(self._context.theme.metrics.scaled(_COMBO_WIDTH))
         self._followers.append(lambda: box.setCurrentIndex(max(0, box.findData(value()))))
         box.activated.connect(lambda _place: change(box.currentData()))

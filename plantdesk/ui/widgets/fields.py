@@ -334,9 +334,11 @@ class ButtonField(LineEdit):
 class ComboBox(QComboBox):
     """The wheel does not change it."""
 
-    def __init__(self, name: str) -> None:
-        """Make it with a `name` for screen readers."""
+    def __init__(self, name: str, choices: Iterable[tuple[str, object]] = ()) -> None:
+        """Make it with a `name` for screen readers, and a text and a value for each choice."""
         super().__init__()
+        for text, value in choices:
+            self.addItem(text, value)
         ignore_wheel(self)
         self.setAccessibleName(name)
         if sys.platform == "linux":  # where Qt reports the chosen text as the name

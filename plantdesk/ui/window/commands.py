@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes
     from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.feature import OpenStore, ProgramWindow, WindowContext
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.undo_stack import Step
 
 
 class WindowCommands(Feature):
     """Closes the window, which ends the program where it does not stay in the tray, and ends the program."""
 
-    def __init__(self, context: WindowContext, window: ProgramWindow) -> None:
+    def __init__(self, context: WindowContext, window: MainWindow) -> None:
         super().__init__(context)
         context.menus.add(Section.FILE_WINDOW, self.tr("&Close window"), window.close, Key.Close)
         leave = context.menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
