@@ -115,7 +115,6 @@ class Plants(Feature):
         self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
         self._remembered = RememberedView(context.preferences, self._form)
-        self._remembered.show_form(context.location)
         self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
         self._kept = KeptPlants(context.preferences, self._form, queue, self)
         self._kept.kept.connect(self._on_kept)

@@ -77,19 +77,14 @@ class RememberedView:
         self._restored: str | None = None
         self._last_search = ""
 
-    def show_form(self, location: StoreLocation) -> None:
-        """Give the form the room that it had, for its first paint."""
-        widest_id = self._preferences.of_store(location.key).get("widest_id")
-        if isinstance(widest_id, str):
-            self._form.make_room(widest_id[:_LONGEST_ID])
-
     def show_layout(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
-        """Show columns, order and search as they were, before the store is open; return the layout."""
+        """Show columns, order and search, and the room for IDs, before the store is open; return the layout."""
         values = self._preferences.of_store(location.key)
         layout = layout_from_json(values)
         browser.table.set_table_layout(layout)
         widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
         if isinstance(widest_id, str):
+            self._form.make_room(widest_id[:_LONGEST_ID])
             browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
             browser.table.set_opening(opening=bool(widest_id))
         browser.search_bar.restore(values)

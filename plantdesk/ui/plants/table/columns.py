@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QCursor, QFontMetrics, QPainter
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionHeader, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyle, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.views import Order, View
@@ -272,7 +272,6 @@ def _ids_and_sources(reader: PlantReader, _task: Task) -> tuple[list[int], list[
     return [plant_id for ids in ends for plant_id in ids[:1]], list(reader.two_sources())
 
 
-_Position = QStyleOptionHeader.SectionPosition
 _ARROW = 12
 #: Below the line.
 _GAP = 4
@@ -298,13 +297,6 @@ class PlantHeader(QHeaderView):
         model.failed.connect(self._spinner.stop)
 
     @override
-    def initStyleOptionForIndex(self, option: QStyleOptionHeader, logicalIndex: int) -> None:
-        option.section = logicalIndex
-        option.text = self._text(logicalIndex)
-        option.textAlignment = self.defaultAlignment()
-        option.position = self._position(logicalIndex)
-
-    @override
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
         colors = self._theme.colors
         is_sorted = self._plants.shown_query.column == logicalIndex
@@ -316,7 +308,7 @@ class PlantHeader(QHeaderView):
         painter.setPen(colors.color("text" if is_sorted or self._is_hovered(logicalIndex) else "text_2"))
         inner = rect.adjusted(M, 0, -M, -_GAP)
         room = inner.width() - (XS + self._theme.metrics.scaled(_ARROW) if is_sorted or is_sorting else 0)
-        title = QFontMetrics(font).elidedText(self._text(logicalIndex), Qt.TextElideMode.ElideRight, room)
+        title = QFontMetrics(font).elidedText(column_title(Column(logicalIndex)), Qt.TextElideMode.ElideRight, room)
         painter.drawText(inner, QStyle.visualAlignment(self.layoutDirection(), self.defaultAlignment()), title)
         self._paint_line(painter, rect, logicalIndex)
         beside = QStyle.visualRect(self.layoutDirection(), inner, self._beside(painter, inner, title))
@@ -353,12 +345,3 @@ class PlantHeader(QHeaderView):
     def _is_hovered(self, section: int) -> bool:
         position = self.viewport().mapFromGlobal(QCursor.pos())
         return self.viewport().underMouse() and self.logicalIndexAt(position) == section
-
-    def _text(self, section: int) -> str:
-        return str(self.model().headerData(section, self.orientation(), Qt.ItemDataRole.DisplayRole) or "")
-
-    def _position(self, section: int) -> QStyleOptionHeader.SectionPosition:
-        position, last = self.visualIndex(section), self.count() - 1
-        if last == 0:
-            return _Position.OnlyOneSection
-        return {0: _Position.Beginning, last: _Position.End}.get(position, _Position.Middle)
