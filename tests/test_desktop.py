@@ -38,9 +38,9 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
-from plantdesk.ui.api_access import server_control
+from plantdesk.ui import server_control
 from plantdesk.ui.api_access.dialog import ApiDialog
-from plantdesk.ui.api_access.status import ApiStatus
+from plantdesk.ui.api_access.feature import ApiStatus
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.search_bar import FilterChip
@@ -50,8 +50,8 @@ from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.widgets.messages import InfoBar
-from plantdesk.ui.window.manual_dialog import ManualDialog
-from plantdesk.ui.window.restore_dialog import RestoreDialog
+from plantdesk.ui.window.backups import RestoreDialog
+from plantdesk.ui.window.help_dialogs import ManualDialog
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
 from tests.support.desk import Desk

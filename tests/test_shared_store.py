@@ -30,13 +30,12 @@ from plantdesk.store import location_of
 from plantdesk.ui.card.cards import PlantCard
 from plantdesk.ui.card.note import NoteEdit
 from plantdesk.ui.history.change_list import ChangeList
-from plantdesk.ui.history.dialog import HistoryDialog
+from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
-from plantdesk.ui.shared_store.feature import OtherComputers
-from plantdesk.ui.shared_store.updating import UpdateDialog
+from plantdesk.ui.shared_store.feature import OtherComputers, UpdateDialog
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_table import PlainTable

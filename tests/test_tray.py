@@ -19,7 +19,7 @@ from plantdesk.domain.server_state import Off
 from plantdesk.platform import paths, settings
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
-from plantdesk.ui.settings.dialog import SettingsDialog
+from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.widgets.dialog import Dialog, MessageBox
 from plantdesk.ui.window.notifications import Notifications
 from tests.support.desk import Desk, plain

@@ -77,30 +77,6 @@ class WindowContext:
         self.page.toast.show_message(text, undo, key=key_text(Key.Undo))
 
 
-class ProgramWindow(Protocol):
-    """The main window, as features use it that end the program or hide the window."""
-
-    stays: Callable[[], bool]
-
-    def isVisible(self) -> bool:  # noqa: N802  Qt's
-        """Whether the window is shown, also minimised."""
-
-    def close(self) -> bool:
-        """Close the window as the user does."""
-
-    def quit(self) -> None:
-        """End the program."""
-
-    def hide(self) -> None:
-        """Hide the window."""
-
-    def showMinimized(self) -> None:  # noqa: N802  Qt's
-        """Show the window minimised."""
-
-    def save_place(self) -> None:
-        """Remember size and position for the next start."""
-
-
 class OpenStore(NamedTuple):
     """A store that the window shows, and its queries on the thread of the short tasks."""
 

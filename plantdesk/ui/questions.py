@@ -1,4 +1,4 @@
-"""Questions of the window: what closing would cancel, and which of two versions of a plant stays."""
+"""Questions of the window: which tag, what closing would cancel, and which of two versions of a plant stays."""
 
 from __future__ import annotations
 
@@ -7,28 +7,108 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from plantdesk.domain.errors import shortened
+from plantdesk.domain.edits import Insert
+from plantdesk.domain.errors import InvalidPlantError, shortened
+from plantdesk.domain.tags import entered
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.page import Part
-from plantdesk.ui.texts import error_text, one_line, quoted, shown, translate
-from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
-from plantdesk.ui.widgets.messages import Tone
+from plantdesk.ui.qt import fill
+from plantdesk.ui.texts import error_text, one_line, quoted, shown, tag_text, translate
+from plantdesk.ui.theme.metrics import XL, XXL, L, S
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, MessageBox
+from plantdesk.ui.widgets.fields import LineEdit, TagCompleter
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
+    from PySide6.QtCore import QStringListModel
 
-    from plantdesk.domain.edits import Insert, Update
+    from plantdesk.domain.edits import Update
     from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import Feature, WindowContext
+    from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import InfoBar
 
     Answer = Callable[[], object]
+
+
+_WIDTH = 420
+
+
+class TagDialog(Dialog):
+    """`chosen(tag)`: the user has entered a valid tag; None: no tag.
+
+    `becomes` returns the tag that a text stands for, which is shown then; an empty tag cannot be chosen.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(
+        self,
+        theme: Theme,
+        texts: tuple[str, str, str],
+        tags: QStringListModel,
+        parent: QWidget | None = None,
+        becomes: Callable[[str], str] | None = None,
+    ) -> None:
+        """`texts` are the title, the label of the field and the button; `tags` are offered as completions."""
+        title, label, button = texts
+        super().__init__(title, parent)
+        self._becomes = becomes
+        self._edit = LineEdit()
+        self._edit.setCompleter(TagCompleter(tags, self))
+        self._message = MessageLine(theme)
+        self._label = PlainLabel(label, buddy=self._edit)
+        self._button = self.add_primary(button, self._on_accepted)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self._edit.textChanged.connect(self._on_text_changed)
+        self._edit.returnPressed.connect(self._button.click)  # nothing while there is no tag
+        self._on_text_changed()
+        margins = (XXL, XL, XXL, XL)
+        fill(QVBoxLayout(self), self._label, self._edit, self._message, L, self.buttons, margins=margins, spacing=S)
+        self.setMinimumWidth(_WIDTH)
+        self._edit.setFocus()
+
+    def add_removal(self, text: str) -> None:
+        """Add a button for no tag."""
+        self.buttons.addButton(text, START_ROLE).clicked.connect(self._on_removed)
+
+    def _tag(self) -> str:
+        text = entered(self._edit.text())
+        return text if self._becomes is None else self._becomes(text)
+
+    @Slot()
+    def _on_text_changed(self) -> None:
+        tag = self._tag()
+        self._button.setEnabled(bool(tag))
+        if tag and self._becomes is not None:
+            self._message.show_message(Tone.HINT, self.tr("Becomes {tag}").format(tag=tag_text(tag)))
+        else:
+            self._message.clear()
+
+    @Slot()
+    def _on_removed(self) -> None:
+        self.chosen.emit(None)
+        self.accept()
+
+    @Slot()
+    def _on_accepted(self) -> None:
+        from plantdesk.domain.validation import plant_fields
+
+        tag = self._tag()
+        try:
+            plant_fields({"name": "", "tag": tag})
+        except InvalidPlantError as error:
+            self._message.show_message(Tone.ERROR, error_text(error))
+        else:
+            self.chosen.emit(tag)
+            self.accept()
 
 
 def ask_if_of_other_desk(
@@ -205,7 +285,6 @@ class ConflictQuestion(QObject):
 
 def added_again(edit: Update) -> Insert:
     """Return the edit that adds a plant that was deleted, as `edit` would have made it."""
-    from plantdesk.domain.edits import Insert
     from plantdesk.domain.validation import new_plant
 
     tag = {} if edit.tag is None else {"tag": edit.tag}

@@ -24,9 +24,9 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.platform import paths
 from plantdesk.store import UnreachedStore, location_of
-from plantdesk.ui.api_access.server_control import ApiControl
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.event_loop import GarbageCollector
+from plantdesk.ui.server_control import ApiControl
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.workspace import Workspace
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore, ServedStore
     from plantdesk.domain.server_state import ServerState
     from plantdesk.platform.window_requests import WindowRequest
-    from plantdesk.ui.api_access.server_control import StoreServer
     from plantdesk.ui.background import Task
     from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.preferences import Preferences
+    from plantdesk.ui.server_control import StoreServer
     from plantdesk.ui.theme.theme import Theme
 
 _log = logging.getLogger(__name__)

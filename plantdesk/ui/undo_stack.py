@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
+from plantdesk.domain.edits import Delete, Undone
 from plantdesk.domain.errors import EditConflictError, StoreError, UndoConflictError
 from plantdesk.domain.history import Change, ChangeKind, title
 from plantdesk.domain.records import FORM
 
 if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied, Undone
+    from plantdesk.domain.edits import Applied
     from plantdesk.domain.errors import Text
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
@@ -211,8 +212,6 @@ def _undone(store: PlantStore, step: Change | AddedPlant) -> Future[Undone]:
     """Take back a step in the store."""
     if not isinstance(step, AddedPlant):
         return store.undo(step, FORM)
-    from plantdesk.domain.edits import Delete, Undone
-
     undone: Future[Undone] = Future()
 
     def pass_on(deleted: Future[Applied]) -> None:

@@ -13,7 +13,6 @@ from plantdesk.ui.card.feature import Card
 from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.history.feature import History
-from plantdesk.ui.known_names.feature import NameLists
 from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
@@ -21,18 +20,17 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.settings.feature import SettingsPage
-from plantdesk.ui.shared_store.feature import SharedStore
-from plantdesk.ui.shared_store.updating import StoreUpdate
+from plantdesk.ui.shared_store.feature import SharedStore, StoreUpdate
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
-from plantdesk.ui.transfer.feature import Transfer
-from plantdesk.ui.transfer.samples import Samples
+from plantdesk.ui.transfer.feature import Samples, Transfer
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
+from plantdesk.ui.window.known_names import NameLists
 from plantdesk.ui.window.notices import DefectNotice, StoreNotice, VersionNotice
 from plantdesk.ui.window.notifications import Notifications
 from plantdesk.ui.window.stores import Stores
@@ -46,11 +44,11 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import Feature
     from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.preferences import Preferences
+    from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side but the right.
@@ -125,13 +123,13 @@ class Workspace(Page):
 
     def _make_card(self, plants: Plants) -> Card:
         card = Card(self._context, plants)
-        plants.selection_changed.connect(card.show_selection)
-        plants.card_requested.connect(card.toggle)
+        plants.browser.selection_count_changed.connect(card.show_selection)
+        plants.browser.table.card_requested.connect(card.toggle)
         plants.plant_opened.connect(card.show_pane)
-        plants.rows_settled.connect(card.stop_waiting)
+        plants.browser.rows_settled.connect(card.stop_waiting)
         plants.requested.connect(self.requested)
         plants.quick_done.connect(self.quick_done)
-        plants.plants_shown.connect(self.plants_shown)
+        plants.browser.plants_shown.connect(self.plants_shown)
         plants.commands.save_notes = card.notes.save
         card.delete_requested.connect(plants.commands.delete)
         card.requests.tag.connect(plants.commands.change_tag)
@@ -143,7 +141,7 @@ class Workspace(Page):
     def _make_labels(self, plants: Plants, card: Card) -> Labels:
         labels = Labels(self._context, plants)
         card.requests.labels.connect(labels.print_selected)
-        plants.selection_changed.connect(labels.on_selection)
+        plants.browser.selection_count_changed.connect(labels.on_selection)
         return labels
 
     def _make_features(self, server: ApiControl) -> list[Feature]:
@@ -153,7 +151,7 @@ class Workspace(Page):
         self._api = api = ApiAccess(context, server)
         self._backups = BackupController(context)
         sidebar = self._make_sidebar(plants)
-        plants.access_requested.connect(api.open_dialog)
+        plants.browser.welcome.access_requested.connect(api.open_dialog)
         api.plant_requested.connect(plants.fill_form)
         self._backups.restored.connect(self._on_restored)
         card = self._make_card(plants)
@@ -163,9 +161,9 @@ class Workspace(Page):
             exporting.connect(transfer.export)
         transfer.imported_requested.connect(plants.filter_by)
         plants.import_requested.connect(transfer.import_text)
-        plants.files_requested.connect(transfer.choose_files)
+        plants.browser.welcome.import_requested.connect(transfer.choose_files)
         samples = Samples(context)
-        plants.samples_requested.connect(samples.add)
+        plants.browser.welcome.samples_requested.connect(samples.add)
         sidebar.counted.connect(samples.show_counts)
         stores = Stores(context)
         stores.import_requested.connect(transfer.import_files)
@@ -210,7 +208,8 @@ class Workspace(Page):
         return clean_up
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
-        settings = SettingsPage(self._context, server, self._plants.view)
+        view = self._plants.view
+        settings = SettingsPage(self._context, server, (view.compact_command, view.keep_tag_command))
         settings.api_access_requested.connect(api.open_dialog)
         settings.backup_requested.connect(self._backups.back_up)
         settings.manual_requested.connect(self._show_manual)
@@ -232,11 +231,12 @@ class Workspace(Page):
         sidebar.renamed.connect(plants.replace_tag)
         sidebar.counted.connect(plants.show_counts)
         self.sidebar.left.connect(plants.focus_table)
-        plants.search_changed.connect(sidebar.show_search)
-        plants.selection_changed.connect(sidebar.show_selection)
-        plants.save_search_requested.connect(sidebar.save_search)
-        plants.sidebar_requested.connect(sidebar.toggle)
-        plants.plants_dragged.connect(sidebar.show_for_drag)
+        plants.browser.selection_count_changed.connect(sidebar.show_selection)
+        plants.browser.table.dragged.connect(sidebar.show_for_drag)
+        search = plants.browser.search_bar
+        search.changed.connect(sidebar.show_search)
+        search.save_requested.connect(sidebar.save_search)
+        search.tags_requested.connect(sidebar.toggle)
         return sidebar
 
     def _make_notices(self) -> list[Feature]:

@@ -39,7 +39,7 @@ LAYERS = {
 NAMES = {"", "APP_ID", "DEFAULT_PORT", "HOME_PAGE", "LARGEST_PORT", "URL_SCHEME", "__version__"}  # of the package
 NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; `cli`, which also uses `transfer`, is above both
 # The same inside ui/: another folder is a feature, another module is shared by the features.
-UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "main_window": 5, "workspace": 5, "session": 5}
+UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "workspace": 5, "session": 5}
 UI_SHARED, UI_FEATURE = 3, 4
 QT = {"PySide6", "shiboken6"}
 STORE = "plantdesk.store."

@@ -19,27 +19,26 @@ from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.duplicate_list import DuplicateList
-from plantdesk.ui.cleanup.tags import TagGroup
-from plantdesk.ui.history.dialog import HistoryDialog
-from plantdesk.ui.known_names.feature import NamesDialog
+from plantdesk.ui.cleanup.pages import TagGroup
+from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.settings.dialog import SettingsDialog
+from plantdesk.ui.questions import TagDialog
+from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
-from plantdesk.ui.shared_store.updating import StoreUpdate, UpdateDialog
+from plantdesk.ui.shared_store.feature import StoreUpdate, UpdateDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.single_window import StuckWindowError
-from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog, RefusedDialog
 from plantdesk.ui.widgets.containers import CollapsibleHeader
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.window.help_dialogs import AboutDialog, ShortcutsDialog
-from plantdesk.ui.window.manual_dialog import ManualDialog
-from plantdesk.ui.window.restore_dialog import RestoreDialog
+from plantdesk.ui.window.backups import RestoreDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
+from plantdesk.ui.window.known_names import NamesDialog
 from tests.support.desk import Desk, plain, rows_of
 from tests.support.other_languages import english
 from tests.support.waiting import MILLISECONDS

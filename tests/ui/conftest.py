@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.ui.api_access.server_control import ApiControl
+    from plantdesk.ui.server_control import ApiControl
 
     Adder = Callable[..., list[PlantRow]]
     Failing = Callable[[], contextlib.AbstractContextManager[None]]

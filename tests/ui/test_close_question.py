@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
-from plantdesk.ui.window.restore_dialog import RestoreDialog
+from plantdesk.ui.window.backups import RestoreDialog
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
 

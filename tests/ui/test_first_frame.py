@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
     from tests.ui.conftest import Adder
 
@@ -117,8 +117,9 @@ def test_the_first_frame_has_the_last_layout(
     before.window.close()
 
     after = Frame(qtbot, theme, bridge, tmp_path)
-    assert (after.places, after.entries) == (places, entries), "in the first paint of the content"
     after.workspace.complete()
+    after.workspace.settle_layout()
+    assert (after.places, after.entries) == (places, entries), "in the first paint of the content"
     after.until(lambda: after.columns == columns)
     assert after.field("Search by name, tag or ID").text() == "-dill"
     assert after.has_bars

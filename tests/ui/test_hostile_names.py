@@ -15,7 +15,7 @@ from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, ServerFailedError
 from plantdesk.store.sqlite.backups.jobs import FileBackups, back_up
-from plantdesk.ui.api_access.status import ApiStatus
+from plantdesk.ui.api_access.feature import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
 from plantdesk.ui.widgets.dialog import MessageBox
@@ -23,7 +23,7 @@ from plantdesk.ui.widgets.fields import CloseButton
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine, Tone
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
-from plantdesk.ui.window.restore_dialog import RestoreDialog
+from plantdesk.ui.window.backups import RestoreDialog
 from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:

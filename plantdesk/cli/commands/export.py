@@ -58,8 +58,7 @@ def labels(options: argparse.Namespace) -> int:
 
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     display.prepare()
-    from plantdesk.ui.labels.painting import Content, Job, write_pdf
-    from plantdesk.ui.labels.sheets import SHEETS
+    from plantdesk.ui.labels.painting import SHEETS, Content, Job, write_pdf
 
     found = [each for each in SHEETS if options.sheet.casefold() in each.name.casefold()]
     if not found:

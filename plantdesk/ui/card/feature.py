@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 from typing_extensions import override
 
+from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
 from plantdesk.ui.card.cards import PlantCard, SelectionCard, Summary, summary_of
 from plantdesk.ui.card.note import NoteDrafts
@@ -49,7 +50,8 @@ class Card(Feature):
         """Show the selection of `rows`."""
         super().__init__(context)
         self.requests = CardRequests(self)
-        self.notes = NoteDrafts(context, self)
+        self._one, self._several = PlantCard(context.theme, self.requests), SelectionCard(context.theme, self.requests)
+        self.notes = NoteDrafts(context, self._one.note_edit, self)
         self._rows = rows
         self._pane = context.page.card
         self._changes = PlantChanges(context, self)
@@ -68,7 +70,8 @@ class Card(Feature):
         self._date_command.setEnabled(False)
         self._stack = QStackedWidget()
         self._stack.setAccessibleName(self.tr("Card"))
-        self._stack.addWidget(QWidget())  # until a plant is read
+        for page in (QWidget(), self._one, self._several):  # the first until a plant is read
+            self._stack.addWidget(page)
         self._pane.set_available(available=False)
         self._pane.set_content(self._stack)
         self._connect()
@@ -77,6 +80,7 @@ class Card(Feature):
         self._pane.changed.connect(self._on_pane_changed)
         self._pane.changed.connect(self.view_changed)
         self._pane.left.connect(self._rows.focus_table)
+        self._one.undo_requested.connect(self._undo)
         self.requests.close.connect(self.toggle)
         self.requests.delete.connect(self._on_delete)
         self.requests.select_none.connect(self._rows.clear_selection)
@@ -257,8 +261,6 @@ class Card(Feature):
 
     def _undo_now(self, line: HistoryLine) -> None:
         """Take back a change; one of other plants as well is edited back."""
-        from plantdesk.domain.edits import edited
-
         row = self._shown
         if row is None or line.restored is None or self._opened is None:
             return
@@ -319,22 +321,6 @@ class Card(Feature):
         several = self._stack.currentWidget() is self._several
         target = self._several.commands[0] if several else self._one.note_edit
         target.setFocus()
-
-    # --- the widgets ---
-
-    @cached_property
-    def _one(self) -> PlantCard:
-        card = PlantCard(self.context.theme, self.requests)
-        card.undo_requested.connect(self._undo)
-        self.notes.attach(card.note_edit)
-        self._stack.addWidget(card)
-        return card
-
-    @cached_property
-    def _several(self) -> SelectionCard:
-        card = SelectionCard(self.context.theme, self.requests)
-        self._stack.addWidget(card)
-        return card
 
 
 def _read(reader: PlantReader, _task: Task, plant_id: int) -> tuple[PlantRow | None, list[PlantChange]]:

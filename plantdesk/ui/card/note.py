@@ -16,6 +16,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreUnreachableError, prevents_changes
 from plantdesk.domain.records import FORM, MAX_NOTE_BYTES, PlantRow
 from plantdesk.ui.qt import fill
@@ -266,8 +267,6 @@ class NoteDraft(QObject):
     @Slot()
     def save(self) -> None:
         """Save now what is not saved."""
-        from plantdesk.domain.edits import edited
-
         self._pause.stop()
         if self._is_saving or self._question.is_open or not self.is_dirty:
             return
@@ -342,8 +341,6 @@ class NoteDraft(QObject):
         return quoted(note, _LONGEST) if note else self.tr("no note")
 
     def _add_again(self) -> None:
-        from plantdesk.domain.edits import edited
-
         self._apply(added_again(edited(self.row, note=self.text)))
 
     @Slot()
@@ -387,18 +384,14 @@ class NoteDrafts(QObject):
     settled = Signal()
     waiting_changed = Signal(bool)
 
-    def __init__(self, context: WindowContext, parent: QObject) -> None:
+    def __init__(self, context: WindowContext, edit: NoteEdit, parent: QObject) -> None:
+        """Write the current note in `edit`."""
         super().__init__(parent)
-        self._context = context
+        self._context, self._edit = context, edit
         self._opened: OpenStore | None = None
-        self._edit: NoteEdit | None = None
         #: That of the plant that is shown.
         self.current: NoteDraft | None = None
         context.bridge.health_changed.connect(self._on_health_changed)
-
-    def attach(self, edit: NoteEdit) -> None:
-        """Write the current note in this field."""
-        self._edit = edit
         edit.edited.connect(self._on_edited)
         edit.left.connect(self._on_left)
         edit.too_long.connect(self._on_too_long)
@@ -433,8 +426,7 @@ class NoteDrafts(QObject):
         if self.current is not None:
             self.current.finish()
             self.current = None
-            if self._edit is not None:
-                self._edit.close_note()
+            self._edit.close_note()
 
     def save(self) -> dict[int, str]:
         """Save now what was typed; return those notes by the IDs of their plants."""
@@ -481,7 +473,7 @@ class NoteDrafts(QObject):
 
     @Slot(object)
     def _show_text(self, row: PlantRow) -> None:
-        if self._edit is not None and self.current is not None and self.current.row.id == row.id:
+        if self.current is not None and self.current.row.id == row.id:
             self._edit.set_text(self.current.text)
 
     def _remember(self, drafts: list[NoteDraft]) -> None:
@@ -492,7 +484,7 @@ class NoteDrafts(QObject):
     @Slot()
     def _on_edited(self) -> None:
         self._context.page.toast.withdraw(self._too_long_text)
-        if self._edit is not None and self.current is not None:
+        if self.current is not None:
             self.current.write(self._edit.note)
 
     @Slot()

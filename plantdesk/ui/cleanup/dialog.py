@@ -44,9 +44,7 @@ class CleanUpDialog(Dialog):
         self._tabs.setExpanding(False)
         self._tabs.setDrawBase(False)
         self._summary = PlainLabel(tone="muted", wrapped=True)
-        self._button = self.buttons.addButton("", ButtonRole.AcceptRole)
-        self._button.setProperty("variant", "primary")
-        self._button.clicked.connect(self._apply)
+        self._button = self.add_primary("", self._apply)
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         for page in pages:
             self._tabs.addTab(page.windowTitle())

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPen
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+)
 from typing_extensions import override
 
 from plantdesk.domain.duplicates import Kept, PlantGroups, added_of, are_together, differences_of
@@ -25,7 +32,6 @@ from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QKeyEvent, QMouseEvent
-    from PySide6.QtWidgets import QStyleOptionViewItem
 
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
@@ -410,7 +416,11 @@ class _Delegate(QStyledItemDelegate):
         size = self._theme.metrics.scaled(20)
         rect = option.rect.adjusted(S, 0, -S, 0)
         box = QRect(rect.left(), rect.center().y() - size // 2, size, size)
-        self._paint_check(painter, QStyle.visualRect(option.direction, rect, box), is_checked=is_checked)
+        mark = QStyleOptionViewItem(option)
+        mark.rect = QStyle.visualRect(option.direction, rect, box)
+        mark.state = QStyle.StateFlag.State_On if is_checked else QStyle.StateFlag.State_Off
+        check = QStyle.PrimitiveElement.PE_IndicatorItemViewItemCheck
+        self._view.style().drawPrimitive(check, mark, painter, self._view)
         text = rect.adjusted(size + S + 2, 0, 0, 0)
         painter.setFont(self._theme.font(weight=QFont.Weight.DemiBold))
         name, remark = str(index.data()), self._groups.remark(group)
@@ -419,19 +429,6 @@ class _Delegate(QStyledItemDelegate):
         self._line(painter, option, rect, name_rect, name, "text" if is_checked else "text_2")
         painter.setFont(self._theme.font(FontRole.CAPTION, QFont.Weight.Normal))
         self._line(painter, option, rect, text.adjusted(width + M, 0, 0, 0), remark, "text_2")
-
-    def _paint_check(self, painter: QPainter, box: QRect, *, is_checked: bool) -> None:
-        colors = self._theme.colors
-        painter.setPen(colors.color("accent" if is_checked else "border"))
-        painter.setBrush(colors.color("accent" if is_checked else "surface"))
-        painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        if is_checked:
-            size = self._theme.metrics.scaled(ICON)
-            pixmap = self._theme.icons.pixmap("check", "on_accent", size, self._view.devicePixelRatioF())
-            painter.drawPixmap(
-                QRect(box.center().x() - size // 2 + 1, box.center().y() - size // 2 + 1, size, size), pixmap
-            )
 
     def _paint_card(
         self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, item: Item, row: PlantRow, *, is_kept: bool

@@ -17,6 +17,7 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Contains, Selection
 from plantdesk.ui.feature import Feature, PlantChanges
 from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import bring_to_front
 from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
@@ -79,18 +80,15 @@ class CleanUp(Feature):
         elif self._texts is not None:
             self._texts.set_scopes(self._scopes())
         self._dialog.show_page(page)
-        self._dialog.show()
-        self._dialog.raise_()
-        self._dialog.activateWindow()
+        bring_to_front(self._dialog)
 
     def _open_at(self, page: Page) -> partial[None]:
         return partial(self.open_dialog, page)
 
     def _made(self, opened: OpenStore) -> CleanUpDialog:
         from plantdesk.ui.cleanup.dialog import CleanUpDialog
-        from plantdesk.ui.cleanup.duplicates import DuplicatesPage
+        from plantdesk.ui.cleanup.pages import DuplicatesPage, TagsPage
         from plantdesk.ui.cleanup.rewriting import RewritingPage
-        from plantdesk.ui.cleanup.tags import TagsPage
 
         text, keys = self._start_text(), self.context.keys
         keys.hold()

@@ -12,9 +12,8 @@ from typing_extensions import override
 from plantdesk.domain.edits import Rewrite
 from plantdesk.domain.errors import Text
 from plantdesk.domain.rewriting import FIELDS, Rule
-from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable
+from plantdesk.ui.cleanup.changed_texts import ChangedTexts, ChangedTextTable, Preview, read_preview
 from plantdesk.ui.cleanup.dialog import CleanUpPage
-from plantdesk.ui.cleanup.preview import Preview, read_preview
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XS, M, S
@@ -101,13 +100,12 @@ class RewritingPage(CleanUpPage):
         )
         self._action.addItems(actions)
         self._find, self._new = LineEdit(), LineEdit()
-        self._quotes = ComboBox(self.tr("Quotes"))
-        for text, value in (
+        quotes = (
             (self.tr("Leave quotes"), ""),
             (self.tr("‘Typographic’ quotes"), "curly"),
             (self.tr("'Straight' quotes"), "straight"),
-        ):
-            self._quotes.addItem(text, value)
+        )
+        self._quotes = ComboBox(self.tr("Quotes"), quotes)
         self._scope = ComboBox(self.tr("Where"))
         texts = (self.tr("Names"), self.tr("Notes"), self.tr("Same case"), self.tr("Whole words"), self.tr("Pattern"))
         self._checks = [QCheckBox(text) for text in texts]

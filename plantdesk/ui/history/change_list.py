@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -46,18 +46,14 @@ if TYPE_CHECKING:
     from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
 
+    #: Some entries, and what the whole history consists of where that was asked for.
+    _Page = tuple[list[HistoryEntry], HistorySummary | None]
+
 
 #: The role under which a delegate gets the HistoryEntry itself, None for the heading of a day.
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
 _PAGE = 200
-
-
-class HistoryPage(NamedTuple):
-    """Some entries, and what the whole history consists of where that was asked for."""
-
-    entries: list[HistoryEntry]
-    summary: HistorySummary | None
 
 
 class HistoryModel(QAbstractListModel):
@@ -140,7 +136,7 @@ class HistoryModel(QAbstractListModel):
             self.has_more = False  # until the page is there
             self._ask(self._last.change.number, _PAGE, self._on_more)
 
-    def _ask(self, before: int | None, limit: int, done: Callable[[int, HistoryPage], object]) -> None:
+    def _ask(self, before: int | None, limit: int, done: Callable[[int, _Page], object]) -> None:
         if self._task is not None:
             self._task.cancel()
         read = partial(_read, before=before, limit=limit, text=self._text, source=self._source)
@@ -150,17 +146,19 @@ class HistoryModel(QAbstractListModel):
         self.has_more = self._last is not None  # scrolling asks again
         self.failed.emit(error)
 
-    def _on_loaded(self, limit: int, page: HistoryPage) -> None:
+    def _on_loaded(self, limit: int, page: _Page) -> None:
+        entries, summary = page
         self.beginResetModel()
         self._last = None
-        self._rows = self._with_headings(page.entries)
-        self.has_more = len(page.entries) == limit
+        self._rows = self._with_headings(entries)
+        self.has_more = len(entries) == limit
         self.endResetModel()
-        self.loaded.emit(page.summary)
+        self.loaded.emit(summary)
 
-    def _on_more(self, limit: int, page: HistoryPage) -> None:
-        self.has_more = len(page.entries) == limit
-        rows = self._with_headings(page.entries)
+    def _on_more(self, limit: int, page: _Page) -> None:
+        entries, _ = page
+        self.has_more = len(entries) == limit
+        rows = self._with_headings(entries)
         if rows:
             self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(rows) - 1)
             self._rows += rows
@@ -271,9 +269,9 @@ def _read(
     limit: int,
     text: str,
     source: Source | str | None,
-) -> HistoryPage:
+) -> _Page:
     entries = reader.history_entries(limit, before, text, source, _title)
-    return HistoryPage(entries, reader.history_summary() if before is None else None)
+    return entries, reader.history_summary() if before is None else None
 
 
 _ICONS = {
@@ -448,9 +446,7 @@ class _ChangeDelegate(QStyledItemDelegate):
         self._text(painter, option, inner, clock_rect, clock_time(entry.change.made_at), "text_2")
         icon = QRect(inner.left() + clock, inner.center().y() - size // 2, size, size)
         name = "undo-2" if entry.change.is_undone else _ICONS.get(entry.change.kind, "pencil")
-        ratio = self._view.devicePixelRatioF()
-        pixmap = self._theme.icons.pixmap(name, "text_2", size, ratio)
-        painter.drawPixmap(QStyle.visualRect(option.direction, inner, icon), pixmap)
+        self._theme.icons.paint(painter, QStyle.visualRect(option.direction, inner, icon), name)
         link, action = QRect(), action_text(entry)
         if action:
             link = self.link_rect(option.rect, action)

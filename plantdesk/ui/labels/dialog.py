@@ -21,8 +21,17 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.ui.labels.painting import FIELDS, UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
-from plantdesk.ui.labels.sheets import SheetChoice
+from plantdesk.ui.labels.painting import (
+    FIELDS,
+    UNIT,
+    Content,
+    Job,
+    SheetChoice,
+    fit_page,
+    paint_label,
+    paint_page,
+    scaled,
+)
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
@@ -184,8 +193,7 @@ class LabelDialog(Dialog):
         self._previous, self._next = QPushButton(self.tr("Previous page")), QPushButton(self.tr("Next page"))
         self._page_buttons = QHBoxLayout()
         self._message = MessageLine(theme)
-        self._print_button = self.buttons.addButton(self.tr("&Print…"), ButtonRole.AcceptRole)
-        self._print_button.setProperty("variant", "primary")
+        self._print_button = self.add_primary(self.tr("&Print…"), self._on_print)
         self._pdf_button = self.buttons.addButton(self.tr("&Save as PDF…"), ButtonRole.ActionRole)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._sheet.choose(sheet)
@@ -276,7 +284,6 @@ class LabelDialog(Dialog):
         self._previous.clicked.connect(self._on_previous)
         self._next.clicked.connect(self._on_next)
         self._pdf_button.clicked.connect(self._on_pdf)
-        self._print_button.clicked.connect(self._on_print)
 
     def _number(self) -> QSpinBox:
         box = spin_box(QSpinBox)

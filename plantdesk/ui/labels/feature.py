@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, Slot
+from PySide6.QtWidgets import QFileDialog
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
@@ -92,7 +93,6 @@ class Labels(Feature):
 
     @Slot(object)
     def _save(self, job: Job) -> None:
-        from PySide6.QtWidgets import QFileDialog
 
         from plantdesk.ui.labels.painting import write_pdf
 

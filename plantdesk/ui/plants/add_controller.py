@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError, Text
+from plantdesk.domain.records import PlantRow, parse_id
 from plantdesk.ui.background import next_free_id, plant_of
-from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
-from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
+from plantdesk.ui.plants.outbox import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
 from plantdesk.ui.texts import error_text, quoted, shown, translate
 from plantdesk.ui.undo_stack import AddedPlant, Discarded, Step, UndoStack
@@ -25,7 +25,6 @@ from plantdesk.ui.widgets.plain_text import announce
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow
     from plantdesk.domain.views import KnownName
     from plantdesk.store import KnownNames
     from plantdesk.ui.background import StoreQueries
@@ -42,7 +41,6 @@ _PAUSE = 700
 
 def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
     """Return the plants in a form; None for a wrong quantity, which it shows. Raises InvalidPlantError."""
-    from plantdesk.domain.records import parse_id
     from plantdesk.domain.validation import check_name, plant_fields
 
     quantity, name, tag, id_text = form.quantity, form.name_text, form.tag_text, form.id_text
@@ -227,8 +225,6 @@ class AddPlantController(QObject):
 
     @Slot(object, object)
     def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
-        from plantdesk.domain.records import PlantRow
-
         if submission.is_copy:
             self.copies_added.emit([result.id] if isinstance(result, PlantRow) else result.added_ids)
         if isinstance(result, PlantRow):
@@ -366,8 +362,6 @@ class AddPlantController(QObject):
         """Report once that a typed ID belongs to another plant, which a script may also add later."""
         if self._queries is None or not self._is_id_new or not self._form.id_text:
             return
-        from plantdesk.domain.records import parse_id
-
         try:
             plant_id = parse_id(self._form.id_text)
         except InvalidPlantError:

@@ -6,22 +6,22 @@ It is shown before the store is open; `set_store` is called later.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.event_loop import Midnight
+from plantdesk.ui.page import DROP_TARGET
 from plantdesk.ui.plants.search_bar import SearchBar
 from plantdesk.ui.plants.status import ArrivalAnnouncer
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.qt import add_layout, mirrored
+from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored
 from plantdesk.ui.texts import error_text
-from plantdesk.ui.theme.metrics import EDGE, M
+from plantdesk.ui.theme.metrics import EDGE, M, S
 from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.painting import StatePage
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
@@ -33,13 +33,44 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.transfer.formats import Format
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.plants.welcome import WelcomePage
     from plantdesk.ui.theme.theme import Theme
 
 #: Where the rows begin, so that their text begins at the edge.
 _HANG = EDGE - M
 #: The count is announced to screen readers when typing has paused.
 _ANNOUNCE_AFTER_MS = 600
+
+
+class WelcomePage(StatePage):
+    """Shows what can be done with an empty store; its buttons only emit signals."""
+
+    undo_requested = Signal()
+    samples_requested = Signal()
+    import_requested = Signal()
+    access_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "sprout", "accent", self.tr("No plants yet"))
+        self.setObjectName(DROP_TARGET)
+        self.set_text(
+            self.tr("Type a name above and press Enter. You can also drop a file here, or paste rows of a table.")
+        )
+        self._undo_button = self.add_button(self.tr("Undo"))
+        self._samples_button = self.add_button(self.tr("Add 20 sample plants"))
+        self._undo_button.clicked.connect(self.undo_requested)
+        self._samples_button.clicked.connect(self.samples_requested)
+        self.add_button(self.tr("Import…")).clicked.connect(self.import_requested)
+        access = QPushButton(self.tr("API access…"))
+        access.setProperty("variant", "quiet")
+        access.clicked.connect(self.access_requested)
+        programs = PlainLabel(self.tr("Programs on this computer can add plants, too:"), tone="muted")
+        self.add_line(fill(QHBoxLayout(), STRETCH, programs, access, STRETCH, spacing=S))
+
+    def show_store(self, *, had_plants: bool, offers_samples: bool) -> None:
+        """Show whether there were plants before, and whether sample plants can be added."""
+        self.set_title(self.tr("No plants any more") if had_plants else self.tr("No plants yet"))
+        self._undo_button.setVisible(had_plants)
+        self._samples_button.setVisible(offers_samples)
 
 
 class PlantBrowser(QFrame):
@@ -49,8 +80,8 @@ class PlantBrowser(QFrame):
     `reveal_added`. `copied(text)`: a sentence about what was copied; `copy_refused(text)`: why nothing was.
     `failed(error)`: a query of the store failed. `plants_shown`: the first rows are there, or why there are none.
     `rows_settled`: all rows are there, or why they cannot be shown.
-    `welcome_made(page)`: the page of an empty store, which offers samples where `offers_samples` says so.
-    `welcome_shown(shown)`: that page is shown now, or no longer.
+    `welcome_shown(shown)`: the page of an empty store is shown now, or no longer; it offers samples where
+    `offers_samples` says so.
     """
 
     selection_count_changed = Signal(int)
@@ -61,7 +92,6 @@ class PlantBrowser(QFrame):
     failed = Signal(object)
     plants_shown = Signal()
     rows_settled = Signal()
-    welcome_made = Signal(object)
     welcome_shown = Signal(bool)
 
     def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:
@@ -170,7 +200,7 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _on_page_changed(self) -> None:
-        self.welcome_shown.emit(self._pages.currentWidget() is vars(self).get("welcome"))
+        self.welcome_shown.emit(self._pages.currentWidget() is self.welcome)
 
     @Slot(int)
     def _on_sorted(self, section: int) -> None:
@@ -230,17 +260,9 @@ class PlantBrowser(QFrame):
         self.search_field.setFocus()
         self.search_bar.clear()
 
-    @cached_property
-    def welcome(self) -> WelcomePage:
-        """What is shown in place of the table while the store is empty; made when it is needed."""
-        from plantdesk.ui.plants.welcome import WelcomePage
-
-        page = WelcomePage(self._theme, self)
-        self._pages.addWidget(page)
-        self.welcome_made.emit(page)
-        return page
-
     def _make_pages(self) -> None:
+        #: What is shown in place of the table while the store is empty.
+        self.welcome = WelcomePage(self._theme)
         self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
         self._clear_button = self._no_match_page.add_button(self.tr("Show all plants"))
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
@@ -260,7 +282,7 @@ class PlantBrowser(QFrame):
         pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
         add_layout(pages, self._pages)
         add_layout(layout, pages, 1)  # before its pages: the first one is shown, and must not be a window
-        for page in (self.table, self._no_match_page, self._failed_page):
+        for page in (self.table, self._no_match_page, self._failed_page, self.welcome):
             self._pages.addWidget(page)
 
     def _connect(self) -> None:
@@ -275,7 +297,7 @@ class PlantBrowser(QFrame):
         self.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
         self.table.selection_count_changed.connect(self.selection_count_changed)
         self.table.copy_requested.connect(self.copy_selection)
-        self.table.type_ahead.requested.connect(self.model.find_name)
+        self.table.name_typed.connect(self.model.find_name)
         self.model.name_found.connect(self.table.keeper.seek)
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self._retry_button.clicked.connect(self.model.retry)

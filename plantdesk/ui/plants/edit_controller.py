@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Slot
 
+from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.domain.tags import entered
-from plantdesk.domain.validation import check_name
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.questions import ConflictQuestion, added_again
@@ -53,8 +53,6 @@ class _Draft(NamedTuple):
 
     def edit(self, row: PlantRow) -> Update:
         """Return the edit that gives `row` name and tag of the draft. Raises InvalidPlantError."""
-        from plantdesk.domain.edits import edited
-
         return edited(row, name=self.name, tag=self.tag)
 
 
@@ -164,6 +162,8 @@ class EditController(QObject):
 
     def _accept_cell(self) -> bool:
         """Take over what was typed into the cell; False where it cannot be saved."""
+        from plantdesk.domain.validation import check_name
+
         if self._draft is None or self._is_saving:
             return False
         if self._editor.text() != self._opened_with:

@@ -1,31 +1,31 @@
-"""The plants in the window: form, browser, commands and state in the status bar."""
+"""The plants in the window: form, browser, commands and state in the status bar; labels that are scanned."""
 
 from __future__ import annotations
 
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
+from PySide6.QtCore import QLocale, QObject, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
-from plantdesk.domain.addresses import address_of
+from plantdesk.domain.addresses import InvalidAddressError, address_of, id_of
 from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
 from plantdesk.platform.window_requests import WindowRequest
+from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.filters import moved_filter
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
+from plantdesk.ui.plants.browser import PlantBrowser
+from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
+from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.kept_plants import KeptPlants
 from plantdesk.ui.plants.name_completion import listed
 from plantdesk.ui.plants.pasted_plants import PastedPlants
-from plantdesk.ui.plants.remembered_view import RememberedView
-from plantdesk.ui.plants.scanning import Scanning
-from plantdesk.ui.plants.selection_commands import SelectionCommands
+from plantdesk.ui.plants.remembered import KeptPlants, RememberedView
 from plantdesk.ui.plants.status import PlantsStatus
-from plantdesk.ui.plants.view_commands import ViewCommands
-from plantdesk.ui.texts import error_text, shown, source_text
+from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import allow
 
@@ -39,51 +39,82 @@ if TYPE_CHECKING:
     from plantdesk.domain.views import Counts
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.plants.browser import PlantBrowser
-    from plantdesk.ui.plants.edit_controller import EditController
+    from plantdesk.ui.held_keys import HeldKeys
     from plantdesk.ui.plants.quick_entry import QuickEntry
-    from plantdesk.ui.plants.welcome import WelcomePage
+    from plantdesk.ui.widgets.messages import Toast
+
+
+class Scanning(QObject):
+    """Looks for the plant as soon as there is a store.
+
+    `found(id, takes_focus)`: show it, and its card; the focus goes to its row, or stays where it is.
+    """
+
+    found = Signal(object, bool)
+
+    def __init__(self, toast: Toast, keys: HeldKeys, parent: QObject) -> None:
+        """Report in `toast` what is no address, and of no plant; `keys` wait for a plant that takes the focus."""
+        super().__init__(parent)
+        self._toast, self._keys = toast, keys
+        self._queries: StoreQueries | None = None
+        self._requested: int | None = None
+
+    def set_store(self, queries: StoreQueries | None) -> None:
+        """Look in this store; None: wait for one."""
+        self._queries = queries
+        if queries is not None and self._requested is not None:
+            self.show(self._requested)
+
+    def open_address(self, address: str) -> None:
+        """Show the plant of an address, which anybody may have written."""
+        try:
+            self.show(id_of(address))
+        except InvalidAddressError as error:
+            self._toast.show_error(error)
+
+    def show(self, plant_id: int, *, takes_focus: bool = True) -> None:
+        """Show a plant; the focus goes to its row, or stays in a field for the next address."""
+        if self._queries is None:
+            self._requested = plant_id
+        else:
+            self._requested = None
+            if takes_focus:
+                self._keys.hold()
+            self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, plant_id, takes_focus))
+
+    def _on_read(self, plant_id: int, takes_focus: bool, row: PlantRow | None) -> None:
+        if row is None:
+            if takes_focus:
+                self._keys.drop_commands()
+            self._toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
+            return
+        self.found.emit(plant_id, takes_focus)
+        if takes_focus:
+            self._keys.release()
 
 
 class Plants(Feature):
-    """Accepts typing at once; the browser is built later.
+    """Accepts typing before a store is open.
 
-    `files_requested`, `access_requested`, `samples_requested`: of the empty table.
-    `selection_changed(count)`: other rows are selected. `card_requested`: the key of the table that shows or hides the
-    card. `search_changed(text)`: the table shows another search. `save_search_requested`, `sidebar_requested`: buttons
-    of the search. `import_requested(text)`: more was pasted than the form adds. `plants_dragged(started)`: a drag of
-    rows has started, or ended. `plant_opened(id)`: a plant is shown by its address. `quick_done`: the small window is
-    closed, and its plants are saved, or wait. `requested(request)`: as another start may request it.
-    `queries_changed(queries)`: those of another store, or None. `plants_shown`, `rows_settled`: as the browser's.
+    `import_requested(text)`: more was pasted than the form adds. `plant_opened(id)`: a plant is shown by its address.
+    `quick_done`: the small window is closed, and its plants are saved, or wait. `requested(request)`: as another start
+    may request it. `queries_changed(queries)`: those of another store, or None.
     """
 
-    files_requested = Signal()
-    access_requested = Signal()
-    samples_requested = Signal()
-    selection_changed = Signal(int)
-    card_requested = Signal()
-    search_changed = Signal(str)
-    save_search_requested = Signal()
-    sidebar_requested = Signal()
     import_requested = Signal(str)
-    plants_dragged = Signal(bool)
     plant_opened = Signal(object)
     quick_done = Signal()
     requested = Signal(object)
     queries_changed = Signal(object)
-    plants_shown = Signal()
-    rows_settled = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
-        self._editing: EditController | None = None
         self._form = PlantForm(context.theme, context.message)
         self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self, listed(context))
         self._remembered = RememberedView(context.preferences, self._form)
-        self._remembered.show_form(context.location)
         self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
         self._kept = KeptPlants(context.preferences, self._form, queue, self)
         self._kept.kept.connect(self._on_kept)
@@ -91,39 +122,48 @@ class Plants(Feature):
         self._pasted.requested.connect(self._add_controller.add_entries)
         self._pasted.too_many.connect(self.import_requested)
         self.status = PlantsStatus()
-        context.page.add_top_pane(self._form)
-        context.page.add_part(Part.FORM, self._form, self._form.focus_name)
-        context.page.add_part(Part.UNSAVED, self._unsaved, self._unsaved.focus_first)
-        context.status_bar.addPermanentWidget(self.status)
+        #: The table, and the search above it.
+        self.browser = PlantBrowser(context.theme, context.bridge, context.page)
+        self._editing = EditController(context, self.browser.table, self._form.tags)
+        self._scanning = Scanning(context.page.toast, context.keys, self)
+        self._add_to_page()
         self._add_controller.saving_changed.connect(self.status.show_saving)
         context.bridge.changed.connect(self._on_changed)
         context.bridge.health_changed.connect(self._on_health_changed)
         self._add_commands()
+        self._connect_browser()
+        self._connect_scanning()
         context.preferences.changed.connect(self._apply_settings)
         self._apply_settings()
+
+    def _add_to_page(self) -> None:
+        page, browser = self.context.page, self.browser
+        page.add_top_pane(self._form)
+        page.set_main_pane(browser, browser.needed_width)
+        page.add_part(Part.FORM, self._form, self._form.focus_name)
+        page.add_part(Part.UNSAVED, self._unsaved, self._unsaved.focus_first)
+        page.add_part(Part.SEARCH, browser.search_field, self._focus_search)
+        page.add_part(Part.LIST, browser.table, browser.table.setFocus)
+        page.sidebar.changed.connect(self._on_sidebar_changed)
+        self.context.status_bar.addPermanentWidget(self.status)
 
     @override
     def complete(self) -> None:
         self._kept.restore(self.context.location)
-        self.context.page.set_main_pane(self._browser, self._browser.needed_width)
-        self.view.show_layout(self._remembered.show_layout(self.context.location, self._browser))
-        self.context.page.sidebar.changed.connect(self._on_sidebar_changed)
+        self.view.show_layout(self._remembered.show_layout(self.context.location, self.browser))
         self._on_sidebar_changed()
-        self.context.page.add_part(Part.SEARCH, self._browser.search_field, self._focus_search)
-        self.context.page.add_part(Part.LIST, self._browser.table, self._browser.table.setFocus)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
         self.commands.set_store(opened)
         self._kept.restore(self.context.location)
-        self.view.show_layout(self._remembered.restore(self.context.location, self._browser))
+        self.view.show_layout(self._remembered.restore(self.context.location, self.browser))
         can_change = not prevents_changes(opened.store.change_error)
-        self._browser.offers_samples = self.context.location.server is None and can_change
-        self._browser.set_store(opened.store)
-        self.view.contents.set_store(opened.queries)
-        if self._editing is not None:
-            self._editing.set_store(*opened)
+        self.browser.offers_samples = self.context.location.server is None and can_change
+        self.browser.set_store(opened.store)
+        self.browser.table.columns.set_store(opened.queries)
+        self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
         self._pasted.set_store(opened.queries)
         self.status.show_store(is_open=True)
@@ -131,11 +171,11 @@ class Plants(Feature):
 
     @override
     def show_migration(self, fraction: float) -> None:
-        self._browser.show_migration(fraction)
+        self.browser.show_migration(fraction)
 
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:
-        self._browser.stop_waiting()
+        self.browser.stop_waiting()
         self._add_controller.show_no_store()
         self.status.show_store(is_open=False)
 
@@ -145,16 +185,15 @@ class Plants(Feature):
         self._add_controller.forget_store()
         self.save_view()
         self._remembered.close()
-        if self._editing is not None:
-            self._editing.release_store()
+        self._editing.release_store()
         self.commands.set_store(None)
-        self.view.contents.set_store(None)
-        self._browser.close_store()
+        self.browser.table.columns.set_store(None)
+        self.browser.close_store()
         self._pasted.set_store(None)
 
     @override
     def save_view(self) -> None:
-        self._remembered.save(self._browser)
+        self._remembered.save(self.browser)
 
     def _set_queries(self, queries: StoreQueries | None) -> None:
         self._queries = queries
@@ -163,53 +202,53 @@ class Plants(Feature):
 
     @override
     def step_back(self) -> bool:
-        if not self._browser.search_bar.clear():
+        if not self.browser.search_bar.clear():
             self._form.focus_name()
         return True
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
         """Allow searches and sorting, or not, for a reason."""
-        for widget in (self._browser.search_bar.field, self._browser.table.horizontalHeader()):
+        for widget in (self.browser.search_bar.field, self.browser.table.horizontalHeader()):
             allow(widget, "" if is_reachable else reason)
         self.view.orders.setEnabled(is_reachable)
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
-        if is_reachable is bool(self._browser.search_bar.time):  # the time of the last answer stays
-            self._browser.search_bar.set_time("" if is_reachable else now)
+        if is_reachable is bool(self.browser.search_bar.time):  # the time of the last answer stays
+            self.browser.search_bar.set_time("" if is_reachable else now)
 
     @property
     def search_text(self) -> str:
         """The search that the table shows the result of; empty for all plants."""
-        return self._browser.model.query.text
+        return self.browser.model.query.text
 
     @property
     def shown_count(self) -> int:
         """The number of plants that the table shows."""
-        return self._browser.model.rowCount()
+        return self.browser.model.rowCount()
 
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""
-        return self._browser.table.selected_ids()
+        return self.browser.table.selected_ids()
 
     def row(self, plant_id: int) -> PlantRow | None:
         """Return what the table has of a plant, long texts cut; None where it is not loaded."""
-        return self._browser.model.loaded_row(plant_id)
+        return self.browser.model.loaded_row(plant_id)
 
     @Slot()
     def focus_table(self) -> None:
         """Move the focus to the table."""
-        self._browser.table.setFocus()
+        self.browser.table.setFocus()
 
     def clear_selection(self) -> None:
         """Select no row."""
-        self._browser.table.clearSelection()
+        self.browser.table.clearSelection()
         self.focus_table()
 
     @Slot(object)
     def show_plants(self, plant_ids: tuple[int, ...]) -> None:
         """Select plants among all of them, as far as they are there."""
         self.focus_table()
-        self._browser.search_bar.clear()
-        self._browser.table.keeper.select(plant_ids)
+        self.browser.search_bar.clear()
+        self.browser.table.keeper.select(plant_ids)
 
     def open_address(self, address: str) -> None:
         """Show the plant of an address, as soon as the store is open; of any other text say what it is not."""
@@ -239,7 +278,7 @@ class Plants(Feature):
     @Slot()
     def copy_selected(self) -> None:
         """Copy the plants of the selected rows for a spreadsheet."""
-        self._browser.copy_selection()
+        self.browser.copy_selection()
 
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:
@@ -249,47 +288,31 @@ class Plants(Feature):
     def _add_commands(self) -> None:
         menus = self.context.menus
         menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New, in_menu=False)
-        self.commands = SelectionCommands(self.context, self._form.tags, self)
+        self.commands = SelectionCommands(self.context, self.browser, self._editing, self._form.tags)
         self.commands.copies_requested.connect(self._add_controller.add_copies)
         self._add_controller.copies_refused.connect(self.commands.end_copying)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
-        self.view = ViewCommands(self.context, self._form.tag_field, self)
+        self.view = ViewCommands(self.context, self.browser, self._form.tag_field)
         self.view.changed.connect(self.view_changed)
 
     @Slot()
     def _apply_settings(self) -> None:
         self._form.enter_goes_to_tag = self.context.preferences.settings.enter_goes_to_tag
 
-    @cached_property
-    def _browser(self) -> PlantBrowser:
-        from plantdesk.ui.plants.browser import PlantBrowser
-        from plantdesk.ui.plants.edit_controller import EditController
-
-        browser = PlantBrowser(self.context.theme, self.context.bridge, self.context.page)
-        browser.welcome_made.connect(self._connect_welcome)
+    def _connect_browser(self) -> None:
+        browser, toast = self.browser, self.context.page.toast
+        browser.welcome.undo_requested.connect(self.context.undo_stack.undo)
+        browser.welcome_shown.connect(toast.set_upper)
         browser.selection_count_changed.connect(self.status.show_selection)
-        browser.selection_count_changed.connect(self.selection_changed)
-        browser.plants_shown.connect(self.plants_shown)
-        browser.rows_settled.connect(self.rows_settled)
-        browser.table.card_requested.connect(self.card_requested)
-        self.context.page.toast.covering.connect(browser.table.set_covered)
-        browser.welcome_shown.connect(self.context.page.toast.set_upper)
-        browser.table.dragged.connect(self.plants_dragged)
-        browser.search_bar.changed.connect(self.search_changed)
-        self._connect_scanning(browser)
-        browser.search_bar.save_requested.connect(self.save_search_requested)
-        browser.search_bar.tags_requested.connect(self.sidebar_requested)
-        self.view.set_browser(browser)
-        browser.copied.connect(self.context.page.toast.show_message)
-        browser.copy_refused.connect(self.context.page.toast.show_problem)
+        toast.covering.connect(browser.table.set_covered)
+        browser.copied.connect(toast.show_message)
+        browser.copy_refused.connect(toast.show_problem)
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self.context.undo_stack.undone.connect(browser.select_undone)
         self.context.undo_stack.changed.connect(browser.search_field.forget_undo)
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.copies_added.connect(browser.select_soon)
         self._add_controller.plant_requested.connect(browser.show_plant)
-        self._editing = EditController(self.context, browser.table, self._form.tags)
-        self.commands.set_browser(browser, self._editing)
         for changed in (
             browser.table.horizontalHeader().sectionResized,
             browser.table.verticalScrollBar().valueChanged,
@@ -298,25 +321,14 @@ class Plants(Feature):
             browser.selection_count_changed,
         ):
             changed.connect(self.view_changed)
-        return browser
 
-    @Slot(object)
-    def _connect_welcome(self, welcome: WelcomePage) -> None:
-        welcome.undo_requested.connect(self.context.undo_stack.undo)
-        welcome.samples_requested.connect(self.samples_requested)
-        welcome.import_requested.connect(self.files_requested)
-        welcome.access_requested.connect(self.access_requested)
-
-    def _connect_scanning(self, browser: PlantBrowser) -> None:
+    def _connect_scanning(self) -> None:
+        browser = self.browser
         browser.table.scanned.connect(self._scanning.show)
         for field in (browser.search_bar, self._add_controller):
             field.scanned.connect(partial(self._scanning.show, takes_focus=False))
         self._scanning.found.connect(lambda plant_id, focus: browser.show_plant(plant_id, takes_focus=focus))
         self._scanning.found.connect(self.plant_opened)
-
-    @cached_property
-    def _scanning(self) -> Scanning:
-        return Scanning(self.context.page.toast, self.context.keys, self)
 
     @override
     def keep_unsaved(self) -> str:
@@ -333,32 +345,31 @@ class Plants(Feature):
 
     @Slot()
     def _focus_search(self) -> None:
-        self._browser.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._browser.search_field.selectAll()
+        self.browser.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.browser.search_field.selectAll()
 
     # --- the search ---
 
     @Slot(object, bool)
     def filter_by(self, term: Term | None, add: bool) -> None:
         """Show the plants of a filter, or with `add` those of the other filters as well; None: all plants."""
-        self._browser.search_bar.choose(term, add=add)
+        self.browser.search_bar.choose(term, add=add)
 
     @Slot(str)
     def search(self, text: str) -> None:
         """Show what a search finds."""
-        self._browser.search_bar.set_search(text)
+        self.browser.search_bar.set_search(text)
 
     @Slot(object, object)
     def show_counts(self, counts: Counts, tags: list[str]) -> None:
         """Take over how many plants there are of each kind, and the tags in their order."""
         self._add_controller.set_tags(tags)
-        self._browser.search_bar.set_counts(counts)
-        self._browser.table.columns.set_sources(source_text(source) for source in counts.sources)
+        self.browser.search_bar.set_counts(counts)
 
     @Slot(str, object)
     def replace_tag(self, old: str, new: str | None) -> None:
         """Let the filters follow a tag that was renamed, or None that was removed."""
-        bar = self._browser.search_bar
+        bar = self.browser.search_bar
         filters = [moved_filter(term, old, new) for term in bar.filters]
         if filters != list(bar.filters):
             bar.set_filters([each for each in filters if each is not None])
@@ -367,20 +378,20 @@ class Plants(Feature):
 
     @Slot()
     def _on_sidebar_changed(self) -> None:
-        self._browser.search_bar.set_tags_button(visible=self.context.page.sidebar.is_collapsed)
+        self.browser.search_bar.set_tags_button(visible=self.context.page.sidebar.is_collapsed)
 
     # --- the store ---
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
-        self._browser.apply(changes)
-        self.view.contents.apply(changes)
+        self.browser.apply(changes)
+        self.browser.table.columns.apply(changes)
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
         is_shown = error is not None and not prevents_changes(error)  # else the bar says it
         self.status.show_unsaved("store", there=is_shown)
-        self._browser.show_health(error)
+        self.browser.show_health(error)
         self._show_hint(error)
 
     def _show_hint(self, error: StoreError | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QKeyCombination, QLocale, QStringListModel, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QKeyCombination, QLocale, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 from typing_extensions import override
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import MessageAction
 
+#: Milliseconds from a key until what is typed is kept.
+SETTLED = 500
 #: Widths for text of 13 px, in a form that is wide enough and in a narrower one.
 _WIDE = 900
 _ID_WIDTHS, _TAG_WIDTHS = (76, 72), (184, 150)
@@ -45,11 +47,12 @@ class PlantForm(QFrame):
     """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
 
     `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant. A key that is held submits once.
-    Escape closes the message, and without a message empties the fields. `changed`: what is in a field is another text.
+    Escape closes the message, and without a message empties the fields. `settled`: what is in a field is another text
+    since half a second; more keys do not delay it.
     """
 
     submitted = Signal(bool)
-    changed = Signal()
+    settled = Signal()
     emptied = Signal()
     id_edited = Signal(str)
     tag_edited = Signal(str)
@@ -58,6 +61,7 @@ class PlantForm(QFrame):
         """Make an empty form with `message` under its fields."""
         super().__init__(parent)
         self.theme = theme
+        self._settling = QTimer(self, singleShot=True, interval=SETTLED)
         self._widest_id = ""
         #: Whether Enter in Name goes on to Tag, where Enter adds the plant.
         self.enter_goes_to_tag = False
@@ -77,19 +81,20 @@ class PlantForm(QFrame):
         theme.icons.put_on(self._add_button, "plus", "on_accent")
         self.message = message
         self._lay_out()
+        self._connect()
+
+    def _connect(self) -> None:
+        """Connect the fields, and let Ctrl+Enter do in ID and Tag what it does in Name."""
+        self._settling.timeout.connect(self.settled)
         self._add_button.clicked.connect(self._on_return)
         self._id_edit.returnPressed.connect(self._on_id_entered)
         self.name_field.returnPressed.connect(self._on_name_entered)
         self.tag_field.returnPressed.connect(self._on_return)
         self.name_field.keep_requested.connect(self._on_keep_requested)
-        self._add_shortcuts()
         self.name_field.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self._show_scanned_id)
         self._id_edit.textEdited.connect(self.id_edited)
         self.tag_field.textEdited.connect(self.tag_edited)
-
-    def _add_shortcuts(self) -> None:
-        """Let Ctrl+Enter do in ID and Tag what it does in Name."""
         for key in ENTER_KEYS:
             keep = QShortcut(QKeyCombination(Qt.KeyboardModifier.ControlModifier, key), self, self._on_keep_requested)
             keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -273,7 +278,7 @@ class PlantForm(QFrame):
         field.setAccessibleDescription(accessible_name)
         field.refused.connect(self._on_refused)
         field.textEdited.connect(self._on_edited)
-        field.textChanged.connect(self.changed)
+        field.textChanged.connect(self._on_changed)
 
     def _fields(self) -> dict[FieldName, QLineEdit]:
         return {FieldName.ID: self._id_edit, FieldName.NAME: self.name_field, FieldName.TAG: self.tag_field}
@@ -364,6 +369,11 @@ class PlantForm(QFrame):
         quantity = self.quantity
         text = self.tr("&Add") if quantity <= 1 else self.tr("&Add {count}").format(count=QLocale().toString(quantity))
         self._add_button.setText(text)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        if not self._settling.isActive():
+            self._settling.start()
 
     @Slot()
     def _on_edited(self) -> None:

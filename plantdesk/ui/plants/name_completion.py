@@ -22,11 +22,13 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.records import SourceKind
+from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.views import KnownName
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import one_line, shown, tag_text, translate
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
-from plantdesk.ui.widgets.offers import OfferDelegate
+from plantdesk.ui.widgets.fields import OfferDelegate
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
@@ -260,9 +262,6 @@ def _near(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
 
 def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] | None:
     """Return name and tag of the plant that was added last in the form."""
-    from plantdesk.domain.records import SourceKind
-    from plantdesk.domain.selections import AddedBy, Selection
-
     found = reader.two_sources()
     if len(found) == 1 and found[0] not in {each.id for each in reader.sources() if each.kind is SourceKind.FORM}:
         return None  # without a search of all plants

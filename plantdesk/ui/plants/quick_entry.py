@@ -15,7 +15,6 @@ from plantdesk.platform.task_bar import skip_task_bar
 from plantdesk.ui.background import next_free_id
 from plantdesk.ui.plants.add_controller import entered_plants
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.kept_plants import SETTLED
 from plantdesk.ui.plants.name_completion import NameCompletion, listed
 from plantdesk.ui.plants.outbox import State, Submission
 from plantdesk.ui.qt import STRETCH, app_icon, bring_to_front, fill
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.plants.add_queue import AddQueue
+    from plantdesk.ui.plants.outbox import AddQueue
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import MessageAction
 
@@ -143,9 +142,7 @@ class QuickEntry(QObject):
         self._completion = NameCompletion(context.theme, form.name_field, form.tag_field, self, window, listed(context))
         self._timeout = QTimer(self, singleShot=True, interval=_ANSWER_TIMEOUT)
         self._timeout.timeout.connect(self._close)
-        self._settling = QTimer(self, singleShot=True, interval=SETTLED)
-        self._settling.timeout.connect(self._remember)
-        form.changed.connect(self._remember_soon)
+        form.settled.connect(self._remember)
         form.submitted.connect(self._submit)
         window.closed.connect(self._on_closed)
         queue.added.connect(self._on_added)
@@ -254,11 +251,6 @@ class QuickEntry(QObject):
         self._form.clear_errors()
         self._remember()
         self._report_done()
-
-    @Slot()
-    def _remember_soon(self) -> None:
-        if not self._settling.isActive():  # more keys do not delay it
-            self._settling.start()
 
     @Slot()
     def _remember(self) -> None:

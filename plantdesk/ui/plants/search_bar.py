@@ -76,7 +76,7 @@ class FilterChip(QAbstractButton):
         shown = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, width + 1)
         text = QStyle.visualRect(self.layoutDirection(), self.rect(), QRect(start, 0, width + XS, self.height()))
         painter.drawText(text, QStyle.visualAlignment(self.layoutDirection(), _LEADING), shown)
-        self._paint_icon(painter, "x", self._placed(self.width() - S - cross, cross))
+        self._theme.icons.paint(painter, self._placed(self.width() - S - cross, cross), "x")
         painter.end()
 
     @override
@@ -89,14 +89,11 @@ class FilterChip(QAbstractButton):
     def _paint_mark(self, painter: QPainter, rect: QRect) -> None:
         tag = tag_of(self.term)
         if tag is None:
-            self._paint_icon(painter, filter_icon(self.term), rect)
+            self._theme.icons.paint(painter, rect, filter_icon(self.term))
             return
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(dot_color(self._theme.tags.hue(tag), self._theme.colors))
         painter.drawEllipse(rect)
-
-    def _paint_icon(self, painter: QPainter, name: str, rect: QRect) -> None:
-        painter.drawPixmap(rect, self._theme.icons.pixmap(name, "text_2", rect.width(), self.devicePixelRatioF()))
 
     def _placed(self, start: int, size: int) -> QRect:
         rect = QRect(start, (self.height() - size) // 2, size, size)

@@ -13,12 +13,12 @@ from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QCompleter, QListView, QStyle, QWidget
 from typing_extensions import override
 
+from plantdesk.domain.folding import searched
 from plantdesk.domain.search import PREFIXES, parse_terms
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.theme.metrics import ICON, M, S
-from plantdesk.ui.widgets.fields import ButtonField
-from plantdesk.ui.widgets.offers import CompleterPopup
+from plantdesk.ui.widgets.fields import ButtonField, CompleterPopup
 from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
@@ -84,8 +84,6 @@ class SearchCompleter(QObject):
 
     def knows(self, term: Term) -> bool:
         """Whether some plant has the tag or source of a term; True for other terms."""
-        from plantdesk.domain.folding import searched
-
         match term:
             case HasTag(str(value)):
                 return any(searched(value).strip() in searched(tag) for tag in self._tags)
@@ -98,8 +96,6 @@ class SearchCompleter(QObject):
 
         None where no plant has it, or where several contain it, which are offered then.
         """
-        from plantdesk.domain.folding import searched
-
         typed, known = self._known(term.term if isinstance(term, Not) else term)
         typed = searched(typed).strip()
         if not known or typed in {searched(text).strip() for text in known}:
@@ -148,8 +144,6 @@ class SearchCompleter(QObject):
 
     def _is_whole(self, text: str, offers: Iterable[_Offer]) -> bool:
         """Whether the value of the last term is one that is there: the rows are next, not the offers."""
-        from plantdesk.domain.folding import searched
-
         value = _VALUE.search(text)
         typed = "" if value is None else searched(value["value"]).strip()
         return bool(typed) and any(searched(offer.text) == typed for offer in offers)
@@ -166,8 +160,6 @@ class SearchCompleter(QObject):
             yield from (_Offer(prefix, prefix) for prefix in PREFIXES if prefix.startswith(typed))
 
     def _terms(self, prefix: str, value: str) -> Iterator[Condition]:
-        from plantdesk.domain.folding import searched
-
         typed = searched(value).strip()
         match prefix:
             case "tag:":
@@ -181,8 +173,6 @@ class SearchCompleter(QObject):
 
 def _matching(tags: Iterable[str], typed: str) -> list[str]:
     """Return the tags that contain what was typed, those that begin with it first."""
-    from plantdesk.domain.folding import searched
-
     found = [(searched(tag), tag) for tag in tags]
     found = [(folded, tag) for folded, tag in found if typed in folded]
     return [tag for _, tag in sorted(found, key=lambda each: not each[0].startswith(typed))]
@@ -254,9 +244,7 @@ class SearchField(ButtonField):
         if self.wheel.is_shown:
             self.wheel.paint(painter, self._icon_rect())
         else:
-            rect = self._icon_rect()
-            icon = self._theme.icons.pixmap("search", "text_2", rect.width(), self.devicePixelRatioF())
-            painter.drawPixmap(rect, icon)
+            self._theme.icons.paint(painter, self._icon_rect(), "search")
         painter.end()
 
     @Slot()

@@ -3,73 +3,166 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QPushButton, QSystemTrayIcon
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QSpinBox, QSystemTrayIcon
 from shiboken6 import isValid
 
 from plantdesk import LARGEST_PORT, __version__
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.server_state import Failed, Off, On
 from plantdesk.platform import languages, login
-from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
+from plantdesk.platform.settings import LARGEST_TEXT, MOST_BACKUPS, SMALLEST_TEXT, ThemeMode
 from plantdesk.store import KnownNames
 from plantdesk.ui import translation
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.settings.backups import BackupRows
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
-from plantdesk.ui.texts import error_text, shown
-from plantdesk.ui.widgets.fields import ComboBox, CopyButton, LineEdit
+from plantdesk.ui.texts import error_text, long_time, shown, size_text
+from plantdesk.ui.widgets.fields import ComboBox, CopyButton, LineEdit, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
+    from plantdesk.domain.backups import Backup, StoreBackups
     from plantdesk.domain.server_state import ServerState
     from plantdesk.store import NamesList
+    from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.server_control import ApiControl
+
+
+class BackupRows(QObject):
+    """Rows of the store of a window; the settings are those of all stores. `requested`: back up now."""
+
+    requested = Signal()
+
+    def __init__(self, context: WindowContext, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context, self._theme = context, context.theme
+        location = context.location
+        self.rows: list[SettingRow] = []
+        if location.backups is not None:
+            self.rows += self._rows(location.backups)
+            context.preferences.changed.connect(self._show)
+            self._show()
+            self.show_last()
+        if location.folder is not None:
+            show = self._button(self.tr("Show folder"), partial(_open, str(location.folder)))
+            self.rows.append(SettingRow(self._theme, self.tr("Plants"), show, hint=str(location.folder)))
+
+    @Slot()
+    def show_last(self) -> None:
+        """Show when the last backup was made, and how large one is."""
+        backups = self._context.location.backups
+        if backups is not None:
+            self._context.bridge.long_tasks.ask(
+                self, lambda _task: backups.newest_first(), self._on_listed, lambda _error: None
+            )
+
+    def _rows(self, backups: StoreBackups) -> list[SettingRow]:
+        change = self._button(self.tr("Change…"), self._choose)
+        show = self._button(self.tr("Show backups"), self._open_folder)
+        self._folder = SettingRow(self._theme, self.tr("Folder"), change, hint=" ", words=self.tr("drive disk"))
+        intervals = [(self.tr("Day"), "day"), (self.tr("Week"), "week"), (self.tr("Never"), "never")]
+        if not backups.is_shared:
+            intervals.insert(0, (self.tr("Hour"), "hour"))
+        self._every = ComboBox("", intervals)
+        self._every.activated.connect(self._on_interval)
+        hint = self.tr("When plants have changed.")
+        self._count = spin_box(QSpinBox)
+        self._count.setRange(1, MOST_BACKUPS)
+        self._count.setKeyboardTracking(False)
+        self._count.valueChanged.connect(self._on_count)
+        self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
+        make = self._button(self.tr("Back up now"), self.requested.emit)
+        self._last = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
+        every = SettingRow(self._theme, self.tr("Every"), self._every, hint=hint, words=self.tr("how often interval"))
+        return [self._folder, every, self._keep, self._last]
+
+    @Slot()
+    def _show(self) -> None:
+        settings, backups = self._context.preferences.settings, self._context.location.backups
+        if backups is not None:
+            self._folder.set_hint(str(backups.folder))
+        self._every.setCurrentIndex(max(0, self._every.findData(settings.backup_every)))
+        if self._count.value() != settings.backup_count:
+            self._count.setValue(settings.backup_count)
+
+    def _on_listed(self, backups: Sequence[Backup]) -> None:
+        self._last.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
+        size = next((each.size for each in backups if each.kind is not BackupKind.DAMAGED), None)
+        oldest = self.tr("The oldest goes first. Those that you make stay.")
+        each = "" if size is None else " " + self.tr("{size} each.").format(size=size_text(size))
+        self._keep.set_hint(oldest + each)
+
+    # --- changes ---
+
+    @Slot(int)
+    def _on_interval(self, _place: int) -> None:
+        self._context.preferences.change(backup_every=self._every.currentData())
+
+    @Slot(int)
+    def _on_count(self, count: int) -> None:
+        self._context.preferences.change(backup_count=count)
+
+    @Slot()
+    def _choose(self) -> None:
+        """Let the user name a folder; that of the plants is the usual place, beside them."""
+        backups = self._context.location.backups
+        if backups is None:
+            return
+        name = QFileDialog.getExistingDirectory(
+            self._folder, self.tr("Choose a folder for backups"), str(backups.folder.parent)
+        )
+        if name:
+            is_usual = Path(name) == self._context.location.folder
+            self._folder.show_error("")
+            done = partial(self._use, "" if is_usual else name)
+            self._context.bridge.long_tasks.ask(self, partial(_check, Path(name)), done, self._on_unusable)
+
+    def _use(self, name: str, _nothing: None) -> None:
+        self._context.preferences.change(backup_folder=name)
+        self.show_last()
+
+    def _on_unusable(self, _error: Exception) -> None:
+        self._folder.show_error(self.tr("This folder cannot be written to."))
+
+    @Slot()
+    def _open_folder(self) -> None:
+        backups = self._context.location.backups
+        if backups is not None:
+            folder = backups.folder if backups.folder.is_dir() else backups.folder.parent
+            _open(str(folder))
+
+    def _button(self, text: str, slot: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text)
+        button.clicked.connect(slot)
+        return button
+
+
+def _check(folder: Path, _task: Task) -> None:
+    """Raise OSError where a folder cannot be written to."""
+    with tempfile.TemporaryFile(dir=folder):
+        return
+
+
+def _open(folder: str) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
+
 
 _log = logging.getLogger(__name__)
 
 #: For text of 13 px.
 _PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
 _TEXT_STEP = 1.1
-
-
-class ServerSettings(Protocol):
-    """What the page needs of the control of the API."""
-
-    @property
-    def state(self) -> ServerState:
-        """What the server is doing now."""
-
-    @property
-    def port(self) -> int:
-        """The port of the next start."""
-
-    def turn_on(self) -> None:
-        """Start the server."""
-
-    def turn_off(self) -> None:
-        """Stop the server."""
-
-    def set_port(self, port: int, refused: Callable[[Exception], object] | None = None) -> None:
-        """Serve on another port, or stay on the present one and call `refused`."""
-
-
-class EntrySwitches(Protocol):
-    """The commands that are settings of one store."""
-
-    @property
-    def compact_command(self) -> QAction:
-        """Lower rows."""
-
-    @property
-    def keep_tag_command(self) -> QAction:
-        """Keep the tag for the next plant."""
 
 
 class SettingRows(QObject):
@@ -79,9 +172,11 @@ class SettingRows(QObject):
     backup_requested = Signal()
     manual_requested = Signal(str, str)
 
-    def __init__(self, context: WindowContext, server: ServerSettings, switches: EntrySwitches) -> None:
+    def __init__(self, context: WindowContext, server: ApiControl, switches: tuple[QAction, QAction]) -> None:
+        """`switches` are the commands for lower rows, and for the tag that is kept."""
         super().__init__(context.page)
-        self._context, self._server, self._switches = context, server, switches
+        self._context, self._server = context, server
+        self._compact_command, self._keep_tag_command = switches
         self._preferences = context.preferences
         self._followers: list[Callable[[], None]] = []
         #: The rows of the backups.
@@ -122,7 +217,7 @@ class SettingRows(QObject):
             known, lambda: self._preferences.settings.language, lambda value: change(language=value)
         )
         heights = [(self.tr("Comfortable"), ""), (self.tr("Compact"), "compact")]
-        compact = self._switches.compact_command
+        compact = self._compact_command
         rows = self._choice(
             heights, lambda: "compact" if compact.isChecked() else "", lambda value: _set(compact, on=bool(value))
         )
@@ -166,7 +261,7 @@ class SettingRows(QObject):
         self._preferences.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
 
     def _entry(self) -> list[SettingRow]:
-        theme, command = self._context.theme, self._switches.keep_tag_command
+        theme, command = self._context.theme, self._keep_tag_command
         keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
         self._followers.append(lambda: keep.setChecked(command.isChecked()))
         keep.clicked.connect(lambda on: _set(command, on=on))
@@ -290,9 +385,7 @@ class SettingRows(QObject):
     def _choice(
         self, choices: Sequence[tuple[str, str]], value: Callable[[], str], change: Callable[[str], object]
     ) -> ComboBox:
-        box = ComboBox("")
-        for text, data in choices:
-            box.addItem(text, data)
+        box = ComboBox("", choices)
         box.setMinimumWidth(self._context.theme.metrics.scaled(_COMBO_WIDTH))
         self._followers.append(lambda: box.setCurrentIndex(max(0, box.findData(value()))))
         box.activated.connect(lambda _place: change(box.currentData()))

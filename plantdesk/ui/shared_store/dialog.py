@@ -90,8 +90,7 @@ class SharedStoreDialog(Dialog):
         self._setup_header.set_remark(self.tr("what to run once on the server"))
         self._message = MessageLine(theme)
         self._file_button = self.buttons.addButton(self.tr("&Save a file for other computers…"), START_ROLE)
-        self._open_button = self.buttons.addButton(self.tr("&Open this store"), ButtonRole.AcceptRole)
-        self._open_button.setProperty("variant", "primary")
+        self._open_button = self.add_primary(self.tr("&Open this store"), self._open)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect()
@@ -372,7 +371,6 @@ class SharedStoreDialog(Dialog):
         self._outcomes.resized.connect(self._grow)
         self._setup_header.toggled.connect(self._fit)
         self._file_button.clicked.connect(self._save_file)
-        self._open_button.clicked.connect(self._open)
 
     def _button(self, text: str, slot: Callable[[], object]) -> OneClickButton:
         button = OneClickButton(text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.folding import natural_key
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import AddedBy, HasTag
@@ -175,8 +176,6 @@ class Contents(NamedTuple):
 
 def in_order(tags: Iterable[str]) -> list[str]:
     """Return tags as a tree is read: each level sorted for people, below what it belongs to."""
-    from plantdesk.domain.folding import natural_key
-
     return sorted(tags, key=lambda tag: [natural_key(part) for part in levels(tag)])
 
 

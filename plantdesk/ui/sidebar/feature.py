@@ -70,11 +70,8 @@ class Sidebar(Feature):
         self._midnight = Midnight(self)
         self._connect()
         self._pane.set_content(self._view)
+        context.page.add_part(Part.SIDEBAR, self._view, self._view.focus_list)
         self._show_remembered()
-
-    @override
-    def complete(self) -> None:
-        self.context.page.add_part(Part.SIDEBAR, self._view, self._view.focus_list)
 
     def _show_remembered(self) -> None:
         """Show what the sidebar of a store was, so that nothing comes or goes when the store is counted."""

@@ -16,6 +16,7 @@ from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.selections import HasTag
 from plantdesk.domain.tags import is_in_branch, levels, moved, tops
 from plantdesk.ui.feature import PlantChanges
+from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, shown, tag_text
 from plantdesk.ui.theme.colors import HUES, dot_color
 from plantdesk.ui.theme.metrics import ICON
@@ -141,8 +142,6 @@ class TagCommands(PlantChanges):
     def _ask_for_tag(
         self, texts: tuple[str, str, str], becomes: Callable[[str], str], offered: Sequence[str]
     ) -> SignalInstance:
-        from plantdesk.ui.tag_dialog import TagDialog
-
         dialog = TagDialog(self._context.theme, texts, QStringListModel(offered), self._context.page, becomes)
         dialog.open()
         return dialog.chosen

@@ -154,8 +154,7 @@ class EntryDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, icon: str, place: tuple[int, int]
     ) -> None:
         rect, color = self._square(option, *place), "accent" if entry.is_active else "text_2"
-        pixmap = self._theme.icons.pixmap(icon, color, rect.width(), painter.device().devicePixelRatioF())
-        painter.drawPixmap(rect, pixmap)
+        self._theme.icons.paint(painter, rect, icon, color)
 
     def _paint_texts(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
         colors, scaled = self._theme.colors, self._theme.metrics.scaled

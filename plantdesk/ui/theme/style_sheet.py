@@ -135,13 +135,13 @@ QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; mi
 
 QCheckBox { spacing: 8px; min-height: 24px; padding-right: 4px; }
 QCheckBox:focus { outline: 0; }
-QCheckBox::indicator, QMenu::indicator, PlainTable::indicator {
+QCheckBox::indicator, QMenu::indicator, PlainTable::indicator, DuplicateList::indicator {
   width: ${box}px; height: ${box}px; border: 1px solid $border; border-radius: 4px; background: $surface;
 }
 QCheckBox::indicator { margin: 2px 0; }
 QCheckBox::indicator:hover { background: $hover; }
 QCheckBox::indicator:focus { border: 2px solid $focus; width: ${box_2}px; height: ${box_2}px; }
-QCheckBox::indicator:checked, PlainTable::indicator:checked {
+QCheckBox::indicator:checked, PlainTable::indicator:checked, DuplicateList::indicator:checked {
   background: $accent; border-color: $accent; image: url("$check");
 }
 QCheckBox::indicator:indeterminate { background: $accent; border-color: $accent; image: url("$minus"); }

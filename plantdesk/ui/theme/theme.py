@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -96,6 +96,10 @@ class Icons:
         if key not in self._pixmaps:
             self._pixmaps[key] = self._rendered(name, self._theme.colors.color(color), size, ratio)
         return self._pixmaps[key]
+
+    def paint(self, painter: QPainter, rect: QRect, name: str, color: str = "text_2") -> None:
+        """Paint an icon into a square."""
+        painter.drawPixmap(rect, self.pixmap(name, color, rect.width(), painter.device().devicePixelRatioF()))
 
     def put_on(self, target: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
         """Set the icon of a button or an action, and again after each change of the theme.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import ShownPlants, WindowContext
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.transfer.import_job import Progress
-    from plantdesk.ui.widgets.messages import InfoBar
 
 
 _WIDTH = 320
@@ -59,9 +58,7 @@ class ExportDialog(Dialog):
         self._forms = ComboBox(self.tr("Format"))
         for form, text, _ in self._formats():
             self._forms.addItem(text, form)
-        save = self.buttons.addButton(self.tr("&Save as…"), ButtonRole.AcceptRole)
-        save.setProperty("variant", "primary")
-        save.clicked.connect(self._on_save)
+        self.add_primary(self.tr("&Save as…"), self._on_save)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out()
 
@@ -156,6 +153,7 @@ class ExportController(QObject):
         self._context, self._store = context, store
         self._dialog: ExportDialog | None = None
         self._task: Task | None = None
+        self._bar = context.page.add_bar()
         #: What closing the window now would cancel, as a sentence; empty: nothing.
         self.running = ""
 
@@ -189,7 +187,8 @@ class ExportController(QObject):
         if self._task is not None:
             self._task.cancel()
             self._task.wait()
-        self._hide()
+        self._bar.clear()
+        self._bar.deleteLater()
         self.deleteLater()
 
     @Slot()
@@ -222,12 +221,10 @@ class ExportController(QObject):
         if self._task is not None:
             self._task.cancel()
         self._end_run()
-        self._hide()
         self._context.page.toast.show_message(self.tr("The export was cancelled. No file was written."))
 
     def _on_done(self, file: Path, count: int) -> None:
         self._end_run()
-        self._hide()
         toast = self._context.page.toast
         folder = (self.tr("Open folder"), partial(toast.open_file, file.parent))
         template = Text("Exported {count:,} plants to {file}.", one="Exported 1 plant to {file}.")
@@ -235,21 +232,13 @@ class ExportController(QObject):
 
     def _on_failed(self, error: Exception) -> None:
         self._end_run()
-        self._hide()
         text = self.tr("Nothing was exported. {reason}").format(reason=error_text(error))
         self._context.page.toast.show_problem(text)
 
     def _end_run(self) -> None:
         self.running = ""
+        self._bar.clear()
         self.settled.emit()
-
-    @cached_property
-    def _bar(self) -> InfoBar:
-        return self._context.page.add_bar()
-
-    def _hide(self) -> None:
-        if "_bar" in vars(self):
-            self._bar.clear()
 
 
 def _write(task: Task, reader: PlantReader, file: Path, form: Format, selection: Selection) -> int:

@@ -1,23 +1,24 @@
-"""Import and export in the window: by menu, drop and paste."""
+"""Import and export in the window, by menu, drop and paste, and the sample plants of an empty store."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QFileDialog, QLineEdit
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.records import SourceKind
-from plantdesk.domain.selections import AddedBy
+from plantdesk.domain.selections import AddedBy, Selection
+from plantdesk.domain.views import View
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder, set_properties
-from plantdesk.ui.texts import error_text, quoted, shown
+from plantdesk.ui.texts import SAMPLES, error_text, quoted, shown
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -26,14 +27,154 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QDropEvent
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.history import Change
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.records import Source
+    from plantdesk.domain.views import Counts
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.inputs import Reading
+    from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
     from plantdesk.ui.transfer.export import ExportController
     from plantdesk.ui.transfer.import_dialog import ImportDialog
     from plantdesk.ui.transfer.import_job import ImportJob, Progress
-    from plantdesk.ui.widgets.messages import InfoBar, MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
+
+
+class Samples(Feature):
+    """Its bar removes the samples; those that the user has changed stay. Once closed, it stays away for the store."""
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._opened: OpenStore | None = None
+        self._task: Task | None = None
+        self._bar = context.page.add_bar()
+        self._bar.closed.connect(self._on_closed)
+        self._shown: tuple[str, int] | None = None  # the label of the button, and how many were changed
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._opened = opened
+
+    @override
+    def release_store(self) -> None:
+        self._opened = None
+        if self._task is not None:
+            self._task.cancel()
+            self._task.wait()
+            self._task = None
+        self._hide()
+
+    @Slot()
+    def add(self) -> None:
+        """Add the samples, as one change."""
+        if self._opened is not None and self._task is None:
+            store, rows = self._opened.store, self._rows()
+            self.context.preferences.change_store(self.context.location.key, samples_closed=False)
+            self._task = self.context.bridge.long_tasks.ask(
+                self, lambda _task: _import(store, rows), self._on_added, self._on_failed
+            )
+
+    @Slot(object)
+    def show_counts(self, counts: Counts) -> None:
+        """Offer to remove the samples as long as there are some, and their import is not undone."""
+        found = [(source, plants) for source, plants in counts.sources.items() if _is_of_samples(source) and plants]
+        is_closed = self.context.preferences.of_store(self.context.location.key).get("samples_closed") is True
+        if not found or is_closed or self._opened is None:
+            self._hide()
+            return
+        (source, plants), *_ = found
+        read = partial(_latest, source=source, plants=len(self._rows()))
+        self._opened.queries.ask(self, read, partial(self._show, plants))
+
+    def _show(self, plants: int, found: tuple[Change, int] | None) -> None:
+        if found is None or not found[0].can_undo:
+            self._hide()
+            return
+        change, changed = found
+        stay = Text("{count:,} that you changed stay.", one="1 that you changed stays.", count=changed)
+        details = [self.tr("Search, sort, edit and delete as you like. Yours stay when the samples go.")]
+        details += [shown(stay)] if changed else []
+        text = Text("Remove {count:,} sample plants", one="Remove 1 sample plant", count=plants - changed)
+        remove = shown(text), partial(self.context.undo_stack.take_back, change)
+        if plants == changed:
+            self._hide()
+        elif (remove[0], changed) != self._shown:
+            self._shown = remove[0], changed
+            self._bar.show_state(Tone.INFO, self.tr("These are sample plants."), " ".join(details), remove)
+
+    def _hide(self) -> None:
+        self._shown = None
+        self._bar.clear()
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self.context.preferences.change_store(self.context.location.key, samples_closed=True)
+
+    def _on_added(self, applied: Applied) -> None:
+        self._task = None
+        if applied.change is not None:
+            self.context.undo_stack.push(applied.change)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._task = None
+        self.context.page.toast.show_error(error)
+
+    def _rows(self) -> list[tuple[str, str | None]]:
+        """Return names and tags; the one that is added last is the first of the list."""
+        bed_2, bed_4, frame = self.tr("bed 2"), self.tr("bed 4"), self.tr("cold frame")
+        greenhouse, kitchen, living_room = self.tr("greenhouse"), self.tr("kitchen"), self.tr("living room")
+        orchids, propagation = self.tr("orchids"), self.tr("propagation")
+        return [
+            ("Achillea millefolium ‘Paprika’", bed_2),
+            ("Capsicum annuum ‘Jalapeño’", greenhouse),
+            ("Ficus lyrata", living_room),
+            ("Thymus vulgaris", kitchen),
+            ("Salvia rosmarinus", kitchen),
+            ("Crocosmia × crocosmiiflora ‘Emily McKenzie’", bed_4),
+            ("Begonia rex ‘Escargot’", living_room),
+            ("Lavandula angustifolia ‘Hidcote’", bed_2),
+            ("Solanum lycopersicum ‘Black Krim’", greenhouse),
+            ("Acer palmatum ‘Osakazuki’", None),
+            ("Paphiopedilum rothschildianum", orchids),
+            ("Digitalis × mertonensis", propagation),
+            ("Ocimum basilicum ‘Genovese’", kitchen),
+            ("Phalaenopsis amabilis", orchids),
+            ("Monstera deliciosa", living_room),
+            ("Helleborus × hybridus", frame),
+            ("Mentha × piperita ‘Chocolate’", kitchen),
+            ("Echinacea purpurea ‘Magnus’", propagation),
+            ("Salvia nemorosa ‘Ostfriesland’", bed_4),
+            ("Salvia nemorosa ‘Caradonna’", bed_4),
+        ]
+
+
+def _is_of_samples(source: Source) -> bool:
+    return source.kind is SourceKind.IMPORT and source.label == SAMPLES
+
+
+def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
+    """Add the samples under the next free ids. Raises StoreError and OSError."""
+    from plantdesk.domain.import_batches import ImportRow, OnConflict
+
+    found = store.new_import()
+    try:
+        found.add([ImportRow(1, line, None, name, tag, None) for line, (name, tag) in enumerate(rows, 1)])
+        found.compare(OnConflict.REFUSE, {"tag"})
+        return found.apply(SAMPLES)
+    finally:
+        found.close()
+
+
+def _latest(reader: PlantReader, _task: Task, source: Source, plants: int) -> tuple[Change, int] | None:
+    """Return the latest import of this number of samples, and how many of them were changed since."""
+    entry = next(iter(reader.history_entries(1, source=source)), None)
+    if entry is None or entry.change.plants != plants:  # it may be a file's
+        return None
+    view = View(Selection.of(AddedBy(source.kind, source.label)))
+    ids = [each for chunk in reader.ids(view) for each in chunk]
+    return entry.change, sum(row.version != entry.change.number for row in reader.rows(ids).values())
+
 
 _DROPS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
 _ENDS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
@@ -54,6 +195,12 @@ class Transfer(Feature):
         self._dialog: ImportDialog | None = None
         self._job: ImportJob | None = None
         self._exports: ExportController | None = None
+        self._bar = context.page.add_bar()
+        #: Lies over the page while something that can be imported is dragged over the window.
+        self._drop_frame = PlainLabel(role="drop", alignment=Qt.AlignmentFlag.AlignCenter)
+        self._drop_frame.hide()
+        self._drop_frame.setParent(context.page)
+        self._drop_frame.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         add = context.menus.add
         self._commands = [
             add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I"),
@@ -92,7 +239,7 @@ class Transfer(Feature):
         if self._job is not None:
             self._job.close()
             self._job, self._running = None, ""
-        self._hide_bar()
+        self._bar.clear()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -112,15 +259,6 @@ class Transfer(Feature):
                     self._show_drop(files)
                 return True
         return super().eventFilter(watched, event)
-
-    @cached_property
-    def _drop_frame(self) -> PlainLabel:
-        """What lies over the page while something that can be imported is dragged over the window."""
-        label = PlainLabel(role="drop", alignment=Qt.AlignmentFlag.AlignCenter)
-        label.setParent(self.context.page)
-        label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        label.hide()
-        return label
 
     def _show_drop(self, files: Sequence[Path]) -> None:
         names = [quoted(file.name) for file in files]
@@ -153,8 +291,6 @@ class Transfer(Feature):
     @Slot()
     def choose_files(self) -> None:
         """Open the dialog for files that the user chooses."""
-        from PySide6.QtWidgets import QFileDialog
-
         names, _ = QFileDialog.getOpenFileNames(
             self.context.page, self.tr("Import plants"), str(documents_folder()), ";;".join(self._filters())
         )
@@ -248,7 +384,7 @@ class Transfer(Feature):
         job = self._job
         if job is None:
             return
-        self._hide_bar()
+        self._bar.clear()
         names = quoted(job.names, 80)
         actions: list[MessageAction] = []
         if applied.change is None:
@@ -273,8 +409,6 @@ class Transfer(Feature):
         self.context.page.toast.show_problem(f"{text} {left_out}", (save, self._save_refused), *actions)
 
     def _save_refused(self) -> None:
-        from PySide6.QtWidgets import QFileDialog
-
         start = str(documents_folder() / self.tr("refused.csv"))
         name, _ = QFileDialog.getSaveFileName(self.context.page, self.tr("Save rows"), start, self.tr("CSV (*.csv)"))
         if name and self._job is not None:
@@ -291,7 +425,7 @@ class Transfer(Feature):
 
         job, self._job = self._job, None
         self.set_running("")
-        self._hide_bar()
+        self._bar.clear()
         actions = []
         if job is not None and isinstance(error, InvalidRowsError | ImportConflictError):
             reopen = partial(self._open_dialog, job.sources, job.options.reading)
@@ -305,16 +439,8 @@ class Transfer(Feature):
             self._job = None
             if self._running:
                 self.set_running("")
-                self._hide_bar()
+                self._bar.clear()
                 self.context.page.toast.show_message(self.tr("The import was cancelled. Nothing was imported."))
-
-    @cached_property
-    def _bar(self) -> InfoBar:
-        return self.context.page.add_bar()
-
-    def _hide_bar(self) -> None:
-        if "_bar" in vars(self):
-            self._bar.clear()
 
 
 def _files(data: QMimeData) -> list[Path]:

@@ -212,16 +212,14 @@ class ColumnTable(QFrame):
             self.choose(self._ticks.index(tick), "name" if ticked else "")
 
     def _combo(self, at: int, name: str, field: str) -> QComboBox:
-        combo = ComboBox(self.tr("Field of column {name}").format(name=one_line(name) or at + 1))
         choices = (
-            ("id", self.tr("ID")),
-            ("name", self.tr("Name")),
-            ("tag", self.tr("Tag")),
-            ("note", self.tr("Note")),
-            ("", self.tr("Leave out")),
+            (self.tr("ID"), "id"),
+            (self.tr("Name"), "name"),
+            (self.tr("Tag"), "tag"),
+            (self.tr("Note"), "note"),
+            (self.tr("Leave out"), ""),
         )
-        for value, text in choices:
-            combo.addItem(text, value)
+        combo = ComboBox(self.tr("Field of column {name}").format(name=one_line(name) or at + 1), choices)
         combo.setCurrentIndex(combo.findData(field))
         combo.currentIndexChanged.connect(self._on_chosen)
         combo.setProperty("small", "true")
@@ -382,8 +380,6 @@ class ReadingOptions(QWidget):
         }
 
     def _combo(self, name: str, choices: Iterable[tuple[str, str]]) -> QComboBox:
-        combo = ComboBox(name)
-        for text, value in choices:
-            combo.addItem(text, value)
+        combo = ComboBox(name, choices)
         combo.currentIndexChanged.connect(self.changed)
         return combo

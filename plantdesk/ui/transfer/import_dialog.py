@@ -280,9 +280,8 @@ class ImportDialog(Dialog):
         self._tag_edit.setFixedWidth(max(self._theme.metrics.scaled(_TAG_WIDTH), placeholder + 2 * EDGE))
         self._message = MessageLine(self._theme)
         self._message.set_hint(self.tr("Can be undone in one step."))
-        self._import_button = self.buttons.addButton(self.tr("Import"), ButtonRole.AcceptRole)
+        self._import_button = self.add_primary(self.tr("Import"), self._on_import)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
-        self._import_button.setProperty("variant", "primary")
         self._import_button.setEnabled(False)
 
     def _connect(self) -> None:
@@ -295,7 +294,6 @@ class ImportDialog(Dialog):
         self._tag_edit.editingFinished.connect(self._on_tag_edited)
         self._outcome.changed.connect(self._on_choice)
         self._outcome.rows_requested.connect(self._show_rows)
-        self._import_button.clicked.connect(self._on_import)
         self.finished.connect(self._cancel)
 
     @override

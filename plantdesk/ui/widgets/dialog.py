@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -104,6 +104,13 @@ class Dialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         if (layout := self.buttons.layout()) is not None:
             layout.setSpacing(S)
+
+    def add_primary(self, text: str, slot: Callable[[], object]) -> QPushButton:
+        """Add the button that does what the dialog is for."""
+        button: QPushButton = self.buttons.addButton(text, ButtonRole.AcceptRole)
+        button.setProperty("variant", "primary")
+        button.clicked.connect(slot)
+        return button
 
     def break_rows(self, *rows: QBoxLayout) -> None:
         """Let each of these rows, and the buttons, be a column where the screen is too narrow for their texts."""

@@ -1,6 +1,6 @@
-"""Fields and buttons. They leave some keys to the menu, and let the wheel scroll what they are in.
+"""Fields and buttons, and lists of offers under a field. They leave some keys to the menu.
 
-The list of a completer takes no focus, so that no letter goes to another field.
+The wheel scrolls what they are in. The list of a completer takes no focus, so that no letter goes to another field.
 """
 
 from __future__ import annotations
@@ -16,15 +16,32 @@ from PySide6.QtCore import (
     QMetaMethod,
     QMimeData,
     QObject,
+    QPointF,
     QRect,
+    QRectF,
+    QSize,
     QStringListModel,
     Qt,
     QTimer,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPainterPath,
+    QPalette,
+    QRegion,
+    QTextLayout,
+    QTextOption,
+)
 from PySide6.QtWidgets import (
+    QApplication,
     QComboBox,
     QCompleter,
     QLineEdit,
@@ -32,6 +49,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QStyle,
     QStyledItemDelegate,
+    QStyleOptionViewItem,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -39,22 +57,135 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
+from plantdesk.domain.folding import searched
 from plantdesk.domain.tags import completions
 from plantdesk.ui.qt import fill, mirrored
-from plantdesk.ui.texts import shown, tag_text
+from plantdesk.ui.texts import one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.offers import CompleterPopup
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QSize
     from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox
 
+    from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
 
     Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
+
+
+#: Of the frame, as in the style sheet, and of the chosen offer.
+_RADIUS, _ROW_RADIUS = 8, 6
+#: Events of a field's window that close its list.
+_CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
+
+
+class OfferDelegate(QStyledItemDelegate):
+    """Paints a text in its own direction. `typed` is what the user has typed of it."""
+
+    typed = ""
+
+    @override
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        height = super().sizeHint(option, index).height()
+        return QSize(QFontMetrics(_bold(option.font)).horizontalAdvance(str(index.data())) + 3 * S, height)
+
+    @override
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(option.palette.color(QPalette.ColorRole.Highlight))
+            painter.drawRoundedRect(option.rect, _ROW_RADIUS, _ROW_RADIUS)
+        end = self.paint_end(painter, option, index)
+        rect = QRect(option.rect.left() + S, option.rect.top(), end - option.rect.left() - 2 * S, option.rect.height())
+        painter.setPen(option.palette.color(QPalette.ColorRole.Text))
+        layout = self.layout(str(index.data()), option, rect.width())
+        place = QStyle.visualRect(option.direction, option.rect, rect)
+        top = place.top() + (place.height() - layout.boundingRect().height()) / 2
+        layout.draw(painter, QPointF(place.left(), top))
+        painter.restore()
+
+    def paint_end(self, _painter: QPainter, option: QStyleOptionViewItem, _index: Index) -> int:
+        """Paint what is at the end of the row; return where it begins, before the row is mirrored."""
+        return option.rect.right()
+
+    def layout(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
+        """Return the layout of a text, elided to a width in pixels."""
+        bold, found = _bold(option.font), QTextLayout.FormatRange()
+        text = one_line(text)
+        folded, typed = searched(text), searched(self.typed)
+        found.start = max(folded.find(typed), 0)
+        found.length = len(typed) if typed in folded and len(folded) == len(text) else 0
+        found.format.setFont(bold)
+        shown = QFontMetrics(bold).elidedText(text, Qt.TextElideMode.ElideRight, max(width, 0))
+        layout = QTextLayout(shown, option.font)
+        layout.setFormats([found])
+        side = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag.AlignLeft)
+        text_option = QTextOption(side | Qt.AlignmentFlag.AlignAbsolute)
+        text_option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        layout.setTextOption(text_option)
+        layout.beginLayout()
+        layout.createLine().setLineWidth(width)
+        layout.endLayout()
+        return layout
+
+
+class CompleterPopup(QObject):
+    """Shows the list of one completer without focus, passes the keys of its field on to it, and closes it."""
+
+    def __init__(self, completer: QCompleter, owner: QWidget) -> None:
+        """Use the completer's present popup; `owner` is in the window of its fields."""
+        super().__init__(completer)
+        popup = completer.popup()
+        assert popup is not None  # noqa: S101  Qt makes it, unless another one was set
+        self._completer, self._popup = completer, popup
+        self._field: QWidget | None = None
+        self._delegate = OfferDelegate(self)
+        popup.setParent(owner, Qt.WindowType.ToolTip | Qt.WindowType.WindowDoesNotAcceptFocus)
+        popup.setProperty("popup", "true")
+        popup.setItemDelegate(self._delegate)
+        popup.installEventFilter(self)
+
+    def set_typed(self, text: str) -> None:
+        """Show a part of the offers bold."""
+        self._delegate.typed = text
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if watched is self._popup:
+            if kind is QEvent.Type.Show:
+                self._follow(self._completer.widget())
+            elif kind is QEvent.Type.Hide:
+                self._follow(None)
+            elif kind is QEvent.Type.Resize:  # a translucent window has black corners without a compositor
+                path = QPainterPath()
+                path.addRoundedRect(QRectF(self._popup.rect()), _RADIUS, _RADIUS)
+                self._popup.setMask(QRegion(path.toFillPolygon().toPolygon()))
+        elif watched is self._field and kind is QEvent.Type.KeyPress:
+            return QApplication.sendEvent(self._popup, event)  # the completer asks the field first
+        elif kind is QEvent.Type.FocusOut if watched is self._field else kind in _CLOSING:
+            self._popup.hide()
+        return False
+
+    def _follow(self, field: QWidget | None) -> None:
+        """Watch a field and its window while the list is shown."""
+        before, self._field = self._field, field
+        if before is not None:
+            before.removeEventFilter(self)
+            before.window().removeEventFilter(self)
+        if field is not None:
+            field.installEventFilter(self)
+            field.window().installEventFilter(self)
+
+
+def _bold(font: QFont) -> QFont:
+    bold = QFont(font)
+    bold.setWeight(QFont.Weight.DemiBold)
+    return bold
 
 
 class _IgnoredWheel(QObject):
@@ -203,9 +334,11 @@ class ButtonField(LineEdit):
 class ComboBox(QComboBox):
     """The wheel does not change it."""
 
-    def __init__(self, name: str) -> None:
-        """Make it with a `name` for screen readers."""
+    def __init__(self, name: str, choices: Iterable[tuple[str, object]] = ()) -> None:
+        """Make it with a `name` for screen readers, and a text and a value for each choice."""
         super().__init__()
+        for text, value in choices:
+            self.addItem(text, value)
         ignore_wheel(self)
         self.setItemDelegate(QStyledItemDelegate(self))  # Qt's own does not paint items as the style sheet has them
         self.setAccessibleName(name)
@@ -425,6 +558,5 @@ class SearchEdit(ButtonField):
         size = self._theme.metrics.scaled(ICON)
         place = QRect(M, (self.height() - size) // 2, size, size)
         painter = QPainter(self)
-        icon = self._theme.icons.pixmap("search", "text_2", size, self.devicePixelRatioF())
-        painter.drawPixmap(QStyle.visualRect(self.layoutDirection(), self.rect(), place), icon)
+        self._theme.icons.paint(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), place), "search")
         painter.end()

@@ -44,9 +44,8 @@ class Icon(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._name is not None:
-            icons, ratio = self._theme.icons, self.devicePixelRatioF()
             painter = QPainter(self)
-            painter.drawPixmap(self.rect(), icons.pixmap(self._name, self._color, self.width(), ratio))
+            self._theme.icons.paint(painter, self.rect(), self._name, self._color)
             painter.end()
 
     @Slot()
@@ -213,8 +212,7 @@ class Spinner(QObject):
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.translate(rect.center())
         painter.rotate(self._angle)
-        pixmap = self._theme.icons.pixmap("loader-circle", "text_2", size, self._widget.devicePixelRatioF())
-        painter.drawPixmap(QRect(-size // 2, -size // 2, size, size), pixmap)
+        self._theme.icons.paint(painter, QRect(-size // 2, -size // 2, size, size), "loader-circle")
         painter.restore()
 
     @Slot()

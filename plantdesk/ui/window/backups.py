@@ -1,27 +1,217 @@
-"""Backups that the user makes and restores in the window."""
+"""Backups that the user makes and restores in the window, and the dialog that shows them."""
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from typing_extensions import override
 
+from plantdesk.domain.backups import BackupKind, preview_text
 from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
 from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.texts import error_text, shown
-from plantdesk.ui.widgets.messages import Tone
+from plantdesk.ui.qt import fill
+from plantdesk.ui.texts import error_text, shown, size_text
+from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from PySide6.QtGui import QKeyEvent
 
-    from plantdesk.domain.backups import Backup, Restored
+    from plantdesk.domain.backups import Backup, Restored, RestorePreview, StoreBackups
     from plantdesk.domain.errors import StoreError
+    from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.widgets.messages import InfoBar
-    from plantdesk.ui.window.restore_dialog import RestoreDialog
+    from plantdesk.ui.theme.theme import Theme
+
+
+#: For text of 13 px.
+_WIDTH = 680
+_MAX_ROWS = 8
+
+
+class RestoreDialog(Dialog):
+    """Works on the file of a store, whether it is open, damaged or missing.
+
+    `restore_requested` carries the backup that the user chose; the dialog stays open until the restore has ended.
+    """
+
+    restore_requested = Signal(object)
+
+    def __init__(self, theme: Theme, bridge: Bridge, backups: StoreBackups, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Restore a backup"), parent)
+        self._theme = theme
+        self._bridge = bridge
+        self._backups = backups
+        self._listed: list[Backup] = []
+        self._file: Path | None = None
+        self._comparing: Path | None = None
+        headings = (self.tr("Made"), self.tr("Why"), self.tr("Size"))
+        self._table = PlainTable(theme, self.tr("Backups"), headings, wide=1, max_rows=_MAX_ROWS)
+        self._card = self._table.framed()
+        self._card.hide()
+        self._preview = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop, wrapped=True)
+        self._message = MessageLine(theme)
+        self._file_button = self.buttons.addButton(self.tr("&Another file…"), START_ROLE)
+        self._restore_button = self.add_primary(self.tr("&Restore"), self._on_restore)
+        self._cancel_button = self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self._lay_out()
+        self._table.selectionModel().selectionChanged.connect(self._on_selection)
+        self._file_button.clicked.connect(self._on_another_file)
+        self._choose(None)
+        bridge.short_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, self.show_failure)
+
+    def choose_file(self, file: Path) -> None:
+        """Preview a file that is not in the list."""
+        self._table.selectionModel().clear()
+        self._choose(file)
+
+    def show_failure(self, error: Exception) -> None:
+        """Show why backups cannot be listed, compared or restored; another one can be chosen."""
+        self._set_busy(busy=False)
+        self._preview.clear()
+        self._message.show_message(Tone.ERROR, error_text(error))
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER_KEYS and self._table.hasFocus():
+            # A restore replaces all plants: its button has to be pressed itself.
+            self._restore_button.setFocus(Qt.FocusReason.TabFocusReason)
+        else:
+            super().keyPressEvent(event)
+
+    # --- the list ---
+
+    def _on_listed(self, backups: list[Backup]) -> None:
+        self._listed = backups
+        self._table.show_rows(
+            [(_local_time(each.made_at), self._why(each.kind), size_text(each.size)) for each in backups]
+        )
+        self._card.setVisible(bool(backups))
+        self.fit_height(self.width())
+        if self._file is not None:  # chosen before the list was there
+            return
+        if backups:
+            self._table.selectRow(0)
+            self._table.setFocus()
+        else:
+            text = self.tr("There are no backups yet. The first is made soon after PlantDesk is opened.")
+            self._preview.setText(text)
+
+    @Slot()
+    def _on_selection(self) -> None:
+        row = self._table.selected_row
+        if row is not None:
+            self._choose(self._listed[row].path)
+
+    @Slot()
+    def _on_another_file(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self,
+            self.tr("Choose a backup"),
+            str(self._backups.folder.parent),
+            self.tr("Plant stores (*{suffix})").format(suffix=self._backups.suffix),
+        )
+        if name:
+            self.choose_file(Path(name))
+
+    # --- the preview ---
+
+    def _choose(self, file: Path | None) -> None:
+        self._file = file
+        self._restore_button.setEnabled(False)
+        self._message.show_message(Tone.HINT, "")
+        self._preview.setText("" if file is None else self.tr("Comparing…"))
+        self._compare()
+
+    def _compare(self) -> None:
+        """Compare one backup at a time: each comparison copies a whole file."""
+        file = self._file
+        if file is not None and self._comparing is None:
+            self._comparing = file
+            self._bridge.long_tasks.ask(
+                self, lambda _task: self._backups.preview(file), self._on_compared, self._on_not_compared
+            )
+
+    def _on_compared(self, preview: RestorePreview) -> None:
+        file, self._comparing = self._comparing, None
+        if file is None or file != self._file:
+            self._compare()
+            return
+        self._about.setVisible(preview.difference is not None)  # else nothing is here that could be backed up
+        self._preview.setText(shown(preview_text(preview, file.name)))
+        self.fit_height(self.width())
+        self._restore_button.setEnabled(not preview.changes_nothing)
+
+    def _on_not_compared(self, error: Exception) -> None:
+        file, self._comparing = self._comparing, None
+        if file == self._file:
+            self.show_failure(error)
+        else:
+            self._compare()
+
+    # --- the restore ---
+
+    @Slot()
+    def _on_restore(self) -> None:
+        if self._file is not None:
+            self._set_busy(busy=True)
+            self._message.show_message(Tone.HINT, self.tr("Restoring…"))
+            self.restore_requested.emit(self._file)
+
+    def _set_busy(self, *, busy: bool) -> None:
+        for widget in (self._table, self._file_button):
+            widget.setEnabled(not busy)
+        self._restore_button.setEnabled(False)
+        self._cancel_button.setText(self.tr("Close") if busy else self.tr("Cancel"))  # a restore goes on
+
+    # --- inside ---
+
+    def _why(self, kind: BackupKind) -> str:
+        return {
+            BackupKind.AUTOMATIC: self.tr("Made automatically"),
+            BackupKind.BY_HAND: self.tr("Made by hand"),
+            BackupKind.BEFORE_RESTORE: self.tr("Before a restore"),
+            BackupKind.BEFORE_UPDATE: self.tr("Before an update of PlantDesk"),
+            BackupKind.REPLACED: self.tr("Before another file took the place"),
+            BackupKind.DAMAGED: self.tr("Damaged file"),
+        }[kind]
+
+    def _lay_out(self) -> None:
+        text = self.tr(
+            "Your plants become those of the backup. The present state is backed up first, "
+            "so that this can be taken back."
+        )
+        if self._backups.is_shared:
+            text = self.tr(
+                "The plants of all computers become those of the backup, also what others have changed since. "
+                "The present state is backed up first, and the history can take this back."
+            )
+        self._about = PlainLabel(text, tone="" if self._backups.is_shared else "muted", wrapped=True)
+        fill(
+            QVBoxLayout(self),
+            self._about,
+            self._card,
+            (self._preview, 1),
+            self._message,
+            self.buttons,
+            margins=(EDGE, L, EDGE, L),
+            spacing=M,
+        )
+        self._preview.setMinimumHeight(5 * self._preview.fontMetrics().lineSpacing())
+        self.fit_height(self._theme.metrics.scaled(_WIDTH))
+
+
+def _local_time(timestamp: int) -> str:
+    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp), QLocale.FormatType.ShortFormat)
 
 
 class BackupController(Feature):
@@ -38,6 +228,7 @@ class BackupController(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._toast = context.page.toast
+        self._bar = context.page.add_bar()
         self._is_failing = False
         self._dialog: RestoreDialog | None = None
         self._actions = [
@@ -65,14 +256,9 @@ class BackupController(Feature):
             self._is_failing = True
             self._bar.show_state(Tone.WARNING, self.tr("Backups fail"), error_text(error), again)
 
-    @cached_property
-    def _bar(self) -> InfoBar:
-        return self.context.page.add_bar()
-
     def _hide_bar(self) -> None:
-        if self._is_failing:
-            self._is_failing = False
-            self._bar.clear()
+        self._is_failing = False
+        self._bar.clear()
 
     @Slot()
     def back_up(self) -> None:
@@ -87,8 +273,6 @@ class BackupController(Feature):
     @Slot()
     def open_dialog(self) -> None:
         """Open the dialog of the backups."""
-        from plantdesk.ui.window.restore_dialog import RestoreDialog
-
         context = self.context
         backups = context.location.backups
         if backups is None:

@@ -17,25 +17,26 @@ from plantdesk.domain.history import Change, ChangeKind
 from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
-from plantdesk.ui.qt import application
+from plantdesk.ui.qt import application, bring_to_front
 from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes
     from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.feature import OpenStore, ProgramWindow, WindowContext
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.undo_stack import Step
-    from plantdesk.ui.window.manual_dialog import ManualDialog
 
 
 class WindowCommands(Feature):
     """Closes the window, which ends the program where it does not stay in the tray, and ends the program."""
 
-    def __init__(self, context: WindowContext, window: ProgramWindow) -> None:
+    def __init__(self, context: WindowContext, window: MainWindow) -> None:
         super().__init__(context)
         context.menus.add(Section.FILE_WINDOW, self.tr("&Close window"), window.close, Key.Close)
         leave = context.menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
@@ -113,25 +114,17 @@ class HelpCommands(Feature):
 
     def _open_manual(self) -> ManualDialog:
         """Open the manual, or bring it to the front."""
-        from plantdesk.ui.window.manual_dialog import ManualDialog
-
         if self._manual is None or not isValid(self._manual):
             self._manual = ManualDialog(self.context.theme, self.context.page)
-            self._manual.show()
-        self._manual.raise_()
-        self._manual.activateWindow()
+        bring_to_front(self._manual)
         return self._manual
 
     @Slot()
     def _find_command(self) -> None:
-        from plantdesk.ui.window.help_dialogs import CommandSearch
-
         CommandSearch(self.context.theme, self.context.menus.commands(), self.context.page).open()
 
     @Slot()
     def _show_shortcuts(self) -> None:
-        from plantdesk.ui.window.help_dialogs import ShortcutsDialog
-
         ShortcutsDialog(self.context.menus, self.context.page).open()
 
     @Slot()
@@ -141,8 +134,6 @@ class HelpCommands(Feature):
 
     @Slot()
     def _show_about(self) -> None:
-        from plantdesk.ui.window.help_dialogs import AboutDialog
-
         checks = self.context.preferences.settings.ask_for_updates
         AboutDialog(self.context.theme, checks_for_updates=checks, parent=self.context.page).open()
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.platform.updates import Release
     from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.widgets.messages import InfoBar, MessageAction
+    from plantdesk.ui.widgets.messages import MessageAction
 
 
 #: The report holds the first defects of a run; those after them are mostly their consequences.
@@ -43,19 +43,17 @@ _LISTED = 5
 
 
 class DefectNotice(Feature):
-    """Makes its bar when there is a defect to report."""
+    """Reports the first defects of a run."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._bar: InfoBar | None = None
+        self._bar = context.page.add_bar()
         self._defects: list[str] = []
 
     def show_defect(self, what: str) -> None:
         """Report an unexpected failure; `what` is the text of the log, masked."""
         if len(self._defects) < _LISTED:
             self._defects.append(what)
-        if self._bar is None:
-            self._bar = self.context.page.add_bar()
         self._bar.show_state(
             Tone.ERROR,
             self.tr("Something unexpected happened in PlantDesk"),

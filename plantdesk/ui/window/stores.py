@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QDir, QProcess, Signal, Slot
+from PySide6.QtWidgets import QFileDialog
 from typing_extensions import override
 
 from plantdesk.domain.errors import ForeignFileError, PlantDeskError, shortened
@@ -80,8 +81,6 @@ class Stores(Feature):
     @Slot()
     def choose(self) -> None:
         """Let the user choose the file of a store, or that of a shared store."""
-        from PySide6.QtWidgets import QFileDialog
-
         stores = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX} *{DESK_FILE_SUFFIX}")
         filters = f"{stores};;{self.tr('All files (*)')}"
         name, _ = QFileDialog.getOpenFileName(self.context.page, self.tr("Open store"), self._folder(), filters)
@@ -91,8 +90,6 @@ class Stores(Feature):
     @Slot()
     def choose_new(self) -> None:
         """Let the user name a new file."""
-        from PySide6.QtWidgets import QFileDialog
-
         name, _ = QFileDialog.getSaveFileName(
             self.context.page,
             self.tr("New store"),
@@ -166,8 +163,6 @@ class Stores(Feature):
         Its API gets the port that the user has chosen for it, or any free one: that of the settings is for the store
         that PlantDesk opens by itself.
         """
-        from PySide6.QtCore import QProcess
-
         from plantdesk.platform.login import window_command
 
         toast = self.context.page.toast
@@ -195,8 +190,6 @@ def _entry_text(url: str) -> str:
 
 def _folder_text(location: StoreLocation) -> str:
     """Return the folder of a store as the system writes it."""
-    from PySide6.QtCore import QDir
-
     return one_line(QDir.toNativeSeparators(str(location.folder)))
 
 

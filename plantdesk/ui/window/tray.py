@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QIcon, QPainter, QWindow
@@ -24,19 +24,13 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.server_state import ServerState
     from plantdesk.domain.views import Counts
-    from plantdesk.ui.feature import OpenStore, ProgramWindow, WindowContext
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.main_window import MainWindow
+    from plantdesk.ui.server_control import ApiControl
 
 #: Milliseconds for which a hidden window waits for a tray, which may come later than the program at login.
 _TRAY_TIMEOUT = 30_000
 _ICON, _DOT = 64, 26
-
-
-class ServedApi(Protocol):
-    """What the tray needs of the control of the API."""
-
-    @property
-    def state(self) -> ServerState:
-        """What the server is doing now."""
 
 
 class Tray(Feature):
@@ -47,7 +41,7 @@ class Tray(Feature):
 
     requested = Signal(object)
 
-    def __init__(self, context: WindowContext, window: ProgramWindow, server: ServedApi) -> None:
+    def __init__(self, context: WindowContext, window: MainWindow, server: ApiControl) -> None:
         super().__init__(context)
         self._window, self._server = window, server
         self._server_error = self._store_error = ""

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.server_state import ServerState
     from plantdesk.store.sqlite.store import Store
-    from plantdesk.ui.api_access.server_control import ApiControl
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import On
-from plantdesk.ui.api_access.snippets import TOKEN_FILE, Language, snippet
+from plantdesk.ui.api_access.dialog import TOKEN_FILE, Language, snippet
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:

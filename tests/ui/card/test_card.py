@@ -25,7 +25,7 @@ from plantdesk.ui.card.sections import YieldingButton
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.tag_dialog import TagDialog
+from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
@@ -51,8 +51,8 @@ class CardDesk(Desk):
         self.store = store
         self.plants = Plants(context)
         self.card = Card(context, self.plants)
-        self.plants.selection_changed.connect(self.card.show_selection)
-        self.plants.card_requested.connect(self.card.toggle)
+        self.plants.browser.selection_count_changed.connect(self.card.show_selection)
+        self.plants.browser.table.card_requested.connect(self.card.toggle)
         self.card.delete_requested.connect(self.plants.commands.delete)
         self.card.requests.tag.connect(self.plants.commands.change_tag)
         self.card.requests.copy.connect(self.plants.copy_selected)

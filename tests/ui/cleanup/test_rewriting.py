@@ -13,10 +13,9 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit
 
 from plantdesk.domain.edits import edited
 from plantdesk.domain.records import COMMAND
-from plantdesk.ui.cleanup.changed_texts import ChangedTextTable
+from plantdesk.ui.cleanup.changed_texts import MAX_LISTED, ChangedTextTable
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.feature import CleanUp
-from plantdesk.ui.cleanup.preview import MAX_LISTED
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.widgets.fields import ComboBox
 from tests.support.desk import Desk, Table

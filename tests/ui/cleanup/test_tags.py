@@ -15,7 +15,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.feature import CleanUp
-from plantdesk.ui.cleanup.tags import TagGroup
+from plantdesk.ui.cleanup.pages import TagGroup
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.containers import ScrollArea

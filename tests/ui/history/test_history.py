@@ -19,8 +19,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.change_list import ENTRY_ROLE, ChangeList, detail_text
-from plantdesk.ui.history.dialog import HistoryDialog
-from plantdesk.ui.history.feature import History
+from plantdesk.ui.history.feature import History, HistoryDialog
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk

@@ -18,8 +18,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.labels.dialog import LabelDialog, PagePreview
 from plantdesk.ui.labels.feature import Labels
-from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_label, paint_page, scaled
-from plantdesk.ui.labels.sheets import SHEETS, Sheet
+from plantdesk.ui.labels.painting import SHEETS, UNIT, Content, Job, Sheet, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.messages import MessageLine, Tone

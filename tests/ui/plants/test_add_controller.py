@@ -19,8 +19,8 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.kept_plants import KeptPlants
 from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
+from plantdesk.ui.plants.remembered import KeptPlants
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.undo_stack import UndoStack

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.feature import OpenStore
-from plantdesk.ui.history.dialog import HistoryDialog
+from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column

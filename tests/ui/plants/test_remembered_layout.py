@@ -18,8 +18,8 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.form import SETTLED
 from plantdesk.ui.plants.form_fields import NameField
-from plantdesk.ui.plants.kept_plants import SETTLED
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView

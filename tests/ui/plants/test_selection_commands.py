@@ -16,9 +16,9 @@ from plantdesk.domain.edits import SetTag, edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.ui.card.note import NoteEdit
-from plantdesk.ui.plants import selection_commands
+from plantdesk.ui.plants import commands
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.tag_dialog import TagDialog
+from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
@@ -202,7 +202,7 @@ def test_after_the_deletion_of_all_plants_none_is_selected(desk: UndoDesk) -> No
 def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
     desk: UndoDesk, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selection_commands, "_MAX_UNASKED", 9)
+    monkeypatch.setattr(commands, "_MAX_UNASKED", 9)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_A, CONTROL)
     desk.press(Qt.Key.Key_Delete)

@@ -13,7 +13,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.ui.history.dialog import HistoryDialog
+from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
 from tests.support.desk import Desk

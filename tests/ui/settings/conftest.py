@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from PySide6.QtCore import Qt
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.server_control import ApiControl
 
 
 class Server:
@@ -95,7 +96,8 @@ class SettingsDesk(Desk):
 @pytest.fixture
 def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[SettingsDesk]:
     server, plants = Server(bridge), Plants(context)
-    page = SettingsPage(context, server, plants.view)
+    switches = plants.view.compact_command, plants.view.keep_tag_command
+    page = SettingsPage(context, cast("ApiControl", server), switches)
     dialog = page.open_dialog()
     with qtbot.waitExposed(dialog):
         dialog.show()

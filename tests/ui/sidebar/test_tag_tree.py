@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit
 
 from plantdesk.ui.plant_drag import dragged_tag, tag_data
+from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.sidebar.entries import Contents, SidebarEntry, entries_of
 from plantdesk.ui.sidebar.view import ENTRY_ROLE
-from plantdesk.ui.tag_dialog import TagDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel

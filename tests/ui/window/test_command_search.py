@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from plantdesk.ui.menus import Section
-from plantdesk.ui.settings.dialog import SettingsDialog
+from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.settings.rows import SettingRow
 from plantdesk.ui.widgets.fields import SearchEdit
 from plantdesk.ui.widgets.plain_table import PlainTable

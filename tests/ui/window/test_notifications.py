@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.server_control import ApiControl
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are portals on Linux only")
 
@@ -69,7 +70,7 @@ class Portal:
 def tray(context: WindowContext) -> Tray:
     window = context.page.window()
     assert isinstance(window, MainWindow)
-    return Tray(context, window, NoServer())
+    return Tray(context, window, cast("ApiControl", NoServer()))
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
-from plantdesk.ui.window.backups import BackupController
-from plantdesk.ui.window.restore_dialog import RestoreDialog
+from plantdesk.ui.window.backups import BackupController, RestoreDialog
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
 

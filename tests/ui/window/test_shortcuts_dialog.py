@@ -16,8 +16,7 @@ from plantdesk.ui.menus import Section
 from plantdesk.ui.translation import Translator
 from plantdesk.ui.undo_stack import AddedPlant
 from plantdesk.ui.window.commands import EditCommands, HelpCommands
-from plantdesk.ui.window.help_dialogs import AboutDialog, ShortcutsDialog
-from plantdesk.ui.window.manual_dialog import ManualDialog
+from plantdesk.ui.window.help_dialogs import AboutDialog, ManualDialog, ShortcutsDialog
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

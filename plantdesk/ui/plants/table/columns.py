@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QCursor, QFontMetrics, QPainter
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionHeader, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyle, QWidget
 from typing_extensions import override
 
-from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
+from plantdesk.domain.views import Order, View
+from plantdesk.ui.plants.table.cells import Column, column_title, own_sources, widest_times
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
 from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from PySide6.QtWidgets import QTableView
 
     from plantdesk.domain.protocols import PlantReader
@@ -24,75 +27,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.table.model import PlantModel
     from plantdesk.ui.theme.metrics import Metrics
     from plantdesk.ui.theme.theme import Theme
-
-
-class _Found(NamedTuple):
-    """The smallest and the largest id, and the sources of plants: all of them, or two."""
-
-    ids: tuple[int, ...]
-    sources: frozenset[int]
-
-
-class TableContents(QObject):
-    """Knows the contents of the store without reading its plants. Plants that are removed are still counted.
-
-    `changed`: `widest_id` or `had_sources` is another one. `second_source`: plants come from a second source now.
-    """
-
-    changed = Signal()
-    second_source = Signal()
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._queries: StoreQueries | None = None
-        self._sources: frozenset[int] = frozenset()
-        self._is_read = False
-        self.widest_id = ""
-        #: Whether plants had more than one source when the store was opened.
-        self.had_sources = False
-
-    def set_store(self, queries: StoreQueries | None) -> None:
-        """Read the contents of another store; None: forget them."""
-        self._queries = queries
-        self._sources = frozenset()
-        self.widest_id, self.had_sources, self._is_read = "", False, False
-        self._read()
-
-    def apply(self, changes: Changes) -> None:
-        """Take over what a commit added."""
-        if changes.needs_reload:
-            self._read()
-        added = (*changes.added, *changes.updated)
-        if added:
-            self._add([row.id for row in added], {row.source.id for row in added})
-
-    def _read(self) -> None:
-        if self._queries is not None:
-            self._queries.ask(self, _find, self._on_found)
-
-    def _on_found(self, found: _Found) -> None:
-        if not self._is_read:
-            self._is_read = True
-            self._sources |= found.sources
-            self.had_sources = len(self._sources) > 1
-            self.changed.emit()
-        self._add(list(found.ids), set(found.sources))
-
-    def _add(self, ids: list[int], sources: set[int]) -> None:
-        before, number = self.widest_id, len(self._sources)
-        self._sources |= sources
-        self.widest_id = max((self.widest_id, *(str(plant_id) for plant_id in ids)), key=len)
-        if self.widest_id != before:
-            self.changed.emit()
-        if self._is_read and number == 1 < len(self._sources):
-            self.second_source.emit()
-
-
-def _find(reader: PlantReader, _task: Task) -> _Found:
-    from plantdesk.domain.views import Order, View
-
-    ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
-    return _Found(tuple(plant_id for ids in ends for plant_id in ids[:1]), frozenset(reader.two_sources()))
 
 
 #: Widths beyond this, in digits, are not the user's.
@@ -111,7 +45,7 @@ class TableLayout:
     narrow_widths: dict[Column, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
-        """Return a JSON object, as `from_json` reads it."""
+        """Return a JSON object, as `layout_from_json` reads it."""
         return {
             "order": self.column.order,
             "descending": self.descending,
@@ -122,7 +56,7 @@ class TableLayout:
         }
 
 
-def from_json(value: object) -> TableLayout:
+def layout_from_json(value: object) -> TableLayout:
     """Return the layout in a JSON object; whatever is not valid in it has its default."""
     values = value if isinstance(value, dict) else {}
     hidden = values.get("hidden")
@@ -168,10 +102,13 @@ _WIDE_TABLE = 110
 
 
 class TableColumns(QObject):
-    """Sets the columns of a table, whose header and model are set already.
+    """Sets the columns of a table, whose header and model are set already, for the contents of the store.
 
-    The widths that the user chose are in digits, without margins.
+    The widths that the user chose are in digits, without margins. Plants that are removed are still counted.
+    `second_source`: plants come from a second source now; the column of sources is not shown yet.
     """
+
+    second_source = Signal()
 
     def __init__(self, table: QTableView, theme: Theme) -> None:
         super().__init__(table)
@@ -180,9 +117,13 @@ class TableColumns(QObject):
         self.hidden: frozenset[Column] = frozenset()
         self._chosen: dict[bool, dict[Column, float]] = {False: {}, True: {}}
         #: The id that the columns have room for.
-        self.widest_id = self.widest_source = ""
+        self.widest_id = ""
         #: Whether the column of sources is shown where there is room for it.
         self.has_sources = False
+        self._queries: StoreQueries | None = None
+        self._widest = ""
+        self._sources: frozenset[int] = frozenset()
+        self._is_read = False
         self._fitted_for: tuple[object, ...] = ()
         self._measured: tuple[Metrics, QFontMetrics] | None = None
         self._is_fitting = False
@@ -209,12 +150,38 @@ class TableColumns(QObject):
             self.widest_id, self.has_sources = widest_id, has_sources
             self.fit()
 
-    def set_sources(self, texts: Iterable[str]) -> None:
-        """Make room for the widest of these sources, up to a width, once: later the columns stay as they are."""
-        if not self.widest_source:
-            metrics = QFontMetrics(self._theme.font())
-            self.widest_source = max(texts, key=metrics.horizontalAdvance, default="")
-            self.fit()
+    def set_store(self, queries: StoreQueries | None) -> None:
+        """Make room for the plants of another store, when they are read; None: there is none."""
+        self._queries, self._widest, self._sources, self._is_read = queries, "", frozenset(), False
+        self._read()
+
+    def apply(self, changes: Changes) -> None:
+        """Make room for what a commit added."""
+        if changes.needs_reload:
+            self._read()
+        rows = (*changes.added, *changes.updated)
+        self._add([row.id for row in rows], {row.source.id for row in rows})
+
+    def _read(self) -> None:
+        if self._queries is not None:
+            self._queries.ask(self, _ids_and_sources, self._on_read)
+
+    def _on_read(self, found: tuple[list[int], list[int]]) -> None:
+        ids, sources = found
+        if not self._is_read:
+            self._is_read = True
+            self._sources |= set(sources)
+            self.set_contents(self._widest, has_sources=self.has_sources or len(self._sources) > 1)
+        self._add(ids, sources)
+
+    def _add(self, ids: Iterable[int], sources: Iterable[int]) -> None:
+        number = len(self._sources)
+        self._sources |= set(sources)
+        self._widest = max((self._widest, *map(str, ids)), key=len)
+        if self._is_read:
+            self.set_contents(self._widest, has_sources=self.has_sources)
+            if number == 1 < len(self._sources) and not self.has_sources:
+                self.second_source.emit()
 
     def needed_width(self) -> int:
         """Return the width at which Name has enough room while the source is hidden."""
@@ -226,7 +193,7 @@ class TableColumns(QObject):
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
         self._is_fitting = True
-        fitted_for = self._digit(), self._is_wide(), self._text_width(Column.TAG), self.widest_id, self.widest_source
+        fitted_for = self._digit(), self._is_wide(), self._text_width(Column.TAG), self.widest_id
         if self._fitted_for != fitted_for:
             self._fitted_for = fitted_for
             for column in _SIZED:
@@ -273,8 +240,8 @@ class TableColumns(QObject):
         if column is Column.ADDED:
             return max(digits.horizontalAdvance(text) for text in widest_times()) + _ROUNDING
         scaled = self._theme.metrics.scaled
-        if column is Column.SOURCE:
-            width = QFontMetrics(self._theme.font()).horizontalAdvance(self.widest_source) + _ROUNDING
+        if column is Column.SOURCE:  # those of PlantDesk itself have room, up to a width
+            width = max(map(QFontMetrics(self._theme.font()).horizontalAdvance, own_sources())) + _ROUNDING
             return min(max(width, scaled(_TEXT_WIDTHS[column])), scaled(_WIDEST_SOURCE))
         has_room = self._table.viewport().width() >= scaled(_WIDE_TAG_FROM)
         return scaled(_WIDE_TAG if has_room else _TEXT_WIDTHS[column])
@@ -299,7 +266,12 @@ class TableColumns(QObject):
         return self._table.viewport().width() // self._digit() >= _WIDE_TABLE
 
 
-_Position = QStyleOptionHeader.SectionPosition
+def _ids_and_sources(reader: PlantReader, _task: Task) -> tuple[list[int], list[int]]:
+    """Return the smallest and the largest id, and the sources of plants: all of them, or two."""
+    ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
+    return [plant_id for ids in ends for plant_id in ids[:1]], list(reader.two_sources())
+
+
 _ARROW = 12
 #: Below the line.
 _GAP = 4
@@ -325,13 +297,6 @@ class PlantHeader(QHeaderView):
         model.failed.connect(self._spinner.stop)
 
     @override
-    def initStyleOptionForIndex(self, option: QStyleOptionHeader, logicalIndex: int) -> None:
-        option.section = logicalIndex
-        option.text = self._text(logicalIndex)
-        option.textAlignment = self.defaultAlignment()
-        option.position = self._position(logicalIndex)
-
-    @override
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
         colors = self._theme.colors
         is_sorted = self._plants.shown_query.column == logicalIndex
@@ -343,14 +308,15 @@ class PlantHeader(QHeaderView):
         painter.setPen(colors.color("text" if is_sorted or self._is_hovered(logicalIndex) else "text_2"))
         inner = rect.adjusted(M, 0, -M, -_GAP)
         room = inner.width() - (XS + self._theme.metrics.scaled(_ARROW) if is_sorted or is_sorting else 0)
-        title = QFontMetrics(font).elidedText(self._text(logicalIndex), Qt.TextElideMode.ElideRight, room)
+        title = QFontMetrics(font).elidedText(column_title(Column(logicalIndex)), Qt.TextElideMode.ElideRight, room)
         painter.drawText(inner, QStyle.visualAlignment(self.layoutDirection(), self.defaultAlignment()), title)
         self._paint_line(painter, rect, logicalIndex)
         beside = QStyle.visualRect(self.layoutDirection(), inner, self._beside(painter, inner, title))
         if is_sorting:
             self._spinner.paint(painter, beside)
         elif is_sorted:
-            self._paint_arrow(painter, beside)
+            arrow = "chevron-down" if self._plants.shown_query.descending else "chevron-up"
+            self._theme.icons.paint(painter, beside, arrow)
         painter.restore()
 
     @Slot()
@@ -376,20 +342,6 @@ class PlantHeader(QHeaderView):
         size = self._theme.metrics.scaled(_ARROW)
         return QRect(x, inner.center().y() - size // 2 + 1, size, size)
 
-    def _paint_arrow(self, painter: QPainter, rect: QRect) -> None:
-        name = "chevron-down" if self._plants.shown_query.descending else "chevron-up"
-        pixmap = self._theme.icons.pixmap(name, "text_2", rect.width(), self.devicePixelRatioF())
-        painter.drawPixmap(rect, pixmap)
-
     def _is_hovered(self, section: int) -> bool:
         position = self.viewport().mapFromGlobal(QCursor.pos())
         return self.viewport().underMouse() and self.logicalIndexAt(position) == section
-
-    def _text(self, section: int) -> str:
-        return str(self.model().headerData(section, self.orientation(), Qt.ItemDataRole.DisplayRole) or "")
-
-    def _position(self, section: int) -> QStyleOptionHeader.SectionPosition:
-        position, last = self.visualIndex(section), self.count() - 1
-        if last == 0:
-            return _Position.OnlyOneSection
-        return {0: _Position.Beginning, last: _Position.End}.get(position, _Position.Middle)

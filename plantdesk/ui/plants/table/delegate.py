@@ -6,11 +6,12 @@ Everything is laid out from the leading edge, so that it mirrors.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFont, QHoverEvent, QKeyEvent, QPainter
+from PySide6.QtCore import QObject, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 from typing_extensions import override
 
@@ -31,35 +32,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.table.model import PlantModel
     from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
-
-
-class RowHover(QObject):
-    """Watches the pointer over the rows of a table."""
-
-    def __init__(self, table: QTableView) -> None:
-        super().__init__(table)
-        self._table = table
-        #: The row under the pointer, -1 where there is none.
-        self.row = -1
-        table.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
-        table.viewport().installEventFilter(self)
-        table.verticalScrollBar().valueChanged.connect(self._forget)
-
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in {QEvent.Type.HoverMove, QEvent.Type.HoverEnter} and isinstance(event, QHoverEvent):
-            self._set_row(self._table.rowAt(round(event.position().y())))
-        elif event.type() is QEvent.Type.HoverLeave:
-            self._set_row(-1)
-        return super().eventFilter(watched, event)
-
-    def _forget(self) -> None:
-        self._set_row(-1)
-
-    def _set_row(self, row: int) -> None:
-        if row != self.row:
-            self.row = row
-            self._table.viewport().update()
 
 
 #: The focus comes back from these by itself.
@@ -119,18 +91,40 @@ RADIUS = 6
 _BAR = QSize(3, 20)
 
 
-class RowBackground:
+#: Seconds for which a new row is tinted, and marked by a bar.
+_TINTED, _MARKED = 2.0, 10.0
+_MAX_MARKED = 500
+
+
+class RowBackground(QObject):
     """Paints selection, pointer, new rows, and the lines between rows. Neighbours that are selected join."""
 
-    def __init__(
-        self, theme: Theme, plants: PlantModel, highlights: RowHighlights, hover: RowHover, table: QTableView
-    ) -> None:
+    def __init__(self, theme: Theme, plants: PlantModel, table: QTableView) -> None:
         """Paint the rows of `table`, whose model is `plants`."""
+        super().__init__(table)
         self._theme = theme
         self._plants = plants
-        self._highlights = highlights
-        self._hover = hover
         self._table = table
+        self._added: dict[int, float] = {}
+        self._fading = QTimer(self, interval=250)
+        self._fading.timeout.connect(self._fade)
+        #: The row under the pointer, -1 where there is none.
+        self.hovered = -1
+
+    def mark(self, plant_ids: Iterable[int]) -> None:
+        """Show plants as new; of a great many only the first ones, which are those on top."""
+        room = max(_MAX_MARKED - len(self._added), 0)
+        self._added |= dict.fromkeys(islice(plant_ids, room), monotonic())
+        self._fading.start()
+        self._table.viewport().update()
+
+    @Slot()
+    def _fade(self) -> None:
+        oldest = monotonic() - _MARKED
+        self._added = {plant_id: added for plant_id, added in self._added.items() if added > oldest}
+        self._table.viewport().update()
+        if not self._added:
+            self._fading.stop()
 
     def paint(self, region: QRegion) -> None:
         """Paint the rows that are in a region of the viewport."""
@@ -175,10 +169,10 @@ class RowBackground:
             above, below = (self._is_selected(row) and self._is_selected(row + step) for step in (-1, 1))
             joined = rect.adjusted(0, -RADIUS if above else 0, 0, RADIUS if below else 0)
             _fill_rounded(painter, rect, joined, color, RADIUS)
-        elif row + 1 != self._hover.row and not self._is_selected(row + 1):
+        elif row + 1 != self.hovered and not self._is_selected(row + 1):
             line = rect.adjusted(M, rect.height() - 1, -M, 0)
             painter.fillRect(line, self._theme.colors.color("row_line"))
-        if self._highlights.is_marked(plant_id):
+        if plant_id in self._added:
             bar = QRect(rect.left(), rect.top() + (rect.height() - _BAR.height()) // 2, *_BAR.toTuple())
             bar = QStyle.visualRect(self._table.layoutDirection(), rect, bar)
             _fill_rounded(painter, rect, bar, self._theme.colors.color("accent"), _BAR.width() / 2)
@@ -187,9 +181,9 @@ class RowBackground:
         colors = self._theme.colors
         if self._is_selected(row):
             return colors.color("selection")
-        if self._theme.animated and self._highlights.is_tinted(plant_id):
+        if self._theme.animated and monotonic() - self._added.get(plant_id, float("-inf")) < _TINTED:
             return mixed(colors.color("ok_bg"), colors.color("surface"), 0.7)
-        return colors.hover() if row == self._hover.row else None
+        return colors.hover() if row == self.hovered else None
 
     def _is_selected(self, row: int) -> bool:
         within = 0 <= row < self._plants.rowCount()
@@ -284,48 +278,6 @@ class RowDelegate(QStyledItemDelegate):
         pill = QRect(rect.left() - S, top, min(size.width(), rect.width() + S), height)
         pill = QStyle.visualRect(option.direction, rect, pill)
         paint_pill(painter, self._theme, pill, tag, selected=bool(option.state & QStyle.StateFlag.State_Selected))
-
-
-#: Seconds for which a new row is tinted, and marked by a bar.
-_TINTED, _MARKED = 2.0, 10.0
-_MAX_ROWS = 500
-
-
-class RowHighlights(QObject):
-    """Remembers ids for ten seconds; `faded`: some look different now."""
-
-    faded = Signal()
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._added: dict[int, float] = {}
-        self._timer = QTimer(self, interval=250)
-        self._timer.timeout.connect(self._forget)
-
-    def add(self, ids: Iterable[int]) -> None:
-        """Mark ids as new; of a great many only the first ones, which are those on top."""
-        now = monotonic()
-        for plant_id in ids:
-            if len(self._added) >= _MAX_ROWS:
-                break
-            self._added[plant_id] = now
-        self._timer.start()
-
-    def is_tinted(self, plant_id: int) -> bool:
-        """Whether a plant was added within the last two seconds."""
-        return monotonic() - self._added.get(plant_id, float("-inf")) < _TINTED
-
-    def is_marked(self, plant_id: int) -> bool:
-        """Whether a plant was added within the last ten seconds."""
-        return plant_id in self._added
-
-    @Slot()
-    def _forget(self) -> None:
-        oldest = monotonic() - _MARKED
-        self._added = {plant_id: added for plant_id, added in self._added.items() if added > oldest}
-        self.faded.emit()
-        if not self._added:
-            self._timer.stop()
 
 
 class UnseenRows(QObject):

@@ -15,8 +15,7 @@ from typing_extensions import override
 from plantdesk.domain.records import Changes
 from plantdesk.domain.search import parse_search
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
-from plantdesk.ui.plants.table.live_order import LiveOrder, Query
-from plantdesk.ui.plants.table.queries import PageCache
+from plantdesk.ui.plants.table.queries import LiveOrder, PageCache, Query
 from plantdesk.ui.plants.table.row_order import Insertion, Removal, RowOrder, State
 
 if TYPE_CHECKING:
@@ -40,9 +39,6 @@ _ROW_FLAGS = (  # constant: Qt asks three times for each cell that it paints
 _ALIGNMENT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _PREFETCH_ROWS = 100
 _MAX_PAGE = 2000
-_MAX_PAINTED = 500
-#: After a page could not be read, until the rows on the screen are asked for again.
-_RETRY_DELAY_MS = 2000
 
 
 class PlantModel(QAbstractTableModel):
@@ -67,11 +63,6 @@ class PlantModel(QAbstractTableModel):
         self._cache: PageCache | None = None
         self._draft: PlantRow | None = None
         self._missing: set[int] = set()
-        self._painted: dict[int, int] = {}  # the rows of plants, as they were when last painted
-        self._page_timer = QTimer(self, singleShot=True, interval=0)
-        self._page_timer.timeout.connect(self._ask_for_page)
-        self._retry_timer = QTimer(self, singleShot=True, interval=_RETRY_DELAY_MS)
-        self._retry_timer.timeout.connect(self._repaint_all)
 
     @property
     def total(self) -> int | None:
@@ -103,7 +94,7 @@ class PlantModel(QAbstractTableModel):
         self.close()
         self._cache = PageCache(self._bridge, store, self)
         self._cache.loaded.connect(self._repaint_all)
-        self._cache.failed.connect(self._on_page_failed)
+        self._cache.failed.connect(self.failed)
         self._order = LiveOrder(self._bridge, store, self._rows, self)
         self._order.edited.connect(self._play)
         self._order.settled.connect(self.state_changed)
@@ -146,7 +137,7 @@ class PlantModel(QAbstractTableModel):
             self._repaint_all()  # what is painted is asked for
         self._cache.put((*changes.added, *changes.updated))
         self._order.apply(changes)
-        self._repaint([row.id for row in changes.updated])
+        self._repaint({row.id for row in changes.updated})
 
     def show_draft(self, row: PlantRow | None) -> None:
         """Show a plant as it is being edited; None: as the store has it, once it was read again."""
@@ -154,7 +145,7 @@ class PlantModel(QAbstractTableModel):
         if self._cache is not None and before is not None:
             self._cache.put([before])
             self._cache.expire()
-        self._repaint([each.id for each in (before, row) if each is not None])
+        self._repaint({each.id for each in (before, row) if each is not None})
 
     @Slot(str)
     def find_name(self, start: str) -> None:
@@ -192,9 +183,8 @@ class PlantModel(QAbstractTableModel):
         return self._rows.ids[first : last + 1]
 
     def row_of(self, plant_id: int) -> int | None:
-        """Return the row of a plant, None when it is not loaded. Takes 10 ms at a million rows unless painted."""
-        painted = self._painted_row(plant_id)
-        return self._rows.row_of(plant_id) if painted is None else painted
+        """Return the row of a plant, None when it is not loaded. Takes 10 ms at a million rows."""
+        return self._rows.row_of(plant_id)
 
     def loaded_row(self, plant_id: int) -> PlantRow | None:
         """Return what is loaded of a plant, long texts cut."""
@@ -254,11 +244,6 @@ class PlantModel(QAbstractTableModel):
             rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]
         cache.ask([ids[row] for row in rows if cache.is_missing(ids[row])])
 
-    @Slot(object)
-    def _on_page_failed(self, error: Exception) -> None:
-        self._retry_timer.start()
-        self.failed.emit(error)
-
     @Slot()
     def _repaint_all(self) -> None:
         rows = self.rowCount()
@@ -293,29 +278,22 @@ class PlantModel(QAbstractTableModel):
         if plant_id is not None:
             self.name_found.emit(plant_id)
 
-    def _repaint(self, plant_ids: list[int]) -> None:
-        """Paint the rows of changed plants, where they are painted; all rows take 10 ms."""
-        for row in map(self._painted_row, plant_ids):
-            if row is not None:
-                self.dataChanged.emit(self.index(row, 0), self.index(row, len(Column) - 1))
-
-    def _painted_row(self, plant_id: int) -> int | None:
-        row, ids = self._painted.get(plant_id), self._rows.ids
-        return row if row is not None and row < len(ids) and ids[row] == plant_id else None
+    def _repaint(self, plant_ids: set[int]) -> None:
+        """Paint the row of a changed plant; of several, all rows."""
+        if len(plant_ids) > 1:
+            self._repaint_all()
+        elif plant_ids and (row := self.row_of(*plant_ids)) is not None:
+            self.dataChanged.emit(self.index(row, 0), self.index(row, len(Column) - 1))
 
     def _row(self, row: int) -> PlantRow | None:
         """Return what is known of a row, and note it when the store has to be asked."""
         if self._cache is None:
             return None
         plant_id = self._rows.ids[row]
-        self._painted.pop(plant_id, None)  # so that it counts as the newest
-        self._painted[plant_id] = row
-        if len(self._painted) > _MAX_PAINTED:
-            del self._painted[next(iter(self._painted))]
         if self._cache.is_missing(plant_id):
+            if not self._missing:
+                QTimer.singleShot(0, self, self._ask_for_page)  # when all of them are painted
             self._missing.add(row)
-            if not self._page_timer.isActive():
-                self._page_timer.start()
         is_draft = self._draft is not None and self._draft.id == plant_id
         return self._draft if is_draft else self._cache.row(plant_id)
 

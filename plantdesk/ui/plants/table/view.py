@@ -12,7 +12,6 @@ from PySide6.QtCore import (
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
-    QObject,
     QPoint,
     Qt,
     Signal,
@@ -23,6 +22,7 @@ from PySide6.QtGui import (
     QAccessibleEvent,
     QContextMenuEvent,
     QGuiApplication,
+    QHoverEvent,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -41,8 +41,6 @@ from plantdesk.ui.plants.table.delegate import (
     CellEditor,
     RowBackground,
     RowDelegate,
-    RowHighlights,
-    RowHover,
     UnseenRows,
 )
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
@@ -59,106 +57,22 @@ if TYPE_CHECKING:
     from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
 
-_WIDTH = 2
-
-
-class RingTable(QTableView):
-    """A table with rows that look like one item."""
-
-    def __init__(self, theme: Theme, plants: PlantModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._ring_theme = theme
-        self._is_opening = False
-        ReservedScrollBar(self)
-        self._highlights = RowHighlights(self)
-        self._background = RowBackground(theme, plants, self._highlights, RowHover(self), self)
-
-    def set_opening(self, *, opening: bool) -> None:
-        """Show bars in the places of rows until the first ones are read."""
-        if opening is not self._is_opening:
-            self._is_opening = opening
-            self.viewport().update()
-
-    @override
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        if self.currentIndex().isValid():
-            self._repaint_row(self.currentIndex())  # Qt's own method repaints all rows, which takes 10 ms
-        else:
-            super().focusInEvent(event)
-
-    @override
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._repaint_row(self.currentIndex())
-
-    @override
-    def currentChanged(self, current: Index, previous: Index) -> None:
-        super().currentChanged(current, previous)
-        for index in (current, previous):  # Qt repaints only the cells
-            self._repaint_row(index)
-
-    @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        if self._is_opening:
-            self._background.paint_opening()
-            return
-        self._background.paint(event.region())
-        super().paintEvent(event)
-        if self.hasFocus() and self.currentIndex().isValid():
-            painter = QPainter(self.viewport())
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(self._ring_theme.colors.color("focus"), _WIDTH))
-            ring = self._background.rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
-            painter.drawRoundedRect(ring, RADIUS, RADIUS)
-            painter.end()
-
-    def _repaint_row(self, index: Index) -> None:
-        if index.isValid():
-            # At 150 % a row may end within a pixel, on which the ring has left some colour.
-            shared = 0 if self.devicePixelRatioF().is_integer() else 1
-            self.viewport().update(self._background.rect(index.row()).adjusted(0, -shared, 0, shared))
-
-
-class TypeAhead(QObject):
-    """Collects letters until a pause. `requested(text)`: a plant whose name begins with `text` is requested."""
-
-    requested = Signal(str)
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._text = ""
-        self._since = QElapsedTimer()
-
-    @property
-    def is_typing(self) -> bool:
-        """Whether the next letter is added to those before it, so that a space is one as well."""
-        pause = 2 * QGuiApplication.styleHints().keyboardInputInterval()
-        return bool(self._text) and self._since.isValid() and not self._since.hasExpired(pause)
-
-    @property
-    def scanned(self) -> int | None:
-        """The ID of the plant whose address was typed last, as a barcode reader does."""
-        return split_address(self._text)[1] if self.is_typing else None
-
-    def add(self, letters: str) -> None:
-        """Find a name that begins with what is typed, and these letters."""
-        self._text = self._text + letters if self.is_typing else letters
-        self._since.start()
-        if self._text.strip():
-            self.requested.emit(self._text)
+#: Pixels of the frame around the current row.
+_RING = 2
 
 
 _ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
-class PlantTableView(RingTable):
-    """The view of a `PlantModel`.
+class PlantTableView(QTableView):
+    """The view of a `PlantModel`, with rows that look like one item.
 
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
     number of selected rows. `copy_requested`: the keys for copying were pressed. `edit_requested(column)`: Enter or a
     double click on a cell that can be edited. `menu_requested(position)`: a context menu, on the screen.
     `card_requested`: Space. `scanned(id)`: a barcode reader typed the address of a plant. `dragged(started)`: a drag of
-    rows has started, or ended.
+    rows has started, or ended. `name_typed(text)`: a plant whose name begins with the typed letters is requested.
     """
 
     unseen_changed = Signal(int)
@@ -169,11 +83,17 @@ class PlantTableView(RingTable):
     card_requested = Signal()
     scanned = Signal(object)
     dragged = Signal(bool)
+    name_typed = Signal(str)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, model, parent)
+        super().__init__(parent)
         self._plants = model
         self._theme = theme
+        self._is_opening = False
+        ReservedScrollBar(self)
+        self._background = RowBackground(theme, model, self)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self._compact = False
         self._covered = 0
         #: The line edit over the cell that is being edited.
@@ -186,8 +106,8 @@ class PlantTableView(RingTable):
         self.keeper = SelectionKeeper(self, model)
         self._unseen = UnseenRows(self, model)
         self._unseen.changed.connect(self.unseen_changed)
-        self.type_ahead = TypeAhead(self)
-        self._highlights.faded.connect(self.viewport().update)
+        self._typed = ""
+        self._typed_since = QElapsedTimer()
         model.rows_replaced.connect(self._on_rows_replaced)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.doubleClicked.connect(self._on_double_clicked)
@@ -219,10 +139,15 @@ class PlantTableView(RingTable):
         self._compact = compact
         self._on_theme_changed()
 
+    def set_opening(self, *, opening: bool) -> None:
+        """Show bars in the places of rows until the first ones are read."""
+        if opening is not self._is_opening:
+            self._is_opening = opening
+            self.viewport().update()
+
     def mark(self, plant_ids: Iterable[int]) -> None:
         """Show plants as new."""
-        self._highlights.add(plant_ids)
-        self.viewport().update()
+        self._background.mark(plant_ids)
 
     def jump_to_top(self) -> None:
         """Scroll to the first row and make it the current one; the selection stays."""
@@ -322,7 +247,16 @@ class PlantTableView(RingTable):
     @override
     def keyboardSearch(self, search: str) -> None:
         """Let the store find a name: Qt would read a million rows."""
-        self.type_ahead.add(search)
+        self._typed = self._typed + search if self._is_typing else search
+        self._typed_since.start()
+        if self._typed.strip():
+            self.name_typed.emit(self._typed)
+
+    @property
+    def _is_typing(self) -> bool:
+        """Whether the next letter is added to those before it, so that a space is one as well."""
+        pause = 2 * QGuiApplication.styleHints().keyboardInputInterval()
+        return bool(self._typed) and not self._typed_since.hasExpired(pause)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -330,8 +264,8 @@ class PlantTableView(RingTable):
             self.copy()
         elif event.key() in ENTER_KEYS:
             self._on_enter()
-        elif event.key() == Qt.Key.Key_Space and self.type_ahead.is_typing:
-            self.type_ahead.add(" ")
+        elif event.key() == Qt.Key.Key_Space and self._is_typing:
+            self.keyboardSearch(" ")
         elif event.key() == Qt.Key.Key_Space and not event.modifiers():
             self._select_current()
             self.card_requested.emit()
@@ -345,7 +279,7 @@ class PlantTableView(RingTable):
             super().keyPressEvent(event)
 
     def _on_enter(self) -> None:
-        scanned = self.type_ahead.scanned
+        scanned = split_address(self._typed)[1] if self._is_typing else None
         if scanned is None:
             self.edit_requested.emit(Column.NAME)
         else:
@@ -394,6 +328,22 @@ class PlantTableView(RingTable):
         return super().event(event)
 
     @override
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QHoverEvent):
+            is_over = event.type() is not QEvent.Type.HoverLeave
+            self._hover(self.rowAt(round(event.position().y())) if is_over else -1)
+        return super().viewportEvent(event)
+
+    @Slot()
+    def _on_scrolled(self) -> None:
+        self._hover(-1)
+
+    def _hover(self, row: int) -> None:
+        if row != self._background.hovered:
+            self._background.hovered = row
+            self.viewport().update()
+
+    @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
         """Notify assistive technology once; Qt's table lists every cell first, 50 s for a million rows."""
         QAbstractItemView.selectionChanged(self, selected, deselected)
@@ -402,9 +352,43 @@ class PlantTableView(RingTable):
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.SelectionWithin))
 
     @override
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if self.currentIndex().isValid():
+            self._repaint_row(self.currentIndex())  # Qt's own method repaints all rows, which takes 10 ms
+        else:
+            super().focusInEvent(event)
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._repaint_row(self.currentIndex())
+
+    @override
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
+        for index in (current, previous):  # Qt repaints only the cells
+            self._repaint_row(index)
         self._place_editor()
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._is_opening:
+            self._background.paint_opening()
+            return
+        self._background.paint(event.region())
+        super().paintEvent(event)
+        if self.hasFocus() and self.currentIndex().isValid():
+            painter = QPainter(self.viewport())
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(self._theme.colors.color("focus"), _RING))
+            ring = self._background.rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
+            painter.drawRoundedRect(ring, RADIUS, RADIUS)
+            painter.end()
+
+    def _repaint_row(self, index: Index) -> None:
+        if index.isValid():
+            # At 150 % a row may end within a pixel, on which the ring has left some colour.
+            shared = 0 if self.devicePixelRatioF().is_integer() else 1
+            self.viewport().update(self._background.rect(index.row()).adjusted(0, -shared, 0, shared))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

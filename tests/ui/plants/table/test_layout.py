@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.columns import TableLayout, from_json
+from plantdesk.ui.plants.table.columns import TableLayout, layout_from_json
 
 
 def test_a_layout_survives_the_settings() -> None:
@@ -15,7 +15,7 @@ def test_a_layout_survives_the_settings() -> None:
         widths={Column.TAG: 20.5},
         narrow_widths={Column.ID: 9.0},
     )
-    assert from_json(layout.as_json()) == layout
+    assert layout_from_json(layout.as_json()) == layout
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_a_layout_survives_the_settings() -> None:
     ],
 )
 def test_what_is_not_valid_has_its_default(value: object) -> None:
-    assert from_json(value) == TableLayout()
+    assert layout_from_json(value) == TableLayout()

@@ -12,8 +12,8 @@ from plantdesk.domain.edits import Delete, DeleteAll, edited
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.live_order import Query
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
+from plantdesk.ui.plants.table.queries import Query
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QFileDialog
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import KnownNames
-from plantdesk.ui.known_names.feature import NamesDialog
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.window.known_names import NamesDialog
 from tests.ui.plants.test_fast_entry import EntryDesk
 
 if TYPE_CHECKING:

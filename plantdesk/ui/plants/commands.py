@@ -1,29 +1,32 @@
-"""The commands that act on the selected plants, the dialog for their tag, and commands of a row that filter by it."""
+"""The commands of the plants: for the selected ones, of the View menu for form and table, and their menus."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt, Signal, Slot
 
+from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import Text, prevents_changes
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
 from plantdesk.ui.feature import PlantChanges
-from plantdesk.ui.menus import Section
+from plantdesk.ui.menus import Section, check
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.outbox import EnteredPlant
-from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.queries import MAX_TEXT
+from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, shown, source_text, tag_text
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QPoint, QStringListModel
+    from array import array
+
+    from PySide6.QtCore import QStringListModel
     from PySide6.QtWidgets import QMenu
 
     from plantdesk.domain.protocols import PlantReader, PlantStore
@@ -33,7 +36,10 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
+    from plantdesk.ui.plants.form_fields import TagField
+    from plantdesk.ui.plants.table.columns import TableLayout
     from plantdesk.ui.plants.table.view import PlantTableView
+
 
 #: Plants that are deleted without a question.
 _MAX_UNASKED = 10_000
@@ -57,17 +63,19 @@ def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], ob
 
 
 class SelectionCommands(QObject):
-    """Names each command after what it changes. `set_browser` is called when the table is built.
+    """Names each command after what it changes.
 
     `copies_requested(entries)`: plants like the selected ones shall be added.
     """
 
     copies_requested = Signal(object)
 
-    def __init__(self, context: WindowContext, tags: QStringListModel, parent: QObject) -> None:
-        """Add the commands to the menus; `tags` are offered as completions."""
-        super().__init__(parent)
-        self._context = context
+    def __init__(
+        self, context: WindowContext, browser: PlantBrowser, editing: EditController, tags: QStringListModel
+    ) -> None:
+        """Add the commands to the menus, for the selection of `browser`; `tags` are offered as completions."""
+        super().__init__(browser)
+        self._context, self._browser, self._editing = context, browser, editing
         self._tags = tags
         self._changes = PlantChanges(context, self)
         #: Called before plants are copied; returns the notes that were typed, by the IDs of their plants.
@@ -75,10 +83,8 @@ class SelectionCommands(QObject):
         self._is_copying = False
         self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
-        self._browser: PlantBrowser | None = None
-        self._editing: EditController | None = None
         add = context.menus.add
-        self._edit_name = add(Section.EDIT_PLANTS, "", partial(self._edit, Column.NAME), "F2")
+        self._edit_name = add(Section.EDIT_PLANTS, "", partial(editing.start, Column.NAME), "F2")
         self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T")
         self._duplicate = add(Section.EDIT_PLANTS, "", self.duplicate, "Ctrl+D")
         self._delete = add(Section.EDIT_PLANTS, "", self.delete, "Del")
@@ -91,16 +97,14 @@ class SelectionCommands(QObject):
         ]
         self.show_selection(0)
         context.bridge.health_changed.connect(self._on_health_changed)
-
-    def set_browser(self, browser: PlantBrowser, editing: EditController) -> None:
-        """Act on the selection of this browser."""
-        self._browser, self._editing = browser, editing
         browser.selection_count_changed.connect(self.show_selection)
         browser.table.keeper.selected.connect(self.end_copying)
-        browser.table.menu_requested.connect(partial(self._open_row_menu, browser))
+        browser.table.menu_requested.connect(self._open_row_menu)
         browser.table.addAction(self._delete)  # its key works only there
 
-    def _open_row_menu(self, browser: PlantBrowser, position: QPoint) -> None:
+    @Slot(QPoint)
+    def _open_row_menu(self, position: QPoint) -> None:
+        browser = self._browser
         edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
         sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY
         menu = self._context.menus.context_menu(browser.table, *sections)
@@ -130,8 +134,7 @@ class SelectionCommands(QObject):
 
     @Slot()
     def _on_health_changed(self) -> None:
-        if self._browser is not None:
-            self.show_selection(self._browser.table.selected_count())
+        self.show_selection(self._browser.table.selected_count())
 
     @Slot()
     def duplicate(self) -> None:
@@ -139,7 +142,7 @@ class SelectionCommands(QObject):
 
         The keys that follow are for the copies, which are selected when they are there.
         """
-        if self._queries is not None and self._browser is not None:
+        if self._queries is not None:
             self._is_copying = True
             self._context.keys.hold()
             read = partial(_copies, ids=self._browser.table.selected_ids(), notes=self.save_notes())
@@ -160,7 +163,7 @@ class SelectionCommands(QObject):
     @Slot()
     def delete(self) -> None:
         """Delete the selected plants, after a question if they are very many: it can be undone."""
-        ids = array("q") if self._browser is None else self._browser.table.selected_ids()
+        ids = self._browser.table.selected_ids()
         if len(ids) <= _MAX_UNASKED:
             self._delete_plants(ids)
             return
@@ -174,9 +177,7 @@ class SelectionCommands(QObject):
         box.open()
 
     def _delete_plants(self, ids: array[int]) -> None:
-        from plantdesk.domain.edits import DeleteAll
-
-        if self._store is not None and self._browser is not None and ids and self._changes.may_change(self._store):
+        if self._store is not None and ids and self._changes.may_change(self._store):
             self._browser.table.keeper.select_next()
             text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
             progress = shown(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
@@ -185,27 +186,19 @@ class SelectionCommands(QObject):
     @Slot(object)
     def set_tag(self, tag: str | None) -> None:
         """Give the selected plants a tag, or none."""
-        from plantdesk.domain.edits import SetTag
-
-        if self._store is not None and self._browser is not None and (ids := self._browser.table.selected_ids()):
+        if self._store is not None and (ids := self._browser.table.selected_ids()):
             text = Text("Removed the tags of {count:,} plants.", one="Removed the tag of 1 plant.")
             if tag is not None:
                 text = Text("Gave {count:,} plants the tag {tag}.", one="Gave 1 plant the tag {tag}.", tag=quoted(tag))
             progress = shown(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=len(ids)))
             self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
 
-    def _edit(self, column: Column) -> None:
-        if self._editing is not None:
-            self._editing.start(column)
-
     def change_tag(self) -> None:
         """Edit the tag of the selected plant, or ask for that of all of them."""
-        count = 0 if self._browser is None else self._browser.table.selected_count()
+        count = self._browser.table.selected_count()
         if count <= 1:
-            self._edit(Column.TAG)
+            self._editing.start(Column.TAG)
             return
-        from plantdesk.ui.tag_dialog import TagDialog
-
         change = shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
         label = shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count))
         texts = self.tr("Change tag"), label, change
@@ -217,10 +210,90 @@ class SelectionCommands(QObject):
     def _copy_as(self, form: str) -> None:
         from plantdesk.transfer.formats import Format
 
-        if self._browser is not None:
-            self._browser.copy_selection(Format(form))
+        self._browser.copy_selection(Format(form))
 
 
 def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:
     rows = sorted(reader.rows(ids).items())
     return [EnteredPlant(row.name, row.tag, None, notes.get(each, row.note or "") or None) for each, row in rows]
+
+
+#: The columns that can be hidden.
+_OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
+
+
+class ViewCommands(QObject):
+    """`changed`: one of the switches is set.
+
+    The column of sources is shown by itself only where it says something at the start; later it is offered, since it
+    would push the others aside while the user works.
+    """
+
+    changed = Signal()
+
+    def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
+        super().__init__(browser)
+        self._context, self._browser, self._tag_field = context, browser, tag_field
+        browser.table.columns.second_source.connect(self._on_second_source)
+        menus = context.menus
+        choices = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
+        self.orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Order"), choices, browser.set_order, in_menu=False)
+        check(self.orders, "added")
+        text = self.tr("&Compact rows")
+        self.compact_command = menus.add_switch(Section.VIEW_PLANTS, text, self._set_compact, in_menu=False)
+        text = self.tr("&Keep tag for the next plant")
+        self.keep_tag_command = menus.add_switch(Section.VIEW_PLANTS, text, self._keep_tag, in_menu=False)
+        tag_field.pinned.connect(self.keep_tag_command.setChecked)
+        for command in (self.compact_command, self.keep_tag_command):
+            command.toggled.connect(self.changed)
+        switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
+        best_width = self.tr("&Best width"), browser.table.columns.fit_to_contents, False
+        columns = menus.add_submenu(Section.VIEW_COLUMNS, self.tr("Col&umns"), [*switches, best_width])
+        self._columns = dict(zip(_OPTIONAL, columns, strict=False))
+        for action in self._columns.values():
+            action.setChecked(True)
+        text = self.tr("New &plants (top of the list)")
+        menus.add(Section.VIEW_PLANTS, text, browser.table.jump_to_top, "Ctrl+Home")
+        browser.order_changed.connect(partial(check, self.orders))
+        browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
+
+    def show_layout(self, layout: TableLayout) -> None:
+        """Check the commands of the layout of the table."""
+        self.compact_command.setChecked(layout.is_compact)
+        for column, action in self._columns.items():
+            action.setChecked(column not in layout.hidden)
+
+    # --- commands ---
+
+    @Slot(bool)
+    def _set_compact(self, compact: bool) -> None:
+        self._browser.table.set_compact(compact=compact)
+
+    @Slot(bool)
+    def _keep_tag(self, on: bool) -> None:
+        self._tag_field.set_pinned(pinned=on)
+
+    @Slot()
+    def _on_columns_chosen(self) -> None:
+        for column, action in self._columns.items():
+            self._browser.table.columns.set_shown(column, shown=action.isChecked())
+
+    @Slot(QPoint)
+    def _open_header_menu(self, position: QPoint) -> None:
+        header = self._browser.table.horizontalHeader()
+        menu = self._context.menus.context_menu(header, Section.VIEW_ORDER, Section.VIEW_COLUMNS)
+        menu.popup(header.mapToGlobal(position))
+
+    @Slot()
+    def _on_second_source(self) -> None:
+        columns, toast = self._browser.table.columns, self._context.page.toast
+        if Column.SOURCE not in columns.hidden:
+            self._show_sources(shown=False)
+            columns.set_contents(columns.widest_id, has_sources=True)
+            if not toast.isVisible():  # it may offer Undo; the View menu has the column too
+                show = self.tr("Show From"), partial(self._show_sources, shown=True)
+                toast.show_message(self.tr("Plants come from 2 sources now."), show)
+
+    def _show_sources(self, *, shown: bool) -> None:
+        self._columns[Column.SOURCE].setChecked(shown)
+        self._on_columns_chosen()

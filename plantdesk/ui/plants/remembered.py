@@ -1,22 +1,71 @@
-"""What the settings remember of the view of each store."""
+"""What the settings remember of the plants in the window: those that are not saved, and the view of each store."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.ui.plants.table.columns import from_json
+from PySide6.QtCore import QObject, Signal, Slot
+
+from plantdesk.ui.plants.outbox import from_json
+from plantdesk.ui.plants.table.columns import layout_from_json
+from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.form import PlantForm
+    from plantdesk.ui.plants.outbox import AddQueue
     from plantdesk.ui.plants.table.columns import TableLayout
     from plantdesk.ui.preferences import Preferences
 
+
+class KeptPlants(QObject):
+    """Keeps the outbox at each change, and the form soon after a key. `kept`: it has done so."""
+
+    kept = Signal()
+
+    def __init__(self, preferences: Preferences, form: PlantForm, queue: AddQueue, parent: QObject) -> None:
+        super().__init__(parent)
+        self._preferences, self._form, self._queue = preferences, form, queue
+        self._store_key: str | None = None
+        form.settled.connect(self.keep)
+        queue.changed.connect(self.keep)
+
+    def restore(self, location: StoreLocation) -> None:
+        """Restore what an earlier window could not save in this store, and its form; those of this window go along.
+
+        What only waited is sent; the user adds the rest. What was sent is forgotten where the store has it.
+        """
+        if location.key == self._store_key:
+            return
+        before, self._store_key = self._store_key, location.key
+        remembered = self._preferences.of_store(location.key)
+        unsaved = remembered.get("unsaved")
+        found = [from_json(each) for each in (unsaved if isinstance(unsaved, list) else [])]
+        draft = from_json({"texts": remembered.get("draft"), "plants": [], "reason": ""})
+        if draft is not None and self._form.is_empty:
+            self._form.restore(draft.texts)
+        else:
+            found.append(draft)
+        self._queue.submit(*(each for each in found if each is not None))
+        if before is not None:
+            self._preferences.change_store(before, unsaved=[], draft=[])
+
+    @Slot()
+    def keep(self) -> None:
+        """Write what is not saved, or may not be, and what is typed, if it has changed."""
+        if self._store_key is not None:
+            outbox, draft = self._queue.outbox, self._form.draft()
+            edited = [] if outbox.edited is None or draft else [outbox.edited]
+            submissions = [each.as_json(error_text) for each in [*edited, *outbox.submissions]]
+            known = self._preferences.of_store(self._store_key)
+            if submissions or draft or known.get("unsaved") or known.get("draft"):
+                self._preferences.change_store(self._store_key, unsaved=submissions, draft=draft)
+        self.kept.emit()
+
+
 #: The characters of the longest id.
 _LONGEST_ID = 20
-#: More characters of a source than there is room for.
-_LONGEST_SOURCE = 100
 
 
 class RememberedView:
@@ -28,23 +77,16 @@ class RememberedView:
         self._restored: str | None = None
         self._last_search = ""
 
-    def show_form(self, location: StoreLocation) -> None:
-        """Give the form the room that it had, for its first paint."""
-        widest_id = self._preferences.of_store(location.key).get("widest_id")
-        if isinstance(widest_id, str):
-            self._form.make_room(widest_id[:_LONGEST_ID])
-
     def show_layout(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
-        """Show columns, order and search as they were, before the store is open; return the layout."""
+        """Show columns, order and search, and the room for IDs, before the store is open; return the layout."""
         values = self._preferences.of_store(location.key)
-        layout = from_json(values)
+        layout = layout_from_json(values)
         browser.table.set_table_layout(layout)
         widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
         if isinstance(widest_id, str):
+            self._form.make_room(widest_id[:_LONGEST_ID])
             browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
             browser.table.set_opening(opening=bool(widest_id))
-        if isinstance(source := values.get("widest_source"), str) and source:
-            browser.table.columns.set_sources([source[:_LONGEST_SOURCE]])
         browser.search_bar.restore(values)
         self._last_search = browser.search_bar.text
         return layout
@@ -53,7 +95,7 @@ class RememberedView:
         """Show the plants as they were, unless a search was typed already; return the layout."""
         self._restored = location.key
         values = self._preferences.of_store(location.key)
-        layout = from_json(values)
+        layout = layout_from_json(values)
         browser.table.set_table_layout(layout)
         if browser.search_bar.text == self._last_search:
             if values.get("search", "") != self._last_search:  # else what Ctrl+F has selected would no longer be
@@ -74,7 +116,6 @@ class RememberedView:
                 **browser.search_bar.as_json(),
                 widest_id=browser.table.columns.widest_id,
                 sources=browser.table.columns.has_sources,
-                widest_source=browser.table.columns.widest_source,
                 pinned=self._form.tag_field.is_pinned,
                 **position,
             )
