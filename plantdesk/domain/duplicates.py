@@ -59,6 +59,11 @@ class PlantGroups(NamedTuple):
             found.sizes.append(len(rows))
         return found
 
+    def with_last(self, groups: Collection[int]) -> PlantGroups:
+        """Return the groups with those of these numbers at the end."""
+        first, last = self.without(groups), self.without({*range(len(self.sizes))}.difference(groups))
+        return PlantGroups(first.ids + last.ids, first.versions + last.versions, first.sizes + last.sizes)
+
     def without(self, groups: Collection[int]) -> PlantGroups:
         """Return the groups but those of these numbers."""
         found = PlantGroups(array("q"), array("q"), array("q"))

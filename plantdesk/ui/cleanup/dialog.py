@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -14,7 +14,7 @@ from typing_extensions import override
 from plantdesk.ui.menus import Key
 from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import EDGE, L, M
-from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder, tab_stops
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -28,12 +28,18 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _SIZE = QSize(900, 660)
+#: Milliseconds from a change of the store until the pages read it again, with others that follow.
+_PAUSE = 1000
 
 
 class CleanUpDialog(Dialog):
-    """Stays open beside the main window, whose toast it repeats in a line of its own. `activated`: it gets the keys."""
+    """Stays open beside the main window, whose toast it repeats in a line of its own.
+
+    `activated`: it gets the keys. `refreshed`: the pages read the store again, after changes.
+    """
 
     activated = Signal()
+    refreshed = Signal()
     focus_moving = Signal()
 
     def __init__(self, context: WindowContext, pages: Sequence[CleanUpPage]) -> None:
@@ -56,6 +62,9 @@ class CleanUpDialog(Dialog):
         self._outcome = MessageLine(context.theme)
         self._outcome.hide()
         context.page.toast.reported.connect(self._on_reported)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
+        self._pause.timeout.connect(self._refresh)
+        context.bridge.changed.connect(self._on_changed)
         for key, command in (
             (Key.Undo, context.undo_stack.undo),
             (Key.Redo, context.undo_stack.redo),
@@ -99,7 +108,11 @@ class CleanUpDialog(Dialog):
 
     @Slot()
     def _apply(self) -> None:
+        """Apply the page; the focus does not go from the button to that which closes the dialog."""
+        had_focus = self._button.hasFocus()
         self._page.apply()
+        if had_focus and not self._page.can_apply:
+            next(tab_stops(self._page)).setFocus()
 
     def _turn(self, step: int) -> None:
         self._tabs.setCurrentIndex((self._tabs.currentIndex() + step) % self._tabs.count())
@@ -112,6 +125,19 @@ class CleanUpDialog(Dialog):
         for page in self._pages:
             if page.has_started:
                 page.reload()
+
+    @Slot()
+    def _on_changed(self) -> None:
+        if not self._pause.isActive():
+            self._pause.start()
+
+    @Slot()
+    def _refresh(self) -> None:
+        """Read again what others have changed; a search that still runs goes on."""
+        self.refreshed.emit()
+        for page in self._pages:
+            if page.has_started and not page.is_reading:
+                page.refresh()
 
     @Slot()
     def _cancel(self) -> None:
@@ -138,6 +164,15 @@ class CleanUpPage(QWidget):
     def reload(self) -> None:
         """Read again what the page shows; what is still there stays ticked or not."""
         self.start()
+
+    def refresh(self) -> None:
+        """Do the same after a change by others: what is shown can still be applied until it is read."""
+        self.reload()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether what the page shows is still read."""
+        return False
 
     def apply(self) -> None:
         """Request the change, once until the page is read again."""

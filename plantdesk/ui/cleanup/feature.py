@@ -100,6 +100,7 @@ class CleanUp(Feature):
         texts.plant_requested.connect(self._show_plant)
         dialog = CleanUpDialog(self.context, [duplicates, tags, texts])
         dialog.activated.connect(partial(keys.release_to, dialog))
+        dialog.refreshed.connect(self._show_count)
         return dialog
 
     def _close(self) -> None:
@@ -158,6 +159,11 @@ class CleanUp(Feature):
         selected = Text("In {count:,} selected plants", one="In the selected plant", count=len(ids))
         chosen = shown(selected), Selection(ids=ids)
         return [everything, chosen] if len(ids) == 1 else [chosen, everything]
+
+    @Slot()
+    def _show_count(self) -> None:
+        if self._texts is not None:
+            self._texts.show_count(next(text for text, plants in self._scopes() if plants.ids is None))
 
     def _start_text(self) -> str:
         """Return the text that is selected where the focus is, else the only word of the search."""

@@ -52,6 +52,8 @@ class DuplicatesPage(CleanUpPage):
         super().__init__(self.tr("Duplicates"))
         self._context, self._opened = context, opened
         self._task: Task | None = None
+        #: What is listed, and which of it is to stay.
+        self._found: tuple[PlantGroups, set[int]] | None = None
         self._model = DuplicateModel(opened.queries, self)
         self._list = DuplicateList(self._model, context.theme)
         alike = ((self.tr("name and tag"), True), (self.tr("name"), False))
@@ -91,6 +93,7 @@ class DuplicatesPage(CleanUpPage):
     @override
     @Slot()
     def start(self) -> None:
+        self._found = None
         self._show_text(self.tr("Looking for plants that are alike…"))
         self._model.set_groups(PlantGroups.of([]))
         self.reload()
@@ -105,13 +108,22 @@ class DuplicatesPage(CleanUpPage):
         def find(task: Task) -> tuple[PlantGroups, set[int]]:
             with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
                 groups = reader.duplicates(by_tag=by_tag)
-                return groups, intended(groups, reader.rows)
+                left = intended(groups, reader.rows)
+                return groups.with_last(left), {*range(len(groups.sizes) - len(left), len(groups.sizes))}
 
         self._task = self._context.bridge.long_tasks.ask(self, find, self._on_found, self._on_failed)
 
+    @property
+    @override
+    def is_reading(self) -> bool:
+        return self._task is not None
+
     def _on_found(self, found: tuple[PlantGroups, set[int]]) -> None:
         self._task = None
-        groups, left = found
+        if found == self._found:
+            self._show_counts()
+            return
+        self._found = groups, left = found
         self._model.set_groups(groups, left)
         if not groups.sizes:
             self._show_text(self.tr("No two plants are alike."))
@@ -120,7 +132,7 @@ class DuplicatesPage(CleanUpPage):
         announce(self, self._count_label.text())
 
     def _on_failed(self, error: Exception) -> None:
-        self._task = None
+        self._task = self._found = None
         self._show_text(error_text(error))
 
     def _show_text(self, text: str) -> None:
@@ -278,6 +290,8 @@ class TagsPage(CleanUpPage):
         self._context, self._opened = context, opened
         self._groups: list[TagGroup] = []
         self._tags: dict[str, int] = {}
+        #: What is listed.
+        self._alike: list[dict[str, int]] | None = None
         texts = (self.tr("&case and accents"), self.tr("&blanks"), self.tr("&one letter"))
         self._boxes = [QCheckBox(text) for text in texts]
         for box in self._boxes:
@@ -302,6 +316,10 @@ class TagsPage(CleanUpPage):
 
     def _on_found(self, found: tuple[dict[str, int], list[dict[str, int]]]) -> None:
         self._tags, groups = found
+        if groups == self._alike:
+            self._show_counts()
+            return
+        self._alike = groups
         results = QWidget()
         self._groups = self._made(groups[:_MAX_GROUPS])
         layout = fill(QVBoxLayout(results), *self._groups, margins=0, spacing=S)

@@ -79,6 +79,15 @@ class RewritingPage(CleanUpPage):
     def reload(self) -> None:
         self._on_input()
 
+    @override
+    def refresh(self) -> None:
+        self._read()
+
+    @property
+    @override
+    def is_reading(self) -> bool:
+        return self._task is not None or self._delay.isActive()
+
     # --- what is chosen ---
 
     def set_scopes(self, scopes: Sequence[tuple[str, Selection]]) -> None:
@@ -88,6 +97,12 @@ class RewritingPage(CleanUpPage):
             self._scope.clear()
             self._scope.addItems([text for text, _ in scopes])
         self._on_input()
+
+    def show_count(self, text: str) -> None:
+        """Show how many plants the scope of all plants has now."""
+        for at, plants in enumerate(self._scopes):
+            if plants.ids is None:
+                self._scope.setItemText(at, text)
 
     def _make_fields(self) -> None:
         self._action = ComboBox(self.tr("Do"))

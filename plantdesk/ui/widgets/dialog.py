@@ -48,14 +48,14 @@ class TabOrder(QObject):
 
     @Slot()
     def _set_order(self) -> None:
-        order = [widget for part in self._parts for widget in _tab_stops(part)]
+        order = [widget for part in self._parts for widget in tab_stops(part)]
         if order != self._order:
             self._order = order
             for first, second in pairwise(order):
                 QWidget.setTabOrder(first, second)
 
 
-def _tab_stops(widget: QWidget) -> Iterator[QWidget]:
+def tab_stops(widget: QWidget) -> Iterator[QWidget]:
     """Yield `widget` and its descendants that accept the focus by Tab, in the order of the layouts."""
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
         yield widget
@@ -63,7 +63,7 @@ def _tab_stops(widget: QWidget) -> Iterator[QWidget]:
     children = [each for each in widget.children() if isinstance(each, QWidget) and not each.isWindow()]
     laid_out = list(_laid_out(layout, children)) if layout is not None else []
     for child in [*laid_out, *(each for each in children if each not in laid_out)]:
-        yield from _tab_stops(child)
+        yield from tab_stops(child)
 
 
 def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:

@@ -10,11 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QTabBar
 
-from plantdesk.domain.edits import Insert
-from plantdesk.domain.records import FORM
+from plantdesk.domain.edits import DeleteAll, Insert
+from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.selections import Selection
 from plantdesk.ui.cleanup.changed_texts import ChangedTextTable
 from plantdesk.ui.cleanup.dialog import CleanUpDialog
 from plantdesk.ui.cleanup.duplicate_list import DuplicateList
+from plantdesk.ui.widgets.fields import ComboBox
 from tests.support.adding import plant
 from tests.support.desk import Desk
 
@@ -65,6 +67,10 @@ class Session(Desk):
         model = self.the(kind).model()
         role = Qt.ItemDataRole.AccessibleTextRole
         return [str(model.index(row, 0).data(role)) for row in range(model.rowCount())]
+
+    def scopes(self) -> list[str]:
+        box = self.the(ComboBox, "Where")
+        return [box.itemText(each) for each in range(box.count())]
 
     def kept(self) -> list[str]:
         """What is said of the plants that are kept."""
@@ -187,3 +193,34 @@ def test_ctrl_tab_changes_the_page(session: Session) -> None:
         assert session.page == page
     session.press(Qt.Key.Key_Tab, CONTROL)
     assert session.page == "Duplicates"
+
+
+def test_what_others_change_is_followed(session: Session) -> None:
+    session.turn_to("Tags")
+    session.until(lambda: "Merge 2 tags" in session.buttons())
+    session.turn_to("Names and notes")
+    session.hit(*"Fern", Qt.Key.Key_Tab, *"Polypody")
+    session.until(lambda: "Replace in 2 plants" in session.buttons())
+    plants = len(session.plants())
+    session.until(lambda: f"In all {plants} plants" in session.scopes())
+    fern = next(each for each, (name, _) in session.plants().items() if name == "Fern")
+    session.store.apply([DeleteAll(Selection(ids=[fern]))], COMMAND).result()
+    session.until(lambda: "Replace in 1 plant" in session.buttons())
+    session.until(lambda: f"In all {plants - 1} plants" in session.scopes())
+    session.turn_to("Duplicates")
+    kept = len(session.kept())
+    assert kept
+    alike = [each for each, (name, _) in session.plants().items() if name.casefold() == "aloe vera"]
+    session.store.apply([DeleteAll(Selection(ids=alike))], COMMAND).result()
+    session.until(lambda: len(session.kept()) < kept)
+
+
+def test_enter_on_the_button_does_not_lead_to_the_one_that_closes(session: Session) -> None:
+    session.turn_to("Names and notes")
+    session.hit(*"Fern", Qt.Key.Key_Tab, *"Polypody")
+    session.until(lambda: "Replace in 2 plants" in session.buttons())
+    session.button("Replace in 2 plants").setFocus()
+    session.press(Qt.Key.Key_Return)
+    session.says("Replaced in 2 plants.")
+    assert session.focused is session.the(ComboBox, "Do")
+    assert session.dialog.isVisible()

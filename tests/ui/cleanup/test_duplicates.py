@@ -19,6 +19,7 @@ from plantdesk.ui.cleanup.feature import CleanUp
 from plantdesk.ui.feature import OpenStore
 from tests.support.adding import plant
 from tests.support.desk import Desk, Table
+from tests.support.waiting import MILLISECONDS
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -121,6 +122,8 @@ def test_plants_that_were_added_together_or_agree_in_everything_are_left(desk: T
     desk.find()
     left = {text for text in desk.spoken() if text.endswith("left as they are")}
     assert {text.split(", left")[0] for text in left} == {"Salvia, 2 alike, added together", "Fern, 3 alike"}
+    headings = [text for text in desk.spoken() if " alike" in text]
+    assert {*headings[-2:]} == left, "what is to be merged comes first"
     desk.merge()
     assert {*desk.rows()} == {1, 3, 4, 6, 10, 11, 12, 13}
 
@@ -174,7 +177,8 @@ def test_plants_that_are_alike_in_their_name_alone(desk: TidyingDesk) -> None:
     desk.until(lambda: "5 plants in 2 groups" in desk.texts())
 
 
-def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDesk) -> None:
+def test_what_changes_meanwhile_stays_and_is_reported(desk: TidyingDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plantdesk.ui.cleanup.dialog._PAUSE", MILLISECONDS)
     desk.find()
     desk.store.apply([edited(desk.rows()[2], note="Repotted")], COMMAND).result()
     desk.button("Merge 2 plants").click()
