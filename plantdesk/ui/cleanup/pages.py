@@ -195,7 +195,7 @@ class TagGroup(QFrame):
         self._box.currentIndexChanged.connect(self._show_others)
         self._box.setMinimumWidth(theme.metrics.scaled(_PILL_WIDTH) // 2)  # for long tags
         self._count_label = PlainLabel(tone="muted", wrapped=True)
-        self._takes_label = PlainLabel(role="strong", wrapped=True)
+        self._takes_label = PlainLabel(role="strong")
         top = fill(QHBoxLayout(), self._check, self._box, self._count_label, STRETCH, self._takes_label, spacing=M)
         self._lines = QWidget()
         self._others: list[tuple[QCheckBox, SimilarTag]] = []
