@@ -16,7 +16,7 @@ READ = ("id", "name", "tag", "note")
 #: Norwegian, Finnish, Polish, Czech, Hungarian, Russian, Japanese and Chinese, without case and accents (タク is タグ).
 _HEADERS = {
     "id": "id|ids|plant id|plant ids|number|numbers|no|nr|nummer|nummern|kennung|pflanzen id|identifiant|numero|n°"
-    "|identificador"
+    "|identificador|inventarnr|inventarnummer"
     "|identificativo|numer|identyfikator|cislo|identifikator|szam|sorszam|azonosito|tunnus|номер|番号|编号",
     "name": "name|names|plant|plants|plant name|plant names|pflanze|pflanzen|pflanzenname|pflanzennamen|sorte|sorten"
     "|bezeichnung|nom|noms|plante|plantes|nom de la plante|nombre|nombres|planta|plantas|nomes|nomi|piante|planten"
