@@ -12,10 +12,11 @@ from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError, Text
 from plantdesk.domain.records import PlantRow, parse_id
 from plantdesk.ui.background import next_free_id, plant_of
+from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
-from plantdesk.ui.plants.outbox import AddQueue, EnteredPlant, State, Submission
+from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
 from plantdesk.ui.texts import error_text, quoted, shown, translate
 from plantdesk.ui.undo_stack import AddedPlant, Discarded, Step, UndoStack

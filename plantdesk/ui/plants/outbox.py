@@ -1,4 +1,4 @@
-"""What is typed or pasted and not in the store yet, and how it is sent: the form is free while a plant is being saved.
+"""What is typed or pasted and not in the store yet: a state machine, without Qt and without a store.
 
 Submissions are sent in their order, so that no plant gets an ID before an earlier one. Each is WAITING until it is due,
 SENDING until the store has answered, and gone when it is stored. What the store cannot take now waits again; what it
@@ -8,35 +8,16 @@ refuses is REFUSED until the user corrects or discards it. A half-typed plant th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from functools import partial
 from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
-
-from plantdesk.domain.edits import Insert
-from plantdesk.domain.errors import (
-    IdTakenError,
-    InvalidPlantError,
-    PlantDeskError,
-    StoreError,
-    StoreUnreachableError,
-    Text,
-    id_taken,
-)
-from plantdesk.domain.records import FORM, SourceKind, now_ms
-from plantdesk.domain.selections import AddedBy, Selection
+from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreError, StoreUnreachableError, Text, id_taken
+from plantdesk.domain.records import now_ms
 
 if TYPE_CHECKING:
-    from plantdesk.domain.edits import Applied
-    from plantdesk.domain.models import NewPlant, Plant
-    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.bridge import Bridge
 
 
 class UnansweredError(StoreError):
@@ -298,166 +279,3 @@ def _is_entry(entry: tuple[Any, ...]) -> bool:
     name, tag, plant_id, note = entry
     texts = isinstance(name, str) and all(isinstance(text, str | None) for text in (tag, note))
     return texts and (plant_id is None or type(plant_id) is int)
-
-
-#: Milliseconds until a plant is sent again that the store could not take for a moment.
-_RETRY_DELAY = 1000
-#: Plants among which those of an earlier window are looked for.
-_MAX_COMPARED = 10_000
-#: Seconds for which closing waits for the writer, which has a timeout of its own for each lock.
-_CLOSE_TIMEOUT = 60
-
-
-class AddQueue(QObject):
-    """Sends submissions and receives the answers. Lives on the GUI thread.
-
-    `added(submission, result)`: it is saved; the result is a PlantRow, or Applied for several plants.
-    `refused(submission)`: it is not. `changed`: the outbox has changed; emitted before anything is sent, as what is
-    kept on disk must not have it as a plant that waits, which the next start would add again.
-    """
-
-    added = Signal(object, object)
-    refused = Signal(object)
-    changed = Signal()
-
-    def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
-        """`sent` gets what the store answers, behind what emits `added` or `refused` then."""
-        super().__init__(parent)
-        self.outbox = Outbox()
-        self._bridge, self._sent = bridge, sent
-        self._store: PlantStore | None = None
-        self._answers: dict[Submission, Future[Any]] = {}
-        self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
-        self._retry.timeout.connect(self._send)
-        bridge.health_changed.connect(self._on_health_changed)
-
-    def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
-        """Save in this store, also what was submitted before it was open."""
-        self._store, self.outbox.error = store, None
-        self.outbox.is_lost = isinstance(store.write_error, StoreUnreachableError)
-        sent = [each.sent_at for each in self.outbox.sent_before]
-        if sent and not store.desk:  # the clock of a server is another one
-            queries.ask(self, partial(_added_since, time=min(sent)), self._drop_stored)
-        self._send()
-
-    def _drop_stored(self, rows: list[PlantRow]) -> None:
-        self.outbox.drop_stored(rows)
-        self.changed.emit()
-
-    def show_no_store(self) -> None:
-        """Let what is submitted wait for a store, which could not be opened."""
-        self.outbox.error = NoStoreError()
-        self.changed.emit()
-
-    def release_store(self) -> None:
-        """Save what can be saved, and wait for it; the rest waits for the next store."""
-        self._retry.stop()
-        while self._answers:
-            wait(self._answers.values(), _CLOSE_TIMEOUT)
-            for submission, answer in [*self._answers.items()]:
-                self._settle(submission, answer.exception() if answer.done() else UnansweredError())
-            if self.outbox.error is None:
-                self._send()
-        self._store = None
-        self.show_no_store()
-
-    def _settle(self, submission: Submission, error: BaseException | None) -> None:
-        del self._answers[submission]
-        if error is None:
-            self.outbox.stored(submission)
-        elif isinstance(error, Exception):
-            self.outbox.failed(submission, error)
-        else:
-            raise error
-
-    # --- the outbox ---
-
-    def submit(self, *submissions: Submission) -> None:
-        """Save submissions, each behind those that were submitted before it."""
-        self.outbox.add(submissions)
-        self._send()
-
-    def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
-        """Try to save again, on request with free IDs as one change; what waits as well goes along."""
-        self.outbox.retry(submissions, with_free_ids=with_free_ids)
-        self._send()
-
-    def edit(self, submission: Submission) -> None:
-        """Take a submission out, to be corrected."""
-        self.outbox.edit(submission)
-        self.changed.emit()
-
-    def discard(self, submissions: Iterable[Submission]) -> None:
-        """Forget what was not saved."""
-        self.outbox.discard(submissions)
-        self.changed.emit()
-
-    # --- sending ---
-
-    @Slot()
-    def _send(self) -> None:
-        store = self._store
-        if store is None:
-            self.changed.emit()
-            return
-        due = self.outbox.send()
-        self.changed.emit()
-        for submission in due:
-            answer = self._answers[submission] = _add(store, submission.entries, is_single=submission.is_single)
-            done, failed = partial(self._on_added, submission), partial(self._on_failed, submission)
-            self._bridge.follow(self, answer, done, failed)
-            self._sent(answer)
-
-    def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
-        if submission in self._answers:
-            self._settle(submission, None)
-            self.added.emit(submission, result)
-            self._send()
-
-    def _on_failed(self, submission: Submission, error: Exception) -> None:
-        if submission not in self._answers:
-            return
-        self._settle(submission, error)
-        self.refused.emit(submission)
-        if not isinstance(error, StoreError):
-            self._send()
-            return
-        self.changed.emit()
-        if self._store is not None and self._store.write_error is None:
-            self._retry.start()  # `health_changed` reports the end of every other error
-
-    @Slot(object)
-    def _on_health_changed(self, error: StoreError | None) -> None:
-        self.outbox.is_lost = isinstance(error, StoreUnreachableError)
-        if error is None:
-            self._send()
-        else:
-            self.changed.emit()
-
-
-def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
-    """Return the plants that the form has added since a time, oldest first, of very many the last ones."""
-    plants = Selection.of(AddedBy(SourceKind.FORM))._replace(since=time)
-    return [*reader.selected(plants, _MAX_COMPARED)][::-1]
-
-
-def _add(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool) -> Future[Any]:
-    """Add plants. The Future fails with InvalidPlantError for one that is not of the form, which has checked it."""
-    from plantdesk.domain.models import NewPlant
-
-    try:
-        plants = [_plant(entry) for entry in entries]
-    except InvalidPlantError as error:
-        failed: Future[Any] = Future()
-        failed.set_exception(error)
-        return failed
-    if not is_single:
-        return store.apply([Insert(plant, entry.note) for plant, entry in zip(plants, entries, strict=True)], FORM)
-    (plant,) = plants
-    return store.add(plant, FORM) if isinstance(plant, NewPlant) else store.add_as_next(plant, FORM)
-
-
-def _plant(entry: EnteredPlant) -> NewPlant | Plant:
-    from plantdesk.domain.validation import plant_to_add
-
-    return plant_to_add({"name": entry.name} if entry.tag is None else {"name": entry.name, "tag": entry.tag}, entry.id)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.plants.outbox import AddQueue
+    from plantdesk.ui.plants.add_queue import AddQueue
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import MessageAction
 

@@ -12,9 +12,9 @@ from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
+    from plantdesk.ui.plants.add_queue import AddQueue
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.form import PlantForm
-    from plantdesk.ui.plants.outbox import AddQueue
     from plantdesk.ui.plants.table.columns import TableLayout
     from plantdesk.ui.preferences import Preferences
 

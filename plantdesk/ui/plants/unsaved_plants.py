@@ -22,7 +22,7 @@ from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
-    from plantdesk.ui.plants.outbox import AddQueue
+    from plantdesk.ui.plants.add_queue import AddQueue
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import MessageAction
 
