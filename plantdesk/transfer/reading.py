@@ -211,11 +211,13 @@ class RowReader:
 
     def _with_name(self, item: strict_json.Members | Unread) -> strict_json.Members | Unread:
         """Return an object with its name in its first member, where it is put together from several."""
-        if isinstance(item, Unread) or not (members := (shape := self._shape(tuple(item))).name_members):
+        if isinstance(item, Unread):
             return item
+        shape = self._shape(tuple(item))
+        members = shape.name_members
         values = [item.get(member) for member in members]
         cells = [str(value) if isinstance(value, str | int) else None for value in values]
-        if not any(cells):
+        if not any(cells):  # also where the name is in one member
             return item
         name = name_from(cells, shape.name_parts)
         if name is None:

@@ -132,12 +132,10 @@ def _good(port: int, seconds: float) -> list[float]:
         body = json.dumps({"id": plant_id, "name": "Good"})
         request = target.head(f"Content-Length: {len(body)}") + body.encode()
         try:
-            connection.sendall(request)
-            status = one_answer(connection).status
+            status = _status(connection, request)
         except (ConnectionError, ValueError):  # of too many connections the most idle one is closed: clients try again
             connection = kept = socket.create_connection(("127.0.0.1", port))
-            connection.sendall(request)
-            status = one_answer(connection).status
+            status = _status(connection, request)
         if status != 200:
             raise RuntimeError(status)
         took.append((time.perf_counter() - began) * 1000)
@@ -147,6 +145,11 @@ def _good(port: int, seconds: float) -> list[float]:
             break
         time.sleep(_PACE)
     return took
+
+
+def _status(connection: socket.socket, request: bytes) -> int:
+    connection.sendall(request)
+    return one_answer(connection).status
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What a rule would change, read in the background: the first places as they are shown, and the number of all."""
+"""What a rule would change: read in the background, and the table of its first places, each with a check mark."""
 
 from __future__ import annotations
 
