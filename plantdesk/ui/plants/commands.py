@@ -292,7 +292,7 @@ class ViewCommands(QObject):
             columns.set_contents(columns.widest_id, has_sources=True)
             if not toast.isVisible():  # it may offer Undo; the View menu has the column too
                 show = self.tr("Show From"), partial(self._show_sources, shown=True)
-                toast.show_message(self.tr("Plants come from 2 sources now."), show)
+                toast.show_notice(self.tr("Plants come from 2 sources now."), show)
 
     def _show_sources(self, *, shown: bool) -> None:
         self._columns[Column.SOURCE].setChecked(shown)
