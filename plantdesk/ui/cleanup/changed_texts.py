@@ -9,7 +9,16 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, Qt, Signal
-from PySide6.QtGui import QTextDocument, QTextOption, QTransform
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QPalette,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextLine,
+    QTextOption,
+    QTransform,
+)
 from PySide6.QtWidgets import QStyle
 from typing_extensions import override
 
@@ -325,15 +334,17 @@ class _TextDelegate(CellDelegate):
     @override
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
         document, option = QTextDocument(), QTextOption(QStyle.visualAlignment(cell.direction, _LEADING))
-        option.setTextDirection(cell.direction)
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         option.setWrapMode(QTextOption.WrapMode.NoWrap)
         document.setDefaultTextOption(option)
         document.setDefaultFont(cell.font)
         document.setDocumentMargin(0)
         document.setHtml(self._html(index.data(ROW_ROLE)))
         document.setTextWidth(rect.width())
+        _elide(document, cell)
         painter.setClipRect(rect)
-        top = rect.center().y() - document.size().height() / 2
+        height = QFontMetricsF(cell.font).height()  # as QPainter.drawText; that of the document is rounded up
+        top = rect.top() + (rect.height() - height) / 2
         painter.setTransform(QTransform.fromTranslate(rect.left(), top), combine=True)
         document.drawContents(painter)
 
@@ -350,6 +361,22 @@ class _TextDelegate(CellDelegate):
                 styles[kind] += f"color:{colors.color(color).name()};background-color:{background}"
         parts = [f'<span style="{styles[each.kind]}">{escape(shown_text(each))}</span>' for each in row.segments]
         return f'<span style="white-space:pre">{"".join(parts)}</span>'
+
+
+def _elide(document: QTextDocument, cell: QStyleOptionViewItem) -> None:
+    """Cut the line of a document where it would be wider than its text width, as QFontMetrics does."""
+    if document.idealWidth() > document.textWidth():
+        block = document.firstBlock()
+        line = block.layout().lineAt(0)
+        room = document.textWidth() - cell.fontMetrics.horizontalAdvance("…")
+        is_leftwards = block.textDirection() is Qt.LayoutDirection.RightToLeft
+        end = line.x() + (line.naturalTextWidth() - room if is_leftwards else room)
+        cursor = QTextCursor(document)
+        cursor.setPosition(line.xToCursor(end, QTextLine.CursorPosition.CursorOnCharacter))
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        dots = QTextCharFormat()
+        dots.setForeground(cell.palette.color(QPalette.ColorRole.Text))
+        cursor.insertText("…", dots)
 
 
 def shown_text(segment: Segment) -> str:
