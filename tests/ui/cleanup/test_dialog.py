@@ -50,7 +50,7 @@ class Session(Desk):
         self.dialog = self.main.the(CleanUpDialog)
         super().__init__(qtbot, self.dialog)
         self.until(self.dialog.isActiveWindow)
-        self.until(lambda: "Merge 2 plants" in self.buttons())
+        self.until(lambda: "Merge 2 plants" in self.buttons() and len(self.spoken(DuplicateList)) == 6)
 
     def turn_to(self, page: str) -> None:
         for _ in range(3):
