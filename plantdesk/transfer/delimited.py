@@ -202,7 +202,7 @@ class _Records:
         """Yield all records. Raises FileError and OSError."""
         is_done = False
         while not is_done:
-            numbers, rows, texts, size = list[int](), list[Sequence[str | None]](), list[str](), 0
+            numbers, rows, size = list[int](), list[Sequence[str | None]](), 0
             errors: dict[int, Unread] = {}
             while not is_done and len(rows) < _MAX_ROWS and size < _MAX_BATCH:
                 row = self._next()
@@ -210,11 +210,10 @@ class _Records:
                 if row is not None:
                     size += self._size
                     numbers.append(self._line)
-                    texts.append("".join(self._raw))
                     rows.append(() if isinstance(row, Unread) else row)
                     errors |= {self._line: row} if isinstance(row, Unread) else {}
             if rows:
-                yield Batch(numbers, rows, errors=errors, texts=texts)
+                yield Batch(numbers, rows, errors=errors)
 
     def _next(self) -> Sequence[str | None] | Unread | None:
         """Return the cells of the next record, or why it has none; None at the end."""

@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -116,11 +116,6 @@ def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
     )
 
 
-def _key(row: ImportRow) -> tuple[int | str | None, ...]:
-    """Return what tells a row from others; not the tag, which an option may have set."""
-    return row.file, row.line, row.id, row.name, row.note
-
-
 class InvalidRowsError(PlantDeskError):
     """Rows of the files are invalid, and skipping them was not chosen."""
 
@@ -142,25 +137,14 @@ class FileImport:
     A context manager. Only `cancel` may be called from another thread.
     """
 
-    def __init__(
-        self,
-        store: PlantStore,
-        options: ImportOptions,
-        progress: Progress,
-        *,
-        listed: int = LISTED,
-        keeps_rows: bool = True,
-    ) -> None:
+    def __init__(self, store: PlantStore, options: ImportOptions, progress: Progress, *, listed: int = LISTED) -> None:
         """Begin; the first `listed` invalid rows, and as many that conflict, are kept for messages.
-
-        With `keeps_rows`, `write_refused` has the whole rows of conflicts, which takes time for other columns.
 
         Raises InvalidPlantError for the tag, and StoreError.
         """
         if options.tag is not None:
             plant_fields({"name": "-", "tag": options.tag})
         self._options, self._progress, self._max_listed = options, progress, listed
-        self._keeps_rows = keeps_rows
         #: How the files were read.
         self.readings: list[FileReading] = []
         self._names: list[str] = []
@@ -171,7 +155,6 @@ class FileImport:
             self._import = store.new_import()
             stack.callback(self._import.close)
             self._refused = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
-            self._extended = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -190,13 +173,7 @@ class FileImport:
         for number, source in enumerate(sources, 1):
             self._names.append(source.name)
             with opened(source, self._options.reading, self._report) as file:
-                reader, batches = rows_of(
-                    file,
-                    number,
-                    self._options.reading.columns,
-                    self._refuse,
-                    self._extend if self._keeps_rows else None,
-                )
+                reader, batches = rows_of(file, number, self._options.reading.columns, self._refuse)
                 for batch in batches:
                     self._add(batch)
                 self._blank += reader.blank
@@ -230,8 +207,7 @@ class FileImport:
     def write_refused(self, file: Path) -> None:
         """Write invalid and conflicting rows to a CSV file with the reasons. Raises PlantDeskError, OSError.
 
-        A row that could not be read, or has more than its fields, is written as it is in its file, in the
-        column `text`, and half a surrogate pair, for which a row was refused, as in JSON.
+        The column `text` is that of Refused. Half a surrogate pair, for which a row was refused, is written as in JSON.
         """
         import csv
 
@@ -265,20 +241,7 @@ class FileImport:
             self._listed.append(row._replace(text=""))
         self._refused.write(json.dumps(row, default=str) + "\n")
 
-    def _extend(self, row: ImportRow, text: str) -> None:
-        """Keep what a row has beside its fields, in case that its ID is taken."""
-        self._extended.write(json.dumps([[*_key(row)], text]) + "\n")
-
-    def _texts(self) -> dict[tuple[int | str | None, ...], str]:
-        """Return the whole rows of the conflicts that have more than their fields."""
-        wanted = {_key(row) for row, _, _ in self._import.conflicts()}
-        self._extended.seek(0)
-        found = ((tuple(key), text) for key, text in map(json.loads, self._extended))
-        texts = {key: text for key, text in found if key in wanted}
-        self._extended.seek(0, os.SEEK_END)
-        return texts
-
-    def _conflicts(self, row_texts: Mapping[tuple[int | str | None, ...], str] | None = None) -> Iterator[Refused]:
+    def _conflicts(self) -> Iterator[Refused]:
         for row, owner, earlier in self._import.conflicts():
             file, line, plant_id, name, tag, note = row
             if earlier is None:
@@ -288,14 +251,13 @@ class FileImport:
             else:
                 of_file = shortened(self._names[earlier[0] - 1], 40)
                 reason = Text("ID {id} is also in “{file}”, line {line:,}, of “{name}”.", file=of_file, line=earlier[1])
-            text = row_texts.get(_key(row), "") if row_texts else ""
             texts = {"id": str(plant_id), "name": name, "tag": tag or "", "note": note or ""}
-            yield Refused(file, line, reason.filled(id=str(plant_id), name=shortened(owner, 40)), texts, text)
+            yield Refused(file, line, reason.filled(id=str(plant_id), name=shortened(owner, 40)), texts)
 
     def _all_refused(self) -> Iterator[Refused]:
         """Yield invalid and conflicting rows in the order of the files."""
         is_left_out = self._on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
-        conflicts = self._conflicts(self._texts()) if is_left_out else iter(())
+        conflicts = self._conflicts() if is_left_out else iter(())
         yield from heapq.merge(self._invalid_rows(), conflicts, key=itemgetter(0, 1))
 
     def _invalid_rows(self) -> Iterator[Refused]:

@@ -103,17 +103,13 @@ def _checked(items: Iterator[strict_json.Item], text: TextFile) -> Iterator[stri
 
 
 def rows_of(
-    file: Input,
-    number: int,
-    columns: Columns,
-    refused: Callable[[Refused], None],
-    extended: Callable[[ImportRow, str], None] | None = None,
+    file: Input, number: int, columns: Columns, refused: Callable[[Refused], None]
 ) -> tuple[RowReader, Iterator[list[ImportRow]]]:
     """Return a reader of a file, whose place in the import is `number`, and its plants, many at a time.
 
-    `refused` and `extended` are those of RowReader. Reading them raises FileError, NoColumnError and OSError.
+    `refused` is that of RowReader. Reading them raises FileError, NoColumnError and OSError.
     """
-    reader = RowReader(number, columns, refused, extended)
+    reader = RowReader(number, columns, refused)
     if file.table is None:
         return reader, reader.objects(file.objects, numbered=file.form is Format.JSON)
     return reader, reader.rows(file.table.batches(), file.table.layout)

@@ -57,7 +57,10 @@ _MAX_ROWS, _MAX_BATCH = 1000, 1_000_000
 
 
 class Refused(NamedTuple):
-    """A row that is not a plant; `values` are the texts of its fields, `text` is the row if it has more."""
+    """A row that is not a plant; `values` are the texts of its fields, `text` is the row if it has more.
+
+    That is CSV, but what cannot be read, and a JSON object, are as they are in the file.
+    """
 
     file: int
     line: int
@@ -77,18 +80,11 @@ class _Shape(NamedTuple):
 class RowReader:
     """Reads one file; `number` is its place among the files of an import, from 1.
 
-    `refused` gets the rows that are no plants, `extended` the plants whose rows have more than their fields, with the
-    rows as they are in the file.
+    `refused` gets the rows that are no plants.
     """
 
-    def __init__(
-        self,
-        number: int,
-        columns: Columns,
-        refused: Callable[[Refused], None],
-        extended: Callable[[ImportRow, str], None] | None = None,
-    ) -> None:
-        self._number, self._columns, self._refused, self._extended = number, columns, refused, extended
+    def __init__(self, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
+        self._number, self._columns, self._refused = number, columns, refused
         #: By the members of the last JSON objects.
         self._shapes: dict[tuple[str, ...], _Shape] = {}
         #: The name of each field's column or member, and of some others, after the file was read.
@@ -124,7 +120,7 @@ class RowReader:
         self._positions = [layout.fields.get(field) for field in READ]
         header = _repeated_header(layout)
         above = layout.titles + layout.has_header
-        first = first._replace(lines=first.lines[above:], rows=first.rows[above:], texts=first.texts[above:])
+        first = first._replace(lines=first.lines[above:], rows=first.rows[above:])
         without_headers = (_without(header, each) for each in itertools.chain([first], batches))
         for batch in map(self._with_names, without_headers):
             self._note_beyond(batch)
@@ -151,19 +147,17 @@ class RowReader:
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
         """Yield the plants of a batch, row by row."""
         width, read = len(self.layout.names), {*self._positions, *self.layout.name_parts}
-        for line, row, text in zip(batch.lines, batch.rows, self._row_texts(batch), strict=True):
+        for line, row in zip(batch.lines, batch.rows, strict=True):
             cells = row[:width] if batch.is_sheet else row
             formulas = [f"{letters_of(at)}{line}" for at in batch.formulas.get(line, ()) if at in read]
             if unread := batch.errors.get(line):
                 self._refused(Refused(self._number, line, unread.reason, {}, unread.text))
             elif not formulas and not "".join(filter(None, cells)).strip():
                 self.blank += 1
-            elif plant := self._plant_of_row(line, cells, text, formulas):
+            elif plant := self._plant_of_row(line, cells, formulas):
                 yield plant
 
-    def _plant_of_row(
-        self, line: int, cells: Sequence[str | None], text: str, formulas: Sequence[str]
-    ) -> ImportRow | None:
+    def _plant_of_row(self, line: int, cells: Sequence[str | None], formulas: Sequence[str]) -> ImportRow | None:
         """Return the plant in a row, or report why it is none; `formulas` are its cells without a value."""
         values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
         try:
@@ -172,28 +166,17 @@ class RowReader:
             plant = ImportRow(self._number, line, *_of_texts(*values))
         except PlantDeskError as error:
             texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
+            has_more = any(cell for at, cell in enumerate(cells) if at not in self._positions)
+            text = _csv(cells) if has_more else ""
             self._refused(Refused(self._number, line, error.text, texts, text))
             return None
         self._count_zeros(values[:1])
-        self._extend(plant, text)
         return plant
 
     def _check_genus(self, name: str | None, cells: Sequence[str | None]) -> None:
         """Raise PlantDeskError where there are parts of a name, and none can be put together from them."""
         if name is None and any(cells[at] for at in self.layout.name_parts if at < len(cells)):
             raise PlantDeskError(_NO_GENUS)
-
-    def _row_texts(self, batch: Batch) -> Iterator[str]:
-        """Yield each row as it is in its file, if it has more than the fields of a plant, else an empty text."""
-        for at, row in enumerate(batch.rows):
-            if not any(cell for each, cell in enumerate(row) if each not in self._positions):
-                yield ""
-            else:
-                yield batch.texts[at].rstrip("\r\n") if batch.texts else _csv(row)
-
-    def _extend(self, plant: ImportRow, text: str) -> None:
-        if self._extended and text:
-            self._extended(plant, text)
 
     # --- JSON ---
 
@@ -231,25 +214,15 @@ class RowReader:
             try:
                 plant = ImportRow(self._number, line, *self._of_object(item))
             except PlantDeskError as error:
-                texts, text = self._texts_of(item)
-                item = Unread(error.text, text)
+                texts = {field: text_of(value) for field, value in self._renamed(item).items() if _is_text(value)}
+                item = Unread(error.text, item.text)
             else:
                 if isinstance(plant_id := self._renamed(item).get("id"), str):
                     self._count_zeros([plant_id])
-                if self._extended:
-                    self._extend(plant, self._texts_of(item)[1])
                 return plant
         reason = Text("Item {number:,}: {reason}", number=number, reason=item.reason) if number else item.reason
         self._refused(Refused(self._number, line, reason, texts, item.text))
         return None
-
-    def _texts_of(self, item: strict_json.Members) -> tuple[dict[str, str], str]:
-        """Return the texts of the fields of an object, and its JSON if it has more than these."""
-        members = self._shape(tuple(item)).fields
-        known = {field: name for field, name in members.items() if isinstance(item[name], str | int | UnfitNumber)}
-        has_more = any(value is not None and name not in known.values() for name, value in item.items())
-        texts = {field: text_of(item[name]) for field, name in known.items()}
-        return texts, item.text if has_more else ""
 
     def _of_object(self, item: dict[str, object]) -> Fields:
         """Return the plant in an object; one of the usual types is checked as a row of texts."""
@@ -363,6 +336,10 @@ def _next_objects(found: Iterator[strict_json.Item]) -> list[strict_json.Item]:
     return batch
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str | int | UnfitNumber)
+
+
 def text_of(value: object) -> str:
     """Return a value of a JSON object as text."""
     return value.text if isinstance(value, UnfitNumber) else str(value)
@@ -378,8 +355,8 @@ def _check_cells(cells: Sequence[str | None], width: int, formulas: Sequence[str
 
 def _csv(cells: Sequence[str | None]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(cells)
-    return line.getvalue()
+    csv.writer(line).writerow(cells)  # quotes a line break, as its own lines end with one
+    return line.getvalue().removesuffix("\r\n")
 
 
 def _id_of(text: str) -> int | None:

@@ -21,14 +21,13 @@ class Batch(NamedTuple):
 
     `errors` has, by their lines, the rows that could not be read. Cells beyond the header are no error in a sheet
     (`is_sheet`). `formulas` has, by line, the columns of cells whose formula has no value in the file, as scripts write
-    them. `texts` are the rows as they are in a text file.
+    them.
     """
 
     lines: Sequence[int]
     rows: Sequence[Sequence[str | None]]
     errors: Mapping[int, Unread] = {}
     is_sheet: bool = False
-    texts: Sequence[str] = ()
     formulas: Mapping[int, Sequence[int]] = {}
 
 

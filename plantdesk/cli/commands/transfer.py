@@ -60,7 +60,7 @@ def import_plants(given: argparse.Namespace) -> int:
         stack.enter_context(cleaned_up_when_terminated())
         stack.enter_context(_hints())
         store = stack.enter_context(_opened(given.database, dry_run=given.dry_run))
-        files_import = stack.enter_context(FileImport(store, options, progress.show, keeps_rows=rejects is not None))
+        files_import = stack.enter_context(FileImport(store, options, progress.show))
         applied = None
         with reported_when_interrupted("Nothing was imported."):
             preview = _read(files_import, given.files, options, progress)
