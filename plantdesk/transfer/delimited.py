@@ -113,6 +113,8 @@ class Dialect(NamedTuple):
 class DelimitedTable:
     """The rows of a file. The parts of `dialect` that are None are detected: then it is that of the file."""
 
+    other_tables = 0
+
     def __init__(
         self, text: TextFile, delimiter: str | None = None, quote: str | None = None, *, is_list: bool = False
     ) -> None:

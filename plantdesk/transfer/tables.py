@@ -32,7 +32,9 @@ class Batch(NamedTuple):
 
 
 class Table(Protocol):
-    """A table that is read once."""
+    """A table that is read once. `other_tables` is the number of others in its file, known after `batches`."""
+
+    other_tables: int
 
     @property
     def layout(self) -> Layout | None:
@@ -47,6 +49,8 @@ _LAYOUT = Layout(("id", "name", "tag", "note"), has_header=False, fields={"id": 
 
 class StorePlants:
     """The plants of a store in insertion order; the line of a row is its number."""
+
+    other_tables = 0
 
     def __init__(self, pages: Iterator[list[SavedPlant]]) -> None:
         self._pages = pages

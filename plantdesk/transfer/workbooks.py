@@ -16,7 +16,7 @@ import tempfile
 import zipfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
@@ -315,10 +315,12 @@ _DIGITS = "0123456789"
 
 
 class WorkbookTable:
-    """The first sheet of a workbook."""
+    """The first sheet of a workbook; `others` are the rows of each other one."""
 
-    def __init__(self, rows: Iterator[Row], name: str) -> None:
-        self._rows, self._name = rows, name
+    def __init__(self, rows: Iterator[Row], others: Iterable[Iterator[Row]], name: str) -> None:
+        self._rows, self._others, self._name = rows, others, name
+        #: Sheets that are not read and have a text, known after `batches`.
+        self.other_tables = 0
 
     @property
     def layout(self) -> None:
@@ -336,6 +338,15 @@ class WorkbookTable:
                 lines, cells, formulas = zip(*batch, strict=True)
                 unsaved = {line: columns for line, columns in zip(lines, formulas, strict=True) if columns}
                 yield Batch(lines, [*cells], is_sheet=True, formulas=unsaved)
+            self.other_tables = sum(map(_has_rows, self._others))
+
+
+def _has_rows(sheet: Iterator[Row]) -> bool:
+    """Return whether a sheet has a text, or perhaps, where it cannot be read."""
+    try:
+        return any(sheet)
+    except (FileError, *_MALFORMED):
+        return True
 
 
 def _first_rows(rows: Iterator[Row]) -> Iterator[Row]:
@@ -374,8 +385,8 @@ def opened_workbook(
             texts = stack.enter_context(closing(SharedTexts(stack.enter_context(tempfile.TemporaryFile()))))
             if book.texts in parts:
                 texts.read(parts, book.texts, name)
-        rows = _rows(parts, book, name, texts)
-        yield WorkbookTable(itertools.dropwhile(lambda row: row[0] <= skipped, rows), name)
+        sheets = (_rows(parts, sheet, _Sheet(name, texts, book.formats)) for sheet in book.sheets)
+        yield WorkbookTable(itertools.dropwhile(lambda row: row[0] <= skipped, next(sheets)), sheets, name)
 
 
 @contextmanager
@@ -401,7 +412,9 @@ class _Book:
         relations = parts.relations(main)
         kinds = {each.kind: each.target for each in relations.values()}
         sheets = (relations[each] for each in self._ids if each in relations)
-        self.sheet = {each.kind: each.target for each in [*sheets][::-1]}["worksheet"]
+        self.sheets = [*dict.fromkeys(each.target for each in sheets if each.kind == "worksheet")]
+        if not self.sheets:
+            raise KeyError("worksheet")
         self.texts = kinds.get("sharedStrings", "xl/sharedStrings.xml")
         self.formats = CellFormats(has_1904=self._has_1904)
         if kinds.get("styles", "") in parts:
@@ -414,10 +427,9 @@ class _Book:
             self._ids += (value for key, value in attributes.items() if key.endswith(":id"))
 
 
-def _rows(parts: Parts, book: _Book, name: str, texts: SharedTexts) -> Iterator[Row]:
-    """Yield the rows with a text."""
-    sheet = _Sheet(name, texts, book.formats)
-    for _ in parts.parsed(book.sheet, sheet, is_table=True):
+def _rows(parts: Parts, part: str, sheet: _Sheet) -> Iterator[Row]:
+    """Yield the rows of a sheet with a text."""
+    for _ in parts.parsed(part, sheet, is_table=True):
         yield from sheet.rows
         sheet.rows.clear()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import json
 import re
 import subprocess
 import sys
@@ -161,6 +162,36 @@ def test_what_else_a_sheet_has_is_left_out(tmp_path: Path, change: Callable[[Wor
     book.save(file)
     assert main(["import", str(file)]) == 0
     assert stored() == [(7, "Aster", None, None), (8, "Ivy", None, None)]
+
+
+def test_other_sheets_with_a_text_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "plants.xlsx"
+    book = openpyxl.Workbook()
+    for name, cells in (("Sheet", ["name"]), ("Beds", ["bed"]), ("Empty", []), ("Seeds", [1])):
+        sheet = book[name] if name in book.sheetnames else book.create_sheet(name)
+        sheet.append(cells)
+        sheet.append(cells)
+    book.save(file)
+    assert main(["import", str(file), "--json"]) == 0
+    printed = capfd.readouterr()
+    assert "2 other tables are not read" in printed.err
+    assert json.loads(printed.out)["files"][0]["other_tables"] == 2
+
+
+def test_a_damaged_sheet_that_is_not_read_harms_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "plants.xlsx"
+    book = openpyxl.Workbook()
+    for row in (["name"], ["Aster"]):
+        book["Sheet"].append(row)
+    book.create_sheet("Other")
+    book.save(file)
+    with zipfile.ZipFile(file) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, b"<" if name.endswith("sheet2.xml") else content)
+    assert main(["import", str(file)]) == 0
+    assert stored() == [(1, "Aster", None, None)]
 
 
 def test_shared_texts_may_be_missing(tmp_path: Path) -> None:
