@@ -44,7 +44,7 @@ def read_file(data: bytes) -> None:
             pasted_plants(content.decode(errors="replace"), 100)
             return
         file = text_input(_FORMS[form], TextFile(io.BytesIO(content), "file", lambda _size: None), reading)
-        deque(rows_of(file, 1, reading.columns, lambda _row: None, lambda _row, _text: None)[1], maxlen=0)
+        deque(rows_of(file, 1, reading.columns, lambda _row: None)[1], maxlen=0)
 
 
 def read_json(data: bytes) -> None:

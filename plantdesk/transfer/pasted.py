@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from plantdesk.transfer.reading import Refused
 
 
+#: A bullet or number of a list, as word processors and web pages paste it.
+_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
+
+
 class Pasted(NamedTuple):
     """The plants of a text, the rows that are no plants, and the number of blank lines between them."""
 
@@ -32,7 +37,7 @@ def pasted_plants(text: str, most: int) -> Pasted:
     Raises PlantDeskError.
     """
     refused: list[Refused] = []
-    source = InputFile("clipboard", text=_padded(text.strip("\r\n")))
+    source = InputFile("clipboard", text=_padded(_without_marks(text.strip("\r\n"))))
     lines = _lines(source.text)
     if not source.text.strip():
         return Pasted([], [], len(lines))
@@ -52,6 +57,13 @@ def pasted_reading(text: str) -> Reading:
     if any("\t" in line for line in lines):  # also where rows differ in length; no name has a tab
         return reading._replace(delimiter="\t")
     return reading if _is_table(lines) else reading._replace(delimiter=ONE_COLUMN, quote="")
+
+
+def _without_marks(text: str) -> str:
+    """Return a list without its bullets or numbers; the text itself where a line has none."""
+    lines = _lines(text)
+    is_list = all(map(_MARK.match, filter(str.strip, lines)))
+    return "\n".join(_MARK.sub("", line, count=1) for line in lines) if is_list else text
 
 
 def _padded(text: str) -> str:

@@ -29,6 +29,9 @@ Plants = list[tuple[int | None, str, str | None, str | None]]
             [(None, each, "bed 4", None) for each in ("Aster", "Ivy")],
         ),
         ("Bemerkung\tPFLANZE\nwet\tAster\n", [(None, "Aster", None, "wet")]),
+        ("• Aster\n•\tIvy - x\n", [(None, each, None, None) for each in ("Aster", "Ivy - x")]),
+        ("1. Aster\n\n10. Ivy\n", [(None, each, None, None) for each in ("Aster", "Ivy")]),
+        ("- Aster\nIvy\n", [(None, each, None, None) for each in ("- Aster", "Ivy")]),
         ("Cultivar\tPrice\nAster\t4.90\nIvy\t5.20\n", [(None, "Aster", None, None), (None, "Ivy", None, None)]),
     ],
     ids=[
@@ -42,6 +45,9 @@ Plants = list[tuple[int | None, str, str | None, str | None]]
         "tag and name",
         "header",
         "other order",
+        "bullets",
+        "numbers",
+        "one mark is no list",
         "unknown header",
     ],
 )
