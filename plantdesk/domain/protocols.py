@@ -108,11 +108,8 @@ class PlantReader(PlantPages, Protocol):
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
         """Return the plants with the same `folding.alike_key`: groups sorted by it, each in the order of its ids."""
 
-    def counts(self, before: Counts | None = None) -> Counts:
-        """Return the numbers of plants by tag, source and day.
-
-        `before` are earlier counts of the same store: then only what has changed since is read, where that is known.
-        """
+    def counts(self) -> Counts:
+        """Return the numbers of plants by tag and source, and of those added today."""
 
     def sources(self) -> list[Source]:
         """Return the sources that plants may have."""

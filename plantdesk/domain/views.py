@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,19 +44,8 @@ class Counts(NamedTuple):
     tags: Mapping[str | None, int]
     sources: Mapping[Source, int]
     today: int
-    #: The state of the store that was counted; only the store knows what it means.
-    position: object = None
 
     @property
     def total(self) -> int:
         """The number of all plants."""
         return sum(self.tags.values())
-
-    def plus(self, steps: Iterable[tuple[str | None, Source, int, int]], position: object) -> Counts:
-        """Return the counts at a position, after numbers of a tag and source were added: in all, and of today."""
-        tags, sources, today = Counter(self.tags), Counter(self.sources), self.today
-        for tag, source, step, step_today in steps:
-            tags[tag] += step
-            sources[source] += step
-            today += step_today
-        return Counts(dict(+tags), dict(+sources), today, position)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, case, func, select
 from typing_extensions import override
 
 from plantdesk.domain.folding import SEPARATOR, natural_key
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import Source, SourceKind
-from plantdesk.domain.selections import Selection
-from plantdesk.domain.views import KnownName, View
+from plantdesk.domain.selections import AddedOn, Selection
+from plantdesk.domain.views import Counts, KnownName, View
 from plantdesk.store.conditions import condition_of, has_length, name_begins, ordering
-from plantdesk.store.counts import count_plants
 from plantdesk.store.database import VERSION
 from plantdesk.store.entries import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.events import read_events
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary
     from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.views import Counts
     from plantdesk.store.database import Database, Runner
 
 _Result = TypeVar("_Result")
@@ -54,11 +53,6 @@ class StoreReader(PlantReader, ABC):
     @abstractmethod
     def _ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         """Return the result of a query; with `snapshot` all its statements read one state of the store."""
-
-    @property
-    def _epoch(self) -> int:
-        """Another number where the reader has another file before it, with which earlier counts have nothing to do."""
-        return 0
 
     def _all(self, statement: Select[Any], **values: object) -> list[Any]:
         return self._ask(lambda runner: list(runner.run(statement, **values).fetchall()))
@@ -150,8 +144,22 @@ class StoreReader(PlantReader, ABC):
         return {name for (name,) in rows}
 
     @override
-    def counts(self, before: Counts | None = None) -> Counts:
-        return self._ask(lambda runner: count_plants(runner, before, self._epoch), snapshot=True)
+    def counts(self) -> Counts:
+        columns, day = (PLANT.c.tag, PLANT.c.source_id), AddedOn(0, 0).milliseconds()
+        is_of_today = PLANT.c.added_at.between(day.start, day.stop - 1)
+        counted = select(*columns, func.count(), func.sum(case((is_of_today, 1), else_=0))).group_by(*columns)
+
+        def read(runner: Runner) -> Counts:
+            rows = runner.run(select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))
+            known = {source_id: Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows}
+            tags, sources, today = Counter[str | None](), Counter[Source](), 0
+            for tag, source_id, count, count_today in runner.run(counted):
+                tags[tag] += count
+                sources[known.get(source_id, Source(source_id, SourceKind.OTHER))] += count
+                today += int(count_today)
+            return Counts(tags, sources, today)
+
+        return self._ask(read, snapshot=True)
 
     @override
     def next_free_id(self) -> int:

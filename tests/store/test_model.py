@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from plantdesk.domain.records import FORM
 from plantdesk.domain.views import Order, View
-from plantdesk.store import counts, pruning
+from plantdesk.store import pruning
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.database import runner
@@ -33,8 +33,6 @@ class FileBesideDict(StoreBesideDict):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "plants.db"
-        self.small_store = mock.patch.object(counts, "_SMALL_STORE", 0)  # so that some changes are counted whole
-        self.small_store.start()
         self.backups: list[tuple[Path, dict[int, Entry]]] = []
 
     @override
@@ -90,7 +88,6 @@ class FileBesideDict(StoreBesideDict):
 
     @override
     def teardown(self) -> None:
-        self.small_store.stop()
         super().teardown()
         with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(self.path)) as database:
             assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

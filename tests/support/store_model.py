@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.selections import Term
-    from plantdesk.domain.views import Counts
 
 
 ids_ = st.integers(-3, 12) | st.sampled_from([SMALLEST_ID, LARGEST_ID - 1, 2**53 + 1])
@@ -92,8 +91,6 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.plants: dict[int, Entry] = {}
         self.tokens: dict[str, Source] = {}
         self.revoked: list[Source] = []
-        self.counts: Counts | None = None
-        self.old_counts: Counts | None = None
         self.added_by: Counter[str] = Counter()
         self.changes: dict[int, Made] = {}
         self.seen: list[PlantRow] = []
@@ -462,10 +459,6 @@ class StoreBesideDict(RuleBasedStateMachine):
             for word in _searched(text).split()
         ) and all(any(piece in each for each in texts) for piece in text.split() if not _searched(piece).split())
 
-    @rule()
-    def remember_counts(self) -> None:
-        self.old_counts = self.counts
-
     @invariant()
     def same_plants(self) -> None:
         assert self.reader.count() == len(self.plants)
@@ -483,14 +476,13 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @invariant()
     def same_counts(self) -> None:
-        self.counts = self.reader.counts(self.counts)
-        assert self.reader.counts() == self.reader.counts(self.old_counts) == self.counts
-        assert self.counts.tags == Counter(entry.tag for entry in self.plants.values())
+        counts = self.reader.counts()
+        assert counts.tags == Counter(entry.tag for entry in self.plants.values())
         found: Counter[tuple[str, str]] = Counter()
-        for source, count in self.counts.sources.items():
+        for source, count in counts.sources.items():
             found[source.kind, source.label] += count
         assert found == Counter((entry.source.kind, entry.source.label) for entry in self.plants.values())
-        assert self.counts.total == self.counts.today == len(self.plants)
+        assert counts.total == counts.today == len(self.plants)
 
     @invariant()
     def same_history(self) -> None:

@@ -100,11 +100,6 @@ class Reader(StoreReader):
         with self._swapping:
             self._connection.close()
 
-    @property
-    @override
-    def _epoch(self) -> int:
-        return self._file.epoch
-
     @override
     def _ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
         with self._asking(snapshot=snapshot) as runner:

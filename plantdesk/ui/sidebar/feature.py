@@ -181,7 +181,7 @@ class Sidebar(Feature):
 
     def _count(self, reader: PlantReader, _task: Task) -> Contents:
         """Count the plants; on the thread of the counts."""
-        return Contents.of(reader.counts(self._contents.counts))
+        return Contents.of(reader.counts())
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
         """Count the plants of the saved searches; on a thread of its own, as each may read all plants."""

@@ -7,17 +7,15 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from unittest import mock
 
-import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from typing_extensions import override
 
-from plantdesk.store import counts, pruning
+from plantdesk.store import pruning
 from plantdesk.store.postgres import adding
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.database import runner
 from tests.support.cases import runs
-from tests.support.samples import some
 from tests.support.store_model import StoreBesideDict
 
 if TYPE_CHECKING:
@@ -79,8 +77,6 @@ class DesksBesideDict(StoreBesideDict):
             desk.close()
 
 
-@pytest.mark.parametrize("small_store", some([0, 10_000], 1))
-def test_three_desks_beside_a_dict(postgres: PostgresServer, small_store: int) -> None:
+def test_three_desks_beside_a_dict(postgres: PostgresServer) -> None:
     DesksBesideDict.server = postgres
-    with mock.patch.object(counts, "_SMALL_STORE", small_store):  # count differences, or all
-        run_state_machine_as_test(DesksBesideDict, settings=runs(3))
+    run_state_machine_as_test(DesksBesideDict, settings=runs(3))

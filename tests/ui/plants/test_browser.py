@@ -81,7 +81,7 @@ def test_the_page_without_plants_says_which_term_is_unknown(
 ) -> None:
     store.add(new_plant({"id": 99, "name": "Mint", "tag": "kitchen"}), FORM).result()
     reader = store.reader()
-    filled.search_bar.set_counts(reader.counts(None))
+    filled.search_bar.set_counts(reader.counts())
     reader.close()
     filled.search_field.setText(search)
     qtbot.waitUntil(lambda: reason in texts(filled))
