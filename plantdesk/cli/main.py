@@ -1,8 +1,4 @@
-"""The entry point: runs a command and reports its failure.
-
-Without arguments, as from a menu, it opens the window without parsing options, since argparse takes time to import. In
-the same way it prints the version, and what scripts ask most: `info`.
-"""
+"""The entry point: runs a command and reports its failure. Without arguments, as from a menu, it opens the window."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import gc
 import sys
 from collections.abc import Sequence
 
-from plantdesk import URL_SCHEME, __version__
+from plantdesk import URL_SCHEME
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, without_controls
 from plantdesk.platform import core_dumps, display, output, windows
 
@@ -51,33 +47,12 @@ def _run(given: Sequence[str]) -> int:
 
 
 def _run_command(given: Sequence[str]) -> int:
-    if (code := _run_without_parsing([*given])) is not None:
-        return code
     if len(given) == 1 and given[0].endswith(".plantdesk-store"):  # by a double click
         given = ["--database", _path_of(given[0])]
     from plantdesk.cli.options import run
 
     _escape_unencodable()
     return run(given)
-
-
-def _run_without_parsing(given: list[str]) -> int | None:
-    """Run a command that needs no options parsed, and return its exit code; None for the others."""
-    if given in (["-V"], ["--version"]):
-        output.write(f"plantdesk {__version__}")
-        return 0
-    if given == ["quick"]:
-        from plantdesk.cli.commands.start import open_quick
-        from plantdesk.store import location_of
-
-        return open_quick(location_of(None))
-    if given in (["info"], ["info", "--json"]):
-        from plantdesk.cli.commands.info import show
-        from plantdesk.store import location_of
-
-        _escape_unencodable()
-        return show(location_of(None), as_json="--json" in given)
-    return None
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -77,15 +77,14 @@ _GLOBAL = ("database", "port", "background")
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command in `arguments`; return its exit code. Raises SystemExit as argparse does, and PlantDeskError."""
-    if arguments[0] in _COMMANDS.keys() - {"serve", "watch"} | {COMPLETE}:
-        gc.set_threshold(_MIN_COLLECTED)
-        atexit.register(gc.freeze)
+    gc.set_threshold(_MIN_COLLECTED)
+    atexit.register(gc.freeze)
     gc.enable()
     if arguments[:1] == [COMPLETE] and len(arguments) > 1:
         from plantdesk.cli.commands import complete
 
         return complete.run(arguments[1], arguments[2:])
-    options, unknown = parser(arguments[0]).parse_known_args(arguments)
+    options, unknown = parser().parse_known_args(arguments)
     if unknown:
         options.parser.refuse_unknown(unknown)
     _apply_global_options(options)
@@ -115,8 +114,8 @@ def _apply_global_options(options: argparse.Namespace) -> None:
         setattr(options, name, values[0] if values else None)
 
 
-def parser(command: str = "help") -> Parser:
-    """Return the parser of a command, for which that of all takes too long, or of all, which `help` shows."""
+def parser() -> Parser:
+    """Return the parser of all commands."""
     top = Parser(prog="plantdesk", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("-V", "--version", action="version", version=f"plantdesk {__version__}")
     add_database(top, "top_database")
@@ -127,8 +126,7 @@ def parser(command: str = "help") -> Parser:
     top.set_defaults(run="start.window", top=top, parser=top, takes=_GLOBAL)
     top.titles = _TITLES
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    is_known = command in _COMMANDS and command != "help"
-    for add in [_COMMANDS[command]] if is_known else _COMMANDS.values():
+    for add in _COMMANDS:
         add(commands)
     return top
 
@@ -224,12 +222,7 @@ def _add_restore(commands: Commands) -> None:
 
 
 def _add_selfcheck(commands: Commands) -> None:
-    add_command(
-        commands,
-        "selfcheck",
-        "report in JSON whether this installation is complete",
-        "program.selfcheck",
-    )
+    add_command(commands, "selfcheck", "report in JSON whether this installation is complete", "program.selfcheck")
 
 
 def _add_serve(commands: Commands) -> None:
@@ -536,38 +529,38 @@ def _column(text: str) -> tuple[str, str]:
 
 
 #: Adds each command, in the order of the help: first those that most people need.
-_COMMANDS: dict[str, Callable[[Commands], None]] = {
-    "add": _add_add,
-    "list": _add_list,
-    "edit": _add_edit,
-    "delete": _add_delete,
-    "import": _add_import,
-    "export": _add_export,
-    "undo": _add_undo,
-    "serve": _add_serve,
-    "get": _add_get,
-    "tag": _add_tag,
-    "duplicates": _add_duplicates,
-    "merge": _add_merge,
-    "labels": _add_labels,
-    "history": _add_history,
-    "redo": _add_redo,
-    "watch": _add_watch,
-    "names": _add_names,
-    "token": _add_token,
-    "openapi": _add_openapi,
-    "mcp": _add_mcp,
-    "backup": _add_backup,
-    "restore": _add_restore,
-    "copy": _add_copy,
-    "migrate": _add_migrate,
-    "roles": _add_roles,
-    "quick": _add_quick,
-    "info": _add_info,
-    "integration": _add_integration,
-    "selfcheck": _add_selfcheck,
-    "help": _add_help,
-}
+_COMMANDS: tuple[Callable[[Commands], None], ...] = (
+    _add_add,
+    _add_list,
+    _add_edit,
+    _add_delete,
+    _add_import,
+    _add_export,
+    _add_undo,
+    _add_serve,
+    _add_get,
+    _add_tag,
+    _add_duplicates,
+    _add_merge,
+    _add_labels,
+    _add_history,
+    _add_redo,
+    _add_watch,
+    _add_names,
+    _add_token,
+    _add_openapi,
+    _add_mcp,
+    _add_backup,
+    _add_restore,
+    _add_copy,
+    _add_migrate,
+    _add_roles,
+    _add_quick,
+    _add_info,
+    _add_integration,
+    _add_selfcheck,
+    _add_help,
+)
 #: Titles in the help, each above the first command of a group.
 _TITLES = {
     "get": "more for plants",

@@ -22,13 +22,9 @@ _POLL_INTERVAL = 0.1
 
 def info(options: argparse.Namespace) -> int:
     """Print the state of the store's server, after waiting up to --wait seconds; return 0 or NOT_RUNNING."""
-    return show(options.database, as_json=options.json, wait=options.wait)
-
-
-def show(database: StoreLocation, *, as_json: bool, wait: float = 0.0) -> int:
-    """Print the state of the server of `database`, after waiting up to `wait` seconds; return 0 or NOT_RUNNING."""
-    runtime = _wait_for_server(database, time.monotonic() + wait)
-    output.write(_json(database, runtime) if as_json else _text(database, runtime))
+    database: StoreLocation = options.database
+    runtime = _wait_for_server(database, time.monotonic() + options.wait)
+    output.write(_json(database, runtime) if options.json else _text(database, runtime))
     return NOT_RUNNING if runtime is None else 0
 
 

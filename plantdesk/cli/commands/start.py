@@ -41,21 +41,16 @@ def open_window(
 
 def quick(options: argparse.Namespace) -> int:
     """Open the small window for one plant, by the PlantDesk that is open, or without it. Raises PlantDeskError."""
-    return open_quick(options.database)
-
-
-def open_quick(database: StoreLocation) -> int:
-    """Open the small window of a store; return the exit code. Raises PlantDeskError."""
     from plantdesk.platform import paths
     from plantdesk.platform.settings import read_saved
     from plantdesk.platform.window_requests import WindowRequest, activation_token, send, socket_name, window_key
     from plantdesk.store import remembered_location
 
-    location = remembered_location(database, read_saved())
+    location = remembered_location(options.database, read_saved())
     name = socket_name(window_key(location.key), paths.usable(paths.data_folder))
     if send(name, WindowRequest(quick=True, token=activation_token())):
         return 0
-    return open_window(location, None if database.is_own else 0, WindowRequest(quick=True))
+    return open_window(location, None if options.database.is_own else 0, WindowRequest(quick=True))
 
 
 def serve(options: argparse.Namespace) -> int:
