@@ -10,7 +10,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from json.scanner import make_scanner
 from typing import NamedTuple, NoReturn
 
 from plantdesk.domain.errors import LISTED, ErrorNumber, PlantDeskError, Text, joined, shortened
@@ -57,8 +56,7 @@ class RepeatedMemberError(PlantDeskError):
 
 def parse_object(data: bytes | bytearray) -> dict[str, object]:
     """Return the members of the JSON object in `data`. Raises NotJsonError, NotAnObjectError, RepeatedMemberError."""
-    text = _text(data)
-    members = _plain_object(text) or _members(_value(text))
+    members = _members(_value(_text(data)))
     for name, value in members.items():
         if isinstance(value, Decimal):
             members[name] = whole_number(value)
@@ -84,8 +82,6 @@ class Members(dict[str, object]):
 
 def line_value(line: str) -> Members | Unread:
     """Return the object in a line."""
-    if members := _plain_object(line):
-        return Members(members, line)
     try:
         return _members_or_unread(_whole(line), line)
     except json.JSONDecodeError as error:
@@ -95,18 +91,6 @@ def line_value(line: str) -> Members | Unread:
     except RecursionError:
         reason = _TOO_DEEP
     return Unread(reason, line)
-
-
-def _plain_object(text: str) -> dict[str, object] | None:
-    """Return the members of an object that is all of a text; None where more is to be done, or said of it."""
-    try:
-        top, end = _scan(text, 0)
-    except (ValueError, RecursionError, StopIteration, NotJsonError):
-        return None  # it is parsed again for the message
-    if end < len(text) or not isinstance(top, _Object):
-        return None
-    members = dict(top)
-    return members if len(members) == len(top) else None
 
 
 def _members_or_unread(value: object, text: str) -> Members | Unread:
@@ -326,10 +310,5 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_Object,
-    parse_int=_integer,
-    parse_float=Decimal,
-    parse_constant=_no_constant,
+    object_pairs_hook=_Object, parse_int=_integer, parse_float=Decimal, parse_constant=_no_constant
 )
-#: Without the checks of `decode` for blanks around a value, which take longer than a line.
-_scan = make_scanner(_DECODER)  # type: ignore[arg-type] # it takes a decoder

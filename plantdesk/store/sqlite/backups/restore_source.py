@@ -34,15 +34,14 @@ from plantdesk.store.sqlite.migrations import check_schema
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Plants that are read together.
-_PAGE = 5000
 #: Bytes of a name or tag, as many as a request of the API can have.
 MAX_TEXT_BYTES = 1024 * 1024
 #: Arrival numbers up to this one leave room for all plants to come; a file with larger ones is numbered anew.
 _MAX_SEQ = 2**48
+#: Plants that are read together.
+_PAGE = 1000
 #: Failing queries after which no more readable plants are searched for in a damaged file.
 _MAX_ERRORS = 200_000
-_PAGE = 1000
 
 _KINDS = ", ".join(f"'{kind}'" for kind in SourceKind)
 _IS_TEXT = f"""typeof({{0}}) = 'text' AND length(CAST({{0}} AS BLOB)) <= {MAX_TEXT_BYTES}
