@@ -140,7 +140,6 @@ class Bridge(QObject):
 
     @Slot()
     def _on_changes_added(self) -> None:
-        self._deliver_results()  # a commit may be signalled before its result is followed
         worked = time.thread_time() - self._cpu_at_signal  # its painting included
         pause = min(max(_PAUSE, _WORK_FACTOR * worked), _MAX_PAUSE)
         wait = self._signalled_at + pause - time.monotonic()
@@ -153,6 +152,7 @@ class Bridge(QObject):
     def _signal_changes(self) -> None:
         with self._lock:
             burst, self._pending = self._pending, None
+        self._deliver_results()  # those of the burst, whose commits have notified it after they had a result
         if burst is not None and not self._closed:
             self._signalled_at, self._cpu_at_signal = time.monotonic(), time.thread_time()
             self.changed.emit(burst.changes())

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject
 from shiboken6 import delete
 
 from plantdesk.domain.records import FORM, Changes, PlantRow
+from plantdesk.ui import bridge
 from plantdesk.ui.bridge import Bridge
 from tests.support.waiting import MILLISECONDS
 
@@ -73,6 +74,33 @@ def test_a_result_comes_before_the_changes_of_its_commit(qtbot: QtBot, lone_brid
     lone_bridge.follow(lone_bridge, result, heard.append)
     qtbot.waitUntil(lambda: len(heard) == 2)
     assert heard == ["result", "changes"]
+
+
+def test_results_come_before_the_changes_of_their_commits_under_load(
+    qtbot: QtBot, lone_bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bridge, "_PAUSE", 0)
+    monkeypatch.setattr(bridge, "_MAX_PAUSE", 0)
+    futures = [Future[int]() for _ in range(3000)]
+    results, early, last = set[int](), list[int](), list[int]()
+    for future in futures:
+        lone_bridge.follow(lone_bridge, future, results.add)
+
+    def on_changed(changes: Changes) -> None:
+        early.extend(row.id for row in changes.added if row.id not in results)
+        last[:] = [changes.added[-1].id]
+
+    def write() -> None:
+        for number, future in enumerate(futures):
+            future.set_result(number)
+            lone_bridge.notify_changes(added(number))
+
+    lone_bridge.changed.connect(on_changed)
+    writer = threading.Thread(target=write)
+    writer.start()
+    qtbot.waitUntil(lambda: last == [len(futures) - 1])
+    writer.join()
+    assert early == []
 
 
 def test_too_many_to_list_are_to_be_read_again(qtbot: QtBot, lone_bridge: Bridge) -> None:
