@@ -1034,7 +1034,7 @@ def test_macos_hands_over_an_address_by_an_event(environment: dict[str, str]) ->
 _QUICK = """
 import atexit, sys
 from plantdesk.cli.main import main
-atexit.register(lambda: print(*(each for each in sys.modules if each in {"PySide6", "argparse", "sqlite3"})))
+atexit.register(lambda: print(*(each for each in sys.modules if each in {"PySide6", "sqlite3"})))
 sys.exit(main(["quick"]))
 """
 

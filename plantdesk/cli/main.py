@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from plantdesk import URL_SCHEME
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, without_controls
 from plantdesk.platform import core_dumps, display, output, windows
+from plantdesk.platform.window_requests import WindowRequest
+from plantdesk.store import location_of
 
 _INTERRUPTED = 130
 
@@ -27,6 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: Sequence[str]) -> int:
     try:
+        return _run_reporting(given)
+    except (MemoryError, ImportError, RuntimeError, SystemError) as error:  # also where no exception could be made
+        if not _is_out_of_memory(error):
+            raise
+        print(f"plantdesk: {OutOfMemoryError()}", file=sys.stderr)
+        return 1
+
+
+def _run_reporting(given: Sequence[str]) -> int:
+    """Run one command, and report its failure, except for lack of memory."""
+    try:
         if not given or given[0].lower().startswith(URL_SCHEME):  # the rest belongs to the URL
             return _open_default(" ".join(given))
         code = _run_command(given)
@@ -35,11 +50,6 @@ def _run(given: Sequence[str]) -> int:
         return 1
     except (KeyboardInterrupt, InterruptedError):  # the latter by Ctrl+C in a query
         return _INTERRUPTED
-    except (MemoryError, ImportError, RuntimeError, SystemError) as error:
-        if not _is_out_of_memory(error):
-            raise
-        print(f"plantdesk: {OutOfMemoryError()}", file=sys.stderr)
-        return 1
     except (PlantDeskError, OSError) as error:
         print(f"plantdesk: {without_controls(_message(error))}", file=sys.stderr)
         return 1
@@ -65,8 +75,6 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 def _open_default(address: str) -> int:
     from plantdesk.cli.commands.start import open_window
-    from plantdesk.platform.window_requests import WindowRequest
-    from plantdesk.store import location_of
 
     return open_window(location_of(None), None, WindowRequest(address=address))
 
@@ -75,9 +83,6 @@ def _path_of(argument: str) -> str:
     """Return the path of a file that the desktop may have given as a URL."""
     if not argument.startswith("file:"):
         return argument
-    import os
-    from urllib.parse import unquote_to_bytes, urlsplit
-
     return os.fsdecode(unquote_to_bytes(urlsplit(argument).path))
 
 

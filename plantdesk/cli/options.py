@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import codecs
 import gc
 from argparse import SUPPRESS
 from collections.abc import Callable, Sequence
@@ -31,10 +32,11 @@ from plantdesk.cli.parser import (
     whole_number,
 )
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.platform.manual import PAGES
+from plantdesk.transfer.formats import WRITTEN, Format
 
 if TYPE_CHECKING:
     from plantdesk.cli.parser import Commands
-    from plantdesk.transfer.formats import Format
 
 
 DESCRIPTION = "Keep your plants in one place: in a window, from scripts over a local HTTP API, or by these commands."
@@ -176,8 +178,6 @@ def _add_roles(commands: Commands) -> None:
 def _add_help(commands: Commands) -> None:
     does = "show the help of a command, or a page of the manual"
     command = add_command(commands, "help", does, "program.show_help")
-    from plantdesk.platform.manual import PAGES
-
     text = f"a command (default: all), or a page: {', '.join(PAGES)}"
     command.add_argument("command", metavar="COMMAND", nargs="*", help=text)
 
@@ -387,8 +387,6 @@ def _add_names(commands: Commands) -> None:
     does = "make the list of a file with one name on each line, or a table with a column of names"
     made = add_command(actions, "import", does, "names.import_names", "database")
     made.add_argument("file", metavar="FILE", type=Path, help="the file; -: standard input, text without --format")
-    from plantdesk.transfer.formats import Format
-
     _add_format(made, tuple(Format))
     shown = add_command(actions, "info", "show what the list was made of", "names.info", "database")
     shown.add_argument("--json", action="store_true", help=_JSON)
@@ -443,8 +441,6 @@ def _add_export(commands: Commands) -> None:
     does = "write plants to a file: CSV, TSV, JSON, JSON Lines or Excel"
     command = add_command(commands, "export", does, "export.export_plants", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="the file, replaced if it exists; -: standard output")
-    from plantdesk.transfer.formats import WRITTEN
-
     _add_format(command, WRITTEN)
     _add_filter(command)
 
@@ -467,8 +463,6 @@ def _add_import(commands: Commands) -> None:
     does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel, Markdown or PlantDesk; undo removes them"
     command = add_command(commands, "import", does, "transfer.import_plants", "database")
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
-    from plantdesk.transfer.formats import Format
-
     _add_format(command, tuple(Format))
     command.add_argument("--encoding", type=_encoding, help="the encoding of the files, such as cp1252")
     command.add_argument(
@@ -501,8 +495,6 @@ def _add_import(commands: Commands) -> None:
 
 
 def _encoding(text: str) -> str:
-    import codecs
-
     try:
         name = codecs.lookup(text).name
         "".encode(name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
@@ -12,10 +14,9 @@ from typing_extensions import override
 from plantdesk import DEFAULT_PORT, LARGEST_PORT
 from plantdesk.domain.errors import Text, printable
 from plantdesk.platform import output
+from plantdesk.store import location_of
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from plantdesk.domain.locations import StoreLocation
 
 
@@ -97,8 +98,6 @@ class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name
 
 
 def _suggested(text: Text, typed: str, known: Iterable[str]) -> Text:
-    import difflib
-
     nearest = difflib.get_close_matches(typed, known, n=1)
     return Text("{problem}; did you mean {name}?", problem=text, name=nearest[0]) if nearest else text
 
@@ -129,8 +128,6 @@ def span(text: str) -> timedelta:
         raise argparse.ArgumentTypeError(
             Text("“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w", text=text)
         )
-    from datetime import timedelta
-
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
@@ -145,8 +142,6 @@ def unicode_text(text: str) -> str:
 
 def time_ago(text: str) -> int:
     """Parse a time: a duration before now, a date or a time of the local time zone. Return milliseconds since 1970."""
-    from datetime import UTC, datetime, timedelta
-
     today = datetime.now(UTC).astimezone().date()
     days = {"today": today, "yesterday": today - timedelta(days=1)}
     try:
@@ -217,6 +212,4 @@ def add_port(command: Parser, dest: str) -> None:
 
 def database_of(options: argparse.Namespace) -> StoreLocation:
     """Return the database of a command."""
-    from plantdesk.store import location_of
-
     return location_of("--" if options.database == [] else options.database)  # of `--database=--` argparse makes []

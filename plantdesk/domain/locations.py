@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from plantdesk.domain.backups import BackupKind
+from plantdesk.domain.copies import SameStoreError
 from plantdesk.domain.protocols import PlantPages
 
 if TYPE_CHECKING:
@@ -127,8 +129,6 @@ def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress 
 
     What `progress` raises ends the copying likewise.
     """
-    from plantdesk.domain.copies import SameStoreError
-
     if source.key == target.key:
         raise SameStoreError
     with source.all_rows() as rows:
@@ -140,8 +140,6 @@ def update_store(location: StoreLocation, progress: Progress | None = None) -> B
 
     `progress` gets the fraction of the backup, at last 1; what it raises ends it, and nothing has changed.
     """
-    from plantdesk.domain.backups import BackupKind
-
     backup = None if location.backups is None else location.backups.make(BackupKind.BEFORE_UPDATE, progress)
     if progress is not None:
         progress(1.0)

@@ -14,6 +14,7 @@ Whatever is not a term of this list is a word, so every text is a search. A nega
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import TYPE_CHECKING
@@ -102,8 +103,6 @@ def _days(value: str) -> AddedOn | None:
         return AddedOn(int(days[1]) - 1, 0)
     if (found := _DATE.fullmatch(value)) is None:
         return None
-    from calendar import monthrange  # with `locale`, a millisecond of a start
-
     year, month, day = map(int, found.groups("0"))
     last_month = month or 12
     try:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import plistlib
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -39,9 +42,6 @@ def window_command(*options: str) -> list[str]:
 
 def quick_command() -> str:
     """Return the command for the small window, as a user binds it to a key."""
-    import shlex
-    import shutil
-
     if sys.platform != "win32" and shutil.which("plantdesk"):
         return "plantdesk quick"
     join = subprocess.list2cmdline if sys.platform == "win32" else shlex.join
@@ -116,8 +116,6 @@ class LaunchAgent:
 
     def is_on(self) -> bool:
         """Whether the file starts PlantDesk at login; the switch in System Settings cannot be read."""
-        import plistlib  # only packages for macOS have it
-
         try:
             return bool(plistlib.loads(self._file.read_bytes()).get("RunAtLoad"))
         except (FileNotFoundError, plistlib.InvalidFileException, ValueError, AttributeError):
@@ -125,8 +123,6 @@ class LaunchAgent:
 
     def turn_on(self, command: Sequence[str]) -> None:
         """Write the property list."""
-        import plistlib
-
         self._file.parent.mkdir(parents=True, exist_ok=True)
         agent = {
             "Label": APP_ID,

@@ -12,6 +12,9 @@ from typing_extensions import override
 from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.protocols import PlantStore
+from plantdesk.store.changes import make_change
+from plantdesk.store.rows import stored_source
+from plantdesk.store.undo import redo, undo
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit, Undone
@@ -80,22 +83,14 @@ class WrittenStore(PlantStore):
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
-        from plantdesk.store.changes import make_change  # adding needs none of it
-        from plantdesk.store.rows import stored_source
-
         return self._change(lambda writer: make_change(writer, edits, stored_source(writer.runner, source)))
 
     @override
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        from plantdesk.store.rows import stored_source
-        from plantdesk.store.undo import undo
-
         return self._change(lambda writer: undo(writer, change, stored_source(writer.runner, source)))
 
     @override
     def redo(self, source: Source) -> Future[Undone]:
-        from plantdesk.store.undo import redo
-
         return self._change(lambda writer: redo(writer, source))
 
     @override

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import and_, case, func, select
 from typing_extensions import override
 
+from plantdesk.domain.duplicates import PlantGroups
 from plantdesk.domain.folding import SEPARATOR, natural_key
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import AddedOn, Selection
+from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest
 from plantdesk.domain.views import Counts, KnownName, View
 from plantdesk.store.conditions import condition_of, has_length, name_begins, ordering
 from plantdesk.store.database import VERSION
@@ -29,7 +31,6 @@ from plantdesk.store.rows import PAGE, row_of, rows_by_id, rows_cut, rows_in_ord
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
 
-    from plantdesk.domain.duplicates import PlantGroups
     from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary
@@ -101,8 +102,6 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def near_names(self, name: str, limit: int) -> list[KnownName]:
-        from plantdesk.domain.spelling import MAX_COMPARED, maybe_near, nearest  # not of commands
-
         near = maybe_near(name) if self.database.storable(name) else None
         if near is None:
             return []
@@ -167,8 +166,6 @@ class StoreReader(PlantReader, ABC):
 
     @override
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
-        from plantdesk.domain.duplicates import PlantGroups  # not of commands
-
         alike = self.database.alike_key(by_tag=by_tag).label("alike")
         size = func.count().over(partition_by=alike).label("size")
         plants = select(PLANT.c.id, VERSION.label("version"), alike, size).subquery().c

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -16,6 +18,7 @@ from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenStore
 from plantdesk.domain.records import Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.validation import token_name
+from plantdesk.store.changes import make_change
 from plantdesk.store.models import TOKEN
 from plantdesk.store.rows import add_source
 
@@ -71,8 +74,6 @@ class StoreTokens(TokenStore, ABC):
 
     @override
     def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
-        from plantdesk.store.changes import make_change  # the API needs none of it
-
         def action(writer: ChangeWriter) -> Applied:
             label = revoke(writer.runner, name)
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
@@ -106,8 +107,6 @@ def revoke(runner: Runner, name: str) -> str:
 
 def digest_of(token: str) -> bytes:
     """Return what is stored of a token."""
-    import hashlib  # imports OpenSSL
-
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -127,8 +126,6 @@ def valid_source(found: KnownToken | None) -> Source:
 
 
 def _created(runner: Runner, name: str, **limits: int | None) -> NewToken:
-    import secrets  # imports OpenSSL
-
     label = token_name(name)
     same = select(_token.id).where(_token.name == label, _token.revoked_at.is_(None))
     if runner.run(same).fetchone() is not None:

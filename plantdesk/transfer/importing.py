@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import heapq
 import io
 import itertools
@@ -210,8 +211,6 @@ class FileImport:
 
         The column `text` is that of Refused. Half a surrogate pair, for which a row was refused, is written as in JSON.
         """
-        import csv
-
         with opened_target(file) as stream:
             text = io.TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
             writer = csv.writer(text)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
+from zipfile import BadZipFile, ZipFile
 
 from plantdesk.domain.errors import BackupUnusableError, Text
 from plantdesk.transfer.columns import Columns, NoColumnError, layout_of
@@ -22,7 +23,7 @@ from plantdesk.transfer.text import GUESSED, FileError, TextFile, UnknownEncodin
 
 if TYPE_CHECKING:
     from typing import BinaryIO
-    from zipfile import ZipFile, ZipInfo
+    from zipfile import ZipInfo
 
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.inputs import Input
@@ -112,8 +113,6 @@ def _opened(source: InputFile, reading: Reading, progress: Callable[[int], None]
 
 @contextmanager
 def _unpacked(source: InputFile, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
-    from zipfile import BadZipFile, ZipFile
-
     try:
         with source.opened() as packed, ZipFile(packed) as archive, archive.open(table := _table(archive)) as stream:
             share = source.size / max(table.file_size, 1)

@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -176,8 +177,6 @@ def _is_too_long(text: str | None) -> bool:
 
 def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> None:
     """Write a workbook with one sheet. Raises WorkbookLimitError, OSError."""
-    import zipfile  # the other formats start without it
-
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _PARTS.items():
             archive.writestr(name, _XML + content)

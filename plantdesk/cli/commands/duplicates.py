@@ -12,6 +12,7 @@ from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted
 from plantdesk.cli.commands.stores import open_existing_store, open_read_only
 from plantdesk.cli.commands.terminal import confirm
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended, merged
+from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.records import COMMAND, MAX_NOTE_BYTES, parse_id
 from plantdesk.platform import output
@@ -19,7 +20,6 @@ from plantdesk.platform import output
 if TYPE_CHECKING:
     import argparse
 
-    from plantdesk.domain.edits import MergePlants
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
 
@@ -84,8 +84,6 @@ def _check_options(options: argparse.Namespace) -> None:
 
 def _merge_groups(groups: PlantGroups, left: set[int], options: argparse.Namespace) -> None:
     """Merge the groups that are not left as they are."""
-    from plantdesk.domain.edits import MergePlants
-
     if len(left) < len(groups.sizes):
         _merge(MergePlants(groups.without(left), Kept(options.keep or Kept.LOWEST_ID)), options)
     _report_intended(sum(groups.sizes[each] for each in left), len(left))
@@ -96,8 +94,6 @@ def merge(options: argparse.Namespace) -> int:
 
     Raises InvalidPlantError, UnknownPlantError, NotesTooLongError, NotConfirmedError, NothingMergedError, StoreError.
     """
-    from plantdesk.domain.edits import MergePlants
-
     into, ids = parse_id(options.into), set(map(parse_id, options.ids))
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))

@@ -7,6 +7,7 @@ import sys
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
+from plantdesk.cli.commands.plants import plants_of
 from plantdesk.cli.commands.stores import Filter, filter_of, open_read_only, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError, Text
@@ -83,8 +84,6 @@ def labels(options: argparse.Namespace) -> int:
 
 
 def _rows(options: argparse.Namespace) -> list[PlantRow]:
-    from plantdesk.cli.commands.plants import plants_of
-
     requested = filter_of(options)
     if options.ids and requested != Filter():
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))

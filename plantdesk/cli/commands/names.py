@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from plantdesk.cli.commands.export import requested_format
 from plantdesk.cli.commands.stores import shown_progress
 from plantdesk.cli.commands.terminal import (
     cleaned_up_when_terminated,
@@ -15,6 +16,8 @@ from plantdesk.cli.commands.terminal import (
 from plantdesk.domain.errors import NoStoreError, PlantDeskError, Text, shortened
 from plantdesk.platform import output
 from plantdesk.store import KnownNames
+from plantdesk.transfer.files import file_source
+from plantdesk.transfer.name_lists import names_of
 
 if TYPE_CHECKING:
     import argparse
@@ -33,10 +36,6 @@ class NoListError(PlantDeskError):
 
 def import_names(options: argparse.Namespace) -> int:
     """Make the list of a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
-    from plantdesk.cli.commands.export import requested_format
-    from plantdesk.transfer.files import file_source
-    from plantdesk.transfer.name_lists import names_of
-
     source, known = file_source(options.file), _known(options.database)
     left_out = [0]
     with (

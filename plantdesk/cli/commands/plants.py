@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import sys
@@ -19,8 +20,13 @@ from plantdesk.cli.commands.stores import (
     typed,
 )
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
+from plantdesk.domain.edits import Delete, DeleteAll, Insert, Rewrite, edited
 from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
 from plantdesk.domain.records import COMMAND, parse_id
+from plantdesk.domain.rewriting import Rule, Texts, rewritten
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import check_name, new_plant, plant_fields, plant_to_add
 from plantdesk.platform import output
 
 if TYPE_CHECKING:
@@ -30,16 +36,12 @@ if TYPE_CHECKING:
     from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
-    from plantdesk.domain.rewriting import Rule
-    from plantdesk.domain.selections import Selection
 
 _Item = TypeVar("_Item")
 
 
 def add(options: argparse.Namespace) -> int:
     """Add the plant and print its id. Raises InvalidPlantError, UnknownPlantError, IdTakenError, StoreError."""
-    from plantdesk.domain.validation import check_name, new_plant, plant_fields
-
     if options.name is None and options.like is None:
         options.parser.error(Text("give --name, or --like with the ID of a plant to copy"))
     values = {field: text for field in ("name", "tag") if (text := getattr(options, field)) is not None}
@@ -65,9 +67,6 @@ def add(options: argparse.Namespace) -> int:
 
 def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int | None) -> int:
     """Add a copy of a plant with other `values`, as one change; return its id, which is the next free one for None."""
-    from plantdesk.domain.edits import Insert
-    from plantdesk.domain.validation import plant_to_add
-
     with closing(open_existing_store(options.database)) as store:
         row = plant_of(store, parse_id(options.like))
         texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
@@ -118,9 +117,6 @@ def edit(options: argparse.Namespace) -> int:
     Raises InvalidPlantError, InvalidPatternError, UnknownPlantError, UnknownSourceError, EditConflictError,
     NotConfirmedError, StoreError.
     """
-    from plantdesk.domain.edits import Rewrite, edited
-    from plantdesk.domain.rewriting import Texts
-
     rule = _rule(options)
     if options.dry_run:
         with closing(open_read_only(options.database)) as plants:
@@ -151,9 +147,6 @@ def _check_edit(options: argparse.Namespace) -> None:
 
 
 def _rule(options: argparse.Namespace) -> Rule:
-    from plantdesk.domain.rewriting import Rule
-    from plantdesk.domain.validation import check_name
-
     _check_edit(options)
     old, new = options.replace or ("", "")
     rule = Rule(
@@ -190,15 +183,11 @@ def _filter(options: argparse.Namespace) -> Filter:
 def _refuse_everything(options: argparse.Namespace) -> None:
     if options.search is None:
         return
-    from plantdesk.domain.search import parse_search
-
     if parse_search(options.search).is_everything:
         options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
 
 
 def _selection(store: PlantStore | ReadOnlyPlants, options: argparse.Namespace) -> Selection:
-    from plantdesk.domain.selections import Selection
-
     if options.id is None:
         return selection_of(store, _filter(options))
     return Selection(ids=[plant_of(store, parse_id(options.id)).id])
@@ -213,8 +202,6 @@ def _confirm_edit(store: PlantStore, selection: Selection) -> None:
 
 def _print_changes(store: PlantStore | ReadOnlyPlants, selection: Selection, rule: Rule) -> None:
     """Print the first changes that a rule would make, and on standard error their number."""
-    from plantdesk.domain.rewriting import rewritten
-
     count = 0
     with closing(store.reader()) as reader:
         for row in reader.selected(selection):
@@ -238,8 +225,6 @@ def delete(options: argparse.Namespace) -> int:
     Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, EditConflictError,
     SelectionChangedError, StoreError.
     """
-    from plantdesk.domain.edits import Delete, DeleteAll
-
     requested = filter_of(options)
     if bool(options.ids) == (requested != Filter()):
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
@@ -304,8 +289,6 @@ def _as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
 
 
 def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
-    import csv
-
     yield ",".join(_FIELDS)
     is_on_terminal = _is_on_terminal()
     for batch in batches(rows):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import signal
 from typing import TYPE_CHECKING
+
+from plantdesk.platform import display, paths, settings
+from plantdesk.platform.window_requests import WindowRequest, activation_token, send, socket_name, window_key
+from plantdesk.store import remembered_location
 
 if TYPE_CHECKING:
     import argparse
 
     from plantdesk.domain.locations import StoreLocation
-    from plantdesk.platform.window_requests import WindowRequest
 
 
 def window(options: argparse.Namespace) -> int:
@@ -20,12 +25,6 @@ def open_window(
     database: StoreLocation, port: int | None, request: WindowRequest | None = None, *, background: bool = False
 ) -> int:
     """Open the window of a store; return the exit code when it is closed. Raises PlantDeskError."""
-    import gc
-    import signal
-
-    from plantdesk.platform import display
-    from plantdesk.platform.window_requests import WindowRequest, activation_token
-
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # KeyboardInterrupt in an import of Qt leaves a window that is half there. `signal_socket` takes it over later.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -41,12 +40,7 @@ def open_window(
 
 def quick(options: argparse.Namespace) -> int:
     """Open the small window for one plant, by the PlantDesk that is open, or without it. Raises PlantDeskError."""
-    from plantdesk.platform import paths
-    from plantdesk.platform.settings import read_saved
-    from plantdesk.platform.window_requests import WindowRequest, activation_token, send, socket_name, window_key
-    from plantdesk.store import remembered_location
-
-    location = remembered_location(options.database, read_saved())
+    location = remembered_location(options.database, settings.read_saved())
     name = socket_name(window_key(location.key), paths.usable(paths.data_folder))
     if send(name, WindowRequest(quick=True, token=activation_token())):
         return 0
@@ -56,8 +50,7 @@ def quick(options: argparse.Namespace) -> int:
 def serve(options: argparse.Namespace) -> int:
     """Serve until a signal. Without --port it is that of the settings. Raises StoreError, ServerError."""
     from plantdesk import headless
-    from plantdesk.cli.commands.stores import open_store
-    from plantdesk.platform import paths, settings
+    from plantdesk.cli.commands.stores import open_store  # imports more than the window needs to begin
 
     port = settings.load(paths.settings_file()).port if options.port is None else options.port
     headless.serve(options.database, lambda: open_store(options.database), port, verbose=options.verbose)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,8 +41,6 @@ def with_database(text: Text, database: StoreLocation) -> Text:
 def _option(database: StoreLocation) -> str:
     if database.is_own:
         return ""
-    import shlex
-
     return f" --database {shlex.quote(database.url)}"
 
 

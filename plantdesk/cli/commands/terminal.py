@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -94,8 +95,6 @@ _NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 @contextmanager
 def cleaned_up_when_terminated() -> Iterator[None]:
     """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process behind it as they do."""
-    import signal
-
     received: list[int] = []
     numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
     changed = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]

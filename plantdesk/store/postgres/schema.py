@@ -14,6 +14,7 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from psycopg.errors import Error
 from sqlalchemy.dialects import postgresql
 
 from plantdesk.domain.errors import (
@@ -340,7 +341,6 @@ def _become_owner(connection: Connection[Any]) -> None:
 
 def add_indexes(connection: Connection[Any]) -> None:
     """Make the indexes that are missing, where that is allowed. Raises psycopg.Error if the connection is lost."""
-    from psycopg.errors import Error
 
     def create(statement: str) -> None:
         try:

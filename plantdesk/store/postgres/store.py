@@ -12,6 +12,7 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
+from plantdesk.store.postgres.backups import SharedBackups
 from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.connections import ServerUnreachableError, connect
 from plantdesk.store.postgres.desks import desk_name
@@ -23,6 +24,7 @@ from plantdesk.store.postgres.schema import check_readable, version_of
 from plantdesk.store.postgres.tokens import Tokens
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.postgres.writer import Writer
+from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -112,9 +114,6 @@ class PostgresStore(WrittenStore):
 
     @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        from plantdesk.store.postgres.backups import SharedBackups
-        from plantdesk.store.sqlite.backups.jobs import AutomaticBackups
-
         return AutomaticBackups(SharedBackups(self._address).make_if_due, on_outcome, first=_FIRST_BACKUP).close
 
     @override

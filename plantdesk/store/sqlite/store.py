@@ -11,9 +11,14 @@ from typing_extensions import override
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
 from plantdesk.store.base import WrittenStore
+from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up_by_settings
+from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.imports import SqliteImport
 from plantdesk.store.sqlite.inserts import add_as_next
+from plantdesk.store.sqlite.queries import Reader
+from plantdesk.store.sqlite.tokens import Tokens
 from plantdesk.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
@@ -27,8 +32,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.sqlite.connections import Progress
-    from plantdesk.store.sqlite.queries import Reader
-    from plantdesk.store.sqlite.tokens import Tokens
 
 _Result = TypeVar("_Result")
 
@@ -67,8 +70,6 @@ class Store(WrittenStore):
     @cached_property
     @override
     def tokens(self) -> Tokens:
-        from plantdesk.store.sqlite.tokens import Tokens  # imports OpenSSL
-
         return Tokens(self.file, self._writer)
 
     @override
@@ -81,8 +82,6 @@ class Store(WrittenStore):
 
     @override
     def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
-        from plantdesk.store.sqlite.changes import SqliteChange
-
         def write(connection: sqlite3.Connection) -> tuple[_Result, Changes]:
             return action(SqliteChange(connection)), Changes(history=True)
 
@@ -90,8 +89,6 @@ class Store(WrittenStore):
 
     @override
     def new_import(self) -> PlantImport:
-        from plantdesk.store.sqlite.imports import SqliteImport
-
         return SqliteImport(self.file, self._writer)
 
     def _report_damage(self, error: StoreDamagedError) -> None:
@@ -104,14 +101,10 @@ class Store(WrittenStore):
 
     @override
     def reader(self) -> Reader:
-        from plantdesk.store.sqlite.queries import Reader
-
         return Reader(self.file, self._report_damage)
 
     @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up_by_settings
-
         return AutomaticBackups(partial(back_up_by_settings, self.file), on_outcome).close
 
     @override

@@ -19,6 +19,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
+from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.write_connection import CurrentConnection, WriteConnection
 
@@ -181,8 +182,6 @@ class Transactions:
         if file is None:
             yield
             return
-        from plantdesk.store.sqlite.backups.difference import attached
-
         with translate_errors(), attached(connection := self._current_connection().sqlite, file):
             connection.execute("PRAGMA foreign_keys = OFF")  # plants get a source of the same transaction
             try:

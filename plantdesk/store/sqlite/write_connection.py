@@ -11,6 +11,7 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
     BackupFolderError,
     StoreBusyError,
@@ -22,6 +23,7 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
+from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.commit_tracker import CommitTracker
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.files.disk_space import max_log_size
@@ -187,9 +189,6 @@ class CurrentConnection:
         _log.warning("Opened the file that has taken the place of %s", self._file.path.name)
 
     def _save(self, connection: sqlite3.Connection) -> None:
-        from plantdesk.domain.backups import BackupKind
-        from plantdesk.store.sqlite.backups.folder import Backups
-
         if self._saved:
             return
         backup = Backups(self._file.path).make_from(connection, BackupKind.REPLACED)

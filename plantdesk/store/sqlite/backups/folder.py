@@ -6,6 +6,7 @@ They are made by SQLite's backup API from a read transaction: consistent while a
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import sqlite3
@@ -16,6 +17,7 @@ from pathlib import Path
 from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
+from plantdesk.platform.settings import read_saved
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import (
     flush_folder,
@@ -229,13 +231,9 @@ def _chosen_folder(beside: Path) -> Path | None:
 
     Stores of one name in several folders have folders of their own there.
     """
-    from plantdesk.platform.settings import read_saved
-
     chosen = read_saved().backup_folder
     if not chosen:
         return None
-    import hashlib
-
     return Path(chosen, f"{beside.name}-{hashlib.sha256(os.fsencode(os.path.realpath(beside))).hexdigest()[:8]}")
 
 

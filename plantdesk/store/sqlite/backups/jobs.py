@@ -15,6 +15,7 @@ from plantdesk.domain.records import now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.sqlite.backups.difference import attached, same
 from plantdesk.store.sqlite.backups.folder import MAX_AUTOMATIC, Backups, check_is_new, copy_database, unusable
+from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
@@ -172,12 +173,8 @@ class FileBackups(Backups):
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do."""
-        from plantdesk.store.sqlite.backups.restoring import preview_restore
-
         return preview_restore(self._path, backup)
 
     def restore(self, backup: Path, source: Source) -> Restored:
         """Make the plants of a backup those of the store."""
-        from plantdesk.store.sqlite.backups.restoring import restore
-
         return restore(self._path, backup, source)

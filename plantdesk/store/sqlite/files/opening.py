@@ -9,6 +9,7 @@ README of the store.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sqlite3
 import stat
@@ -17,6 +18,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
     FolderMissingError,
     ForeignFileError,
@@ -31,6 +33,7 @@ from plantdesk.domain.errors import (
     UnsafeFileError,
 )
 from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,
     LOCK_SECONDS,
@@ -59,7 +62,6 @@ from plantdesk.store.sqlite.numbers import count_commit
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store.sqlite.backups.folder import Backups
     from plantdesk.store.sqlite.connections import Progress
 
 
@@ -213,8 +215,6 @@ def _replace_by_copy(path: Path) -> FileIdentity:
     Where its log was deleted, a stopped process may still write to the file and to that log. What has begun a new log
     since does not know of that one, and nothing in it was acknowledged.
     """
-    from plantdesk.store.sqlite.backups.folder import fill_copy
-
     with replaced_file(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
         fill_copy(source, temporary)
         _quarantine_log(path)
@@ -253,14 +253,10 @@ def _check_own(path: Path) -> None:
 
 
 def _backups(path: Path) -> Backups:
-    from plantdesk.store.sqlite.backups.folder import Backups  # few openings need it, and commands start faster
-
     return Backups(path)
 
 
 def _back_up(path: Path, connection: sqlite3.Connection) -> None:
-    from plantdesk.domain.backups import BackupKind
-
     _backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
 
 
@@ -378,6 +374,4 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def _warn(message: str, *values: object) -> None:
-    import logging  # takes as long as all else that a command imports of the store
-
     logging.getLogger(__name__).warning(message, *values)

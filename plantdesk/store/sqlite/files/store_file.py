@@ -14,6 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError, StoreMovedError, StoreReadOnlyError
+from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, has_identity, identity, locked
@@ -164,8 +165,6 @@ class StoreFile:
         Another log for the same file would not know of this one, and SQLite keeps the index while any connection of
         this process is open. Does nothing where the file was replaced. Raises OSError and StoreError.
         """
-        from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
-
         with locked(self.path) as lock:
             now, known = identity(self.path), self._opened.identity
             is_ours = lock.noted.used in {known, FileIdentity()} and now.database == known.database
