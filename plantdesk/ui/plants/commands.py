@@ -18,7 +18,7 @@ from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.model import PLANT_ROLE
-from plantdesk.ui.plants.table.queries import MAX_TEXT
+from plantdesk.ui.plants.table.page_cache import MAX_TEXT
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, shown, source_text, tag_text
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
