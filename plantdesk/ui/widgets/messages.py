@@ -267,13 +267,6 @@ class MessageLine(Message):
         if tone is not Tone.HINT:
             self._announce()
 
-    def rename_action(self, old: str, new: str) -> None:
-        """Give the button that is labelled `old` another label."""
-        for button in self._buttons:
-            if button.text() == old:
-                button.setText(new)  # it keeps the focus
-        self._fit()
-
     @override
     def minimumSizeHint(self) -> QSize:
         """Return the width of the buttons and some words: not that of the text now, or it could not be narrower."""
