@@ -148,23 +148,6 @@ def test_rows_are_shown_although_a_commit_has_brought_all_of_them(
     assert names(browser) == ["Basil", "Aloe vera"]
 
 
-def test_bars_are_in_the_places_of_rows_until_these_are_read(
-    qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
-) -> None:
-    add("Aloe vera", "Basil")
-    browser.table.set_opening(opening=True)
-    viewport = browser.table.viewport()
-    bars, at_insertion = viewport.grab().toImage(), []
-    browser.model.modelReset.connect(lambda: at_insertion.append(viewport.grab().toImage()))
-    browser.model.rowsInserted.connect(lambda: at_insertion.append(viewport.grab().toImage()))
-    with qtbot.waitSignal(browser.plants_shown):
-        open_store(qtbot, browser, store)
-    assert at_insertion
-    assert all(image == bars for image in at_insertion)
-    qtbot.waitUntil(lambda: names(browser) == ["Basil", "Aloe vera"])
-    assert viewport.grab().toImage() != bars
-
-
 @pytest.mark.skipif(os.name != "posix", reason="Windows cannot move an open file")
 def test_a_store_that_cannot_be_read_is_reported_with_an_action(
     qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder

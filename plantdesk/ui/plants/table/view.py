@@ -89,7 +89,6 @@ class PlantTableView(QTableView):
         super().__init__(parent)
         self._plants = model
         self._theme = theme
-        self._is_opening = False
         ReservedScrollBar(self)
         self._background = RowBackground(theme, model, self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -138,12 +137,6 @@ class PlantTableView(QTableView):
         """Make rows lower, or of the usual height."""
         self._compact = compact
         self._on_theme_changed()
-
-    def set_opening(self, *, opening: bool) -> None:
-        """Show bars in the places of rows until the first ones are read."""
-        if opening is not self._is_opening:
-            self._is_opening = opening
-            self.viewport().update()
 
     def mark(self, plant_ids: Iterable[int]) -> None:
         """Show plants as new."""
@@ -371,9 +364,6 @@ class PlantTableView(QTableView):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._is_opening:
-            self._background.paint_opening()
-            return
         self._background.paint(event.region())
         super().paintEvent(event)
         if self.hasFocus() and self.currentIndex().isValid():
