@@ -170,18 +170,6 @@ def test_a_tag_of_several_levels_has_room_where_names_have_enough(desk: LayoutDe
     assert desk.table.columnWidth(Column.NAME) > 260
 
 
-def test_a_width_chosen_in_a_wide_window_is_not_forced_on_a_narrow_one(desk: LayoutDesk) -> None:
-    desk.window.resize(700, 500)
-    narrow = desk.table.columnWidth(Column.TAG)
-    desk.window.resize(1400, 760)
-    desk.drag_edge(Column.TAG, 200)
-    chosen = desk.table.columnWidth(Column.TAG)
-    desk.window.resize(700, 500)
-    desk.qtbot.waitUntil(lambda: desk.table.columnWidth(Column.TAG) == narrow)
-    desk.window.resize(1400, 760)
-    desk.qtbot.waitUntil(lambda: abs(desk.table.columnWidth(Column.TAG) - chosen) <= 1)
-
-
 def test_the_selected_plant_and_the_place_in_the_table_are_remembered(
     desk: LayoutDesk, store: Store, add: Adder, other_store: Store
 ) -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.plants.table.model import PlantModel
-    from plantdesk.ui.theme.metrics import Metrics
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -35,14 +34,13 @@ _WIDEST = 500
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Order, hidden columns, density, and the widths that the user chose: in digits, for a wide and a narrow table."""
+    """Order, hidden columns, density, and the widths that the user chose, in digits."""
 
     column: Column = Column.ADDED
     descending: bool = True
     hidden: frozenset[Column] = frozenset()
     is_compact: bool = False
     widths: dict[Column, float] = field(default_factory=dict)
-    narrow_widths: dict[Column, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """Return a JSON object, as `layout_from_json` reads it."""
@@ -52,7 +50,6 @@ class TableLayout:
             "hidden": sorted(column.order for column in self.hidden),
             "compact": self.is_compact,
             "widths": {column.order: width for column, width in self.widths.items()},
-            "narrow_widths": {column.order: width for column, width in self.narrow_widths.items()},
         }
 
 
@@ -71,7 +68,6 @@ def layout_from_json(value: object) -> TableLayout:
         ),
         is_compact=values.get("compact") is True,
         widths=dict(_widths(values.get("widths"))),
-        narrow_widths=dict(_widths(values.get("narrow_widths"))),
     )
 
 
@@ -97,8 +93,6 @@ _WIDE_TAG, _WIDE_TAG_FROM = 160, 700
 _NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
 #: Fractions of pixels that the width of a text in whole pixels leaves out.
 _ROUNDING = 2
-#: In a table of fewer digits the user's widths are other ones.
-_WIDE_TABLE = 110
 
 
 class TableColumns(QObject):
@@ -115,7 +109,7 @@ class TableColumns(QObject):
         self._table = table
         self._theme = theme
         self.hidden: frozenset[Column] = frozenset()
-        self._chosen: dict[bool, dict[Column, float]] = {False: {}, True: {}}
+        self.chosen_widths: dict[Column, float] = {}
         #: The id that the columns have room for.
         self.widest_id = ""
         #: Whether the column of sources is shown where there is room for it.
@@ -125,18 +119,13 @@ class TableColumns(QObject):
         self._sources: frozenset[int] = frozenset()
         self._is_read = False
         self._fitted_for: tuple[object, ...] = ()
-        self._measured: tuple[Metrics, QFontMetrics] | None = None
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
-
-    def widths(self, *, wide: bool) -> dict[Column, float]:
-        """Return the widths that the user chose while the table was wide, or narrow."""
-        return dict(self._chosen[wide])
 
     def restore(self, layout: TableLayout) -> None:
         """Take over what is remembered, for the next `fit`."""
         self.hidden = layout.hidden
-        self._chosen = {True: dict(layout.widths), False: dict(layout.narrow_widths)}
+        self.chosen_widths = dict(layout.widths)
         self._fitted_for = ()
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
@@ -193,7 +182,7 @@ class TableColumns(QObject):
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
         self._is_fitting = True
-        fitted_for = self._digit(), self._is_wide(), self._text_width(Column.TAG), self.widest_id
+        fitted_for = self._digit(), self._text_width(Column.TAG), self.widest_id
         if self._fitted_for != fitted_for:
             self._fitted_for = fitted_for
             for column in _SIZED:
@@ -221,14 +210,14 @@ class TableColumns(QObject):
     def _on_section_resized(self, section: int, old: int, new: int) -> None:
         """Note a width that the user chose; 0 is that of a hidden column."""
         if not self._is_fitting and old and new and section in _SIZED:
-            self._chosen[self._is_wide()][Column(section)] = round((new - 2 * M) / self._digit(), 2)
+            self.chosen_widths[Column(section)] = round((new - 2 * M) / self._digit(), 2)
 
     def _is_requested(self, column: Column) -> bool:
         return column not in self.hidden and (column is not Column.SOURCE or self.has_sources)
 
     def _width(self, column: Column) -> int:
         """Return the width of a column where it is shown."""
-        chosen = self._chosen[self._is_wide()].get(column)
+        chosen = self.chosen_widths.get(column)
         if chosen is not None:
             return round(chosen * self._digit()) + 2 * M
         return max(self._text_width(column) + 2 * M, self._heading_width(column))
@@ -257,13 +246,7 @@ class TableColumns(QObject):
 
     def _digits(self) -> QFontMetrics:
         """Return the metrics of the theme's font: the table gets it only after the theme has changed."""
-        metrics = self._theme.metrics
-        if self._measured is None or self._measured[0] is not metrics:
-            self._measured = metrics, QFontMetrics(tabular(self._theme.font()))
-        return self._measured[1]
-
-    def _is_wide(self) -> bool:
-        return self._table.viewport().width() // self._digit() >= _WIDE_TABLE
+        return QFontMetrics(tabular(self._theme.font()))
 
 
 def _ids_and_sources(reader: PlantReader, _task: Task) -> tuple[list[int], list[int]]:

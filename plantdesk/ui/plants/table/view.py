@@ -49,7 +49,7 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QFocusEvent, QMouseEvent, QPaintEvent, QResizeEvent
+    from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.domain.records import PlantRow
@@ -122,8 +122,7 @@ class PlantTableView(QTableView):
             descending=query.descending,
             hidden=self.columns.hidden,
             is_compact=self._compact,
-            widths=self.columns.widths(wide=True),
-            narrow_widths=self.columns.widths(wide=False),
+            widths=dict(self.columns.chosen_widths),
         )
 
     def set_table_layout(self, layout: TableLayout) -> None:
@@ -345,21 +344,9 @@ class PlantTableView(QTableView):
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.SelectionWithin))
 
     @override
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        if self.currentIndex().isValid():
-            self._repaint_row(self.currentIndex())  # Qt's own method repaints all rows, which takes 10 ms
-        else:
-            super().focusInEvent(event)
-
-    @override
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._repaint_row(self.currentIndex())
-
-    @override
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
-        for index in (current, previous):  # Qt repaints only the cells
-            self._repaint_row(index)
+        self.viewport().update()  # Qt repaints only the cells
         self._place_editor()
 
     @override
@@ -373,12 +360,6 @@ class PlantTableView(QTableView):
             ring = self._background.rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
             painter.drawRoundedRect(ring, RADIUS, RADIUS)
             painter.end()
-
-    def _repaint_row(self, index: Index) -> None:
-        if index.isValid():
-            # At 150 % a row may end within a pixel, on which the ring has left some colour.
-            shared = 0 if self.devicePixelRatioF().is_integer() else 1
-            self.viewport().update(self._background.rect(index.row()).adjusted(0, -shared, 0, shared))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
