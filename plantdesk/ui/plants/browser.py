@@ -226,8 +226,7 @@ class PlantBrowser(QFrame):
     def _on_state_changed(self) -> None:
         model = self.model
         if model.busy:  # the rows are those of the previous query
-            if model.query.text != model.shown_query.text:
-                self.search_field.wheel.start()
+            self.search_field.wheel.start()
             return
         self.search_bar.set_count(model.rowCount() if model.complete else None, model.total)
         if model.complete:

@@ -254,7 +254,9 @@ QHeaderView::section {
   padding: 0 ${header_pad}px; min-height: ${row}px;
 }
 QHeaderView::section:hover { color: $text; background: $hover; }
-QHeaderView::down-arrow, QHeaderView::up-arrow { width: 12px; height: 12px; }
+QHeaderView::down-arrow, QHeaderView::up-arrow { image: none; width: 0; }
+PlantTableView QHeaderView::section { font-size: ${caption}pt; font-weight: 500; }
+PlantTableView QHeaderView::section:hover { background: $surface; }
 
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: 14px; margin: 0; }

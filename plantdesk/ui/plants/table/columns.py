@@ -1,4 +1,4 @@
-"""The columns of the table: what they must have room for, their width and visibility, their layout, and the header."""
+"""The columns of the table: what they must have room for, their width and visibility, and their layout."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRect, Qt, Signal, Slot
-from PySide6.QtGui import QCursor, QFontMetrics, QPainter
-from PySide6.QtWidgets import QHeaderView, QStyle, QWidget
-from typing_extensions import override
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QFontMetrics
 
 from plantdesk.domain.views import Order, View
 from plantdesk.ui.plants.table.cells import Column, column_title, own_sources, widest_times
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
-from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes
     from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.plants.table.model import PlantModel
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -253,78 +249,3 @@ def _ids_and_sources(reader: PlantReader, _task: Task) -> tuple[list[int], list[
     """Return the smallest and the largest id, and the sources of plants: all of them, or two."""
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
     return [plant_id for ids in ends for plant_id in ids[:1]], list(reader.two_sources())
-
-
-_ARROW = 12
-#: Below the line.
-_GAP = 4
-
-
-class PlantHeader(QHeaderView):
-    """A horizontal header that never asks whether a whole column is selected.
-
-    The stock header asks that of every row for every section it paints: 20 s after Ctrl+A at a million rows. The arrow
-    belongs to the rows: it moves when they are in the new order. A wheel is in its place while that takes long.
-    """
-
-    def __init__(self, theme: Theme, model: PlantModel, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self._theme = theme
-        self._plants = model
-        self._spinner = Spinner(theme, self.viewport())
-        self.setSectionsClickable(True)
-        self.setHighlightSections(False)
-        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        model.state_changed.connect(self._on_state_changed)
-        model.failed.connect(self._spinner.stop)
-
-    @override
-    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
-        colors = self._theme.colors
-        is_sorted = self._plants.shown_query.column == logicalIndex
-        is_sorting = self._spinner.is_shown and self._plants.query.column == logicalIndex
-        painter.save()
-        painter.fillRect(rect, colors.color("surface"))
-        font = self._theme.font(FontRole.CAPTION)
-        painter.setFont(font)
-        painter.setPen(colors.color("text" if is_sorted or self._is_hovered(logicalIndex) else "text_2"))
-        inner = rect.adjusted(M, 0, -M, -_GAP)
-        room = inner.width() - (XS + self._theme.metrics.scaled(_ARROW) if is_sorted or is_sorting else 0)
-        title = QFontMetrics(font).elidedText(column_title(Column(logicalIndex)), Qt.TextElideMode.ElideRight, room)
-        painter.drawText(inner, QStyle.visualAlignment(self.layoutDirection(), self.defaultAlignment()), title)
-        self._paint_line(painter, rect, logicalIndex)
-        beside = QStyle.visualRect(self.layoutDirection(), inner, self._beside(painter, inner, title))
-        if is_sorting:
-            self._spinner.paint(painter, beside)
-        elif is_sorted:
-            arrow = "chevron-down" if self._plants.shown_query.descending else "chevron-up"
-            self._theme.icons.paint(painter, beside, arrow)
-        painter.restore()
-
-    @Slot()
-    def _on_state_changed(self) -> None:
-        requested, shown = self._plants.query, self._plants.shown_query
-        if self._plants.complete:
-            self._spinner.stop()
-        elif self._plants.busy and (requested.column, requested.descending) != (shown.column, shown.descending):
-            self._spinner.start()
-        self.viewport().update()
-
-    def _paint_line(self, painter: QPainter, rect: QRect, section: int) -> None:
-        """Paint the line under the headings, from the start of the text to its end."""
-        shown = [each for each in range(self.count()) if not self.isSectionHidden(each)]
-        start, end = M if section == shown[0] else 0, M if section == shown[-1] else 0
-        line = QRect(rect.left() + start, rect.bottom() - _GAP, rect.width() - start - end, 1)
-        line = QStyle.visualRect(self.layoutDirection(), rect, line)
-        painter.fillRect(line, self._theme.colors.color("line"))
-
-    def _beside(self, painter: QPainter, inner: QRect, title: str) -> QRect:
-        """Return the place beside the title; the end of the section would be beside the next title."""
-        x = inner.left() + painter.fontMetrics().horizontalAdvance(title) + XS
-        size = self._theme.metrics.scaled(_ARROW)
-        return QRect(x, inner.center().y() - size // 2 + 1, size, size)
-
-    def _is_hovered(self, section: int) -> bool:
-        position = self.viewport().mapFromGlobal(QCursor.pos())
-        return self.viewport().underMouse() and self.logicalIndexAt(position) == section

@@ -221,7 +221,10 @@ class PlantModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _ALIGNMENT
-        return column_title(Column(section)) if role == Qt.ItemDataRole.DisplayRole else None
+        title = column_title(Column(section))
+        if role == Qt.ItemDataRole.DisplayRole and section == self.shown_query.column:
+            return f"{title} {'↓' if self.shown_query.descending else '↑'}"
+        return title if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole} else None
 
     @override
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

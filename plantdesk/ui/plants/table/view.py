@@ -35,7 +35,7 @@ from plantdesk.domain.addresses import split_address
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
-from plantdesk.ui.plants.table.columns import PlantHeader, TableColumns, TableLayout
+from plantdesk.ui.plants.table.columns import TableColumns, TableLayout
 from plantdesk.ui.plants.table.delegate import (
     RADIUS,
     CellEditor,
@@ -409,9 +409,13 @@ class PlantTableView(QTableView):
         self.setItemDelegate(RowDelegate(self._theme, self))
 
     def _set_up_columns(self, model: PlantModel) -> None:
-        header = PlantHeader(self._theme, model, self)
-        self.setHorizontalHeader(header)
         self.setModel(model)
+        header = self.horizontalHeader()
+        # It asks whether each column is selected, 20 s after Ctrl+A at a million rows: in a model without selection.
+        header.setSelectionModel(QItemSelectionModel(model, header))
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(40)
         self.columns = TableColumns(self, self._theme)
