@@ -600,12 +600,11 @@ def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_
     desk.shows("Log", "fed\n")
 
 
-def test_ctrl_semicolon_with_several_plants_says_what_to_do(desk: CardDesk) -> None:
+def test_a_dated_line_is_for_one_plant(desk: CardDesk) -> None:
     desk.table.selectAll()
-    desk.press(Qt.Key.Key_Semicolon, CONTROL)
-    assert desk.message.text == "Select one plant: a dated line is for one note."
+    assert not desk.action("Add dated note line").isEnabled()
     desk.table.selectRow(0)
-    desk.until(lambda: "Select one plant" not in desk.message.text)
+    assert desk.action("Add dated note line").isEnabled()
 
 
 def test_an_empty_dated_line_is_used_again(desk: CardDesk) -> None:
@@ -614,27 +613,6 @@ def test_an_empty_dated_line_is_used_again(desk: CardDesk) -> None:
         desk.press(Qt.Key.Key_Semicolon, CONTROL)
         desk.until(desk.note.hasFocus)
     assert desk.note.toPlainText() == f"{today()} "
-
-
-@pytest.mark.parametrize("note", [None, "from Anna\n"])
-@pytest.mark.parametrize("key", [Qt.Key.Key_Escape, Qt.Key.Key_Tab])
-def test_a_date_without_a_text_leaves_the_note_as_it_was(desk: CardDesk, key: Qt.Key, note: str | None) -> None:
-    if note:
-        desk.change(edited(desk.row(1), note=note))
-    desk.open_card()
-    for _ in range(2):
-        desk.press(Qt.Key.Key_Semicolon, CONTROL)
-        desk.until(desk.note.hasFocus)
-    desk.press(Qt.Key.Key_Space)
-    desk.press(key)
-    desk.table.setFocus()
-    assert desk.note.toPlainText() == (note or "")
-    desk.press(Qt.Key.Key_Semicolon, CONTROL)
-    desk.until(desk.note.hasFocus)
-    QTest.keyClicks(desk.note, "fed")
-    desk.table.setFocus()
-    desk.has_note(1, f"{note or ''}{today()} fed")
-    assert desk.row(1).version == 1 + bool(note), "the date alone was no change"
 
 
 def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDesk) -> None:
