@@ -416,10 +416,6 @@ class Toast(Message):
         self._show(Tone.HINT, text, *actions, key="" if is_typing else key, expires=True)
         self.reported.emit(text, actions)
 
-    def show_notice(self, text: str, *actions: MessageAction) -> None:
-        """Show something about the area that is no outcome of what the user did; it is not reported elsewhere."""
-        self._show(Tone.HINT, text, *actions, expires=True)
-
     def show_problem(self, text: str, *actions: MessageAction) -> None:
         """Show why something was not done; this stays until it is closed or replaced."""
         self._show(Tone.WARNING, text, *actions)

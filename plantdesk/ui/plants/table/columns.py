@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QFontMetrics
 
 from plantdesk.domain.views import Order, View
@@ -95,10 +95,7 @@ class TableColumns(QObject):
     """Sets the columns of a table, whose header and model are set already, for the contents of the store.
 
     The widths that the user chose are in digits, without margins. Plants that are removed are still counted.
-    `second_source`: plants come from a second source now; the column of sources is not shown yet.
     """
-
-    second_source = Signal()
 
     def __init__(self, table: QTableView, theme: Theme) -> None:
         super().__init__(table)
@@ -152,21 +149,18 @@ class TableColumns(QObject):
             self._queries.ask(self, _ids_and_sources, self._on_read)
 
     def _on_read(self, found: tuple[list[int], list[int]]) -> None:
-        ids, sources = found
-        if not self._is_read:
-            self._is_read = True
-            self._sources |= set(sources)
-            self.set_contents(self._widest, has_sources=self.has_sources or len(self._sources) > 1)
-        self._add(ids, sources)
+        is_first, self._is_read = not self._is_read, True
+        self._add(*found)
+        if is_first:
+            self.fit()
 
     def _add(self, ids: Iterable[int], sources: Iterable[int]) -> None:
-        number = len(self._sources)
+        """Note what plants have; a second source is shown by the next `fit`: no column moves while the user works."""
         self._sources |= set(sources)
         self._widest = max((self._widest, *map(str, ids)), key=len)
         if self._is_read:
+            self.has_sources |= len(self._sources) > 1
             self.set_contents(self._widest, has_sources=self.has_sources)
-            if number == 1 < len(self._sources) and not self.has_sources:
-                self.second_source.emit()
 
     def needed_width(self) -> int:
         """Return the width at which Name has enough room while the source is hidden."""
