@@ -10,7 +10,7 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 from typing_extensions import override
@@ -244,10 +244,7 @@ class RowDelegate(QStyledItemDelegate):
 
 
 class UnseenRows(QObject):
-    """They are the rows above the one that was the first before; make it after what scrolls the table.
-
-    Not the plants that were reported: long lists of them are cut, and some may be deleted again. `changed(count)`.
-    """
+    """Counts rows that are inserted above the visible ones; make it after what scrolls the table. `changed(count)`."""
 
     changed = Signal(int)
 
@@ -256,11 +253,8 @@ class UnseenRows(QObject):
         self._bar = table.verticalScrollBar()
         self._model = model
         self._count = 0
-        self._newest_seen: int | None = None
-        for signal in (model.rowsAboutToBeInserted, model.rowsAboutToBeRemoved, model.modelAboutToBeReset):
-            signal.connect(self._note_newest)
-        for signal in (model.rowsInserted, model.rowsRemoved):
-            signal.connect(self._update)
+        model.rowsInserted.connect(self._on_inserted)
+        model.rowsRemoved.connect(self._on_removed)
         model.rows_replaced.connect(self._on_rows_replaced)
         self._bar.valueChanged.connect(self._on_scrolled)
 
@@ -269,25 +263,19 @@ class UnseenRows(QObject):
         """Take all rows as seen."""
         self._set(0)
 
-    @Slot()
-    def _note_newest(self) -> None:
-        if not self._count:
-            self._newest_seen = self._model.id_at(0) if self._model.rowCount() else None
-
-    @Slot()
-    def _update(self) -> None:
+    @Slot(QModelIndex, int, int)
+    def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         query = self._model.query
-        is_newest_first = query.column is Column.ADDED and query.descending
-        if not is_newest_first or not self._bar.value() or self._newest_seen is None:
-            self._set(0)
-        elif (row := self._model.row_of(self._newest_seen)) is not None:  # else it was deleted
-            self._set(row)
+        if query.column is Column.ADDED and query.descending and self._bar.value() and first <= self._count:
+            self._set(self._count + last - first + 1)
+
+    @Slot(QModelIndex, int, int)
+    def _on_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
+        self._set(self._count - max(0, min(last + 1, self._count) - first))
 
     @Slot(bool)
     def _on_rows_replaced(self, same_query: bool) -> None:
-        if same_query:
-            self._update()
-        else:
+        if not same_query:
             self._set(0)
 
     @Slot(int)
