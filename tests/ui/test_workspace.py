@@ -467,7 +467,6 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     desk.choose("Edit", "Select all")
     assert desk.table.selected_count() == 3
     several = ["Edit name of the current plant", "Change tag of 3 plants…", "Duplicate 3 plants", "Delete 3 plants"]
-    several += ["Add dated note line"]  # which says that it is for one plant
     copies = ["Copy", "Select all"]
     assert desk.enabled("Edit") == [*copies, *several, *ALWAYS]
     desk.choose("Edit", "Copy")

@@ -16,7 +16,7 @@ from plantdesk.domain.errors import Text
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind, now_ms
 from plantdesk.ui.card.note import NoteEdit, NoteLog
-from plantdesk.ui.card.sections import CardFrame, CommandButton, YieldingButton, empty, text_button
+from plantdesk.ui.card.sections import CardFrame, CommandButton, empty, text_button
 from plantdesk.ui.menus import Key
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import (
@@ -209,7 +209,7 @@ class PlantCard(CardFrame):
         self._by_label = PlainLabel(tone="muted", wrapped=True)
         self._history_lines: list[QWidget] = []
         self._history = fill(QVBoxLayout(), spacing=S + 2)
-        self._label_button = YieldingButton(theme, self.tr("Print label…"), "printer", short=self.tr("Label…"))
+        self._label_button = text_button(self.tr("Label…"), theme, "printer", name=self.tr("Print label…"))
         self._label_button.clicked.connect(requests.labels)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
         self._delete_button.clicked.connect(requests.delete)
@@ -357,14 +357,16 @@ class SelectionCard(CardFrame):
             button.clicked.connect(command)
         self._none_button = text_button(self.tr("Select none"))
         self._none_button.clicked.connect(requests.select_none)
-        self._delete_button = YieldingButton(theme, self.tr("Delete"), "trash-2", short=self.tr("Delete"))
+        self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
         self._delete_button.clicked.connect(requests.delete)
         self._lay_out()
 
     def show_count(self, count: int) -> None:
         """Show the number of plants; what they have in common is not known yet."""
         self._title_label.setText(shown(Text("{count:,} plants", one="1 plant", count=count)))
-        self._delete_button.set_text(shown(Text("Delete {count:,} plants", one="Delete 1 plant", count=count)))
+        name = shown(Text("Delete {count:,} plants", one="Delete 1 plant", count=count))
+        self._delete_button.setAccessibleName(name)
+        set_tool_tip(self._delete_button, name)
         self._commands_title.setText(shown(Text("Do with all {count:,}", one="Do with it", count=count)))
         self.show_summary(None)
 
@@ -387,7 +389,7 @@ class SelectionCard(CardFrame):
         """Allow changes, or none for a reason."""
         for button in self.commands[:2]:
             allow(button, reason)
-        self._delete_button.setEnabled(not reason)  # it has a tooltip of its own where it is narrow
+        self._delete_button.setEnabled(not reason)  # it has a tooltip of its own
 
     def _show_tags(self, summary: Summary) -> None:
         for line, (tag, count) in enumerate(summary.tags[:_MAX_TAGS]):

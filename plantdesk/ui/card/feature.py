@@ -21,7 +21,6 @@ from plantdesk.ui.qt import has_focus
 from plantdesk.ui.questions import ask_if_of_other_desk
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.undo_stack import AddedPlant
-from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError
@@ -152,20 +151,12 @@ class Card(Feature):
         """Show the card, or hide it."""
         self._pane.toggle()
 
-    @property
-    def _several_text(self) -> str:
-        return self.tr("Select one plant: a dated line is for one note.")
-
     @Slot()
     def add_date(self) -> None:
         """Begin a line with today's date in the note of the selected plant, and show the card for it."""
-        if self._opened is None or not self._count:
+        if self._opened is None or not self._changes.may_change(self._opened.store):
             return
-        if self._count > 1:
-            self.context.message.show_message(Tone.WARNING, self._several_text)
-        elif not self._changes.may_change(self._opened.store):
-            return
-        elif self._pane.isVisible() and self.notes.current is not None and self._is_selected(self.notes.current.row):
+        if self._pane.isVisible() and self.notes.current is not None and self._is_selected(self.notes.current.row):
             self._one.note_edit.add_date()
         else:
             self._date_due_for = self._rows.selected_ids()[0]
@@ -182,10 +173,9 @@ class Card(Feature):
     def show_selection(self, count: int) -> None:
         """Show the plants that are selected now."""
         self._count = count
-        self.context.message.withdraw(self._several_text)
         if count != 1 or self._rows.selected_ids()[0] != self._date_due_for:
             self._forget_date()
-        self._date_command.setEnabled(count > 0)
+        self._date_command.setEnabled(count == 1)
         if not count and self.notes.has_unsaved and has_focus(self._pane):
             self.context.page.window().setFocus()  # what is typed next must not act on another plant
         self._awaits_plant = self._awaits_plant and not count

@@ -57,13 +57,12 @@ class NoteEdit(QPlainTextEdit):
         report_focus(self)
         self._is_setting = False
         self._accepted = ""
-        self._before_date, self._dated = "", ""
         self.textChanged.connect(self._on_text_changed)
         self._fit()
 
     def set_text(self, text: str) -> None:
         """Show another text, which cannot be undone by Ctrl+Z; the cursor stays where it can."""
-        if text != self.note:
+        if text != self.toPlainText():
             self._replace(text)
 
     def close_note(self) -> None:
@@ -73,7 +72,7 @@ class NoteEdit(QPlainTextEdit):
 
     def _replace(self, text: str) -> None:
         self._is_setting = True
-        self._accepted, self._dated = text, ""
+        self._accepted = text
         position = self.textCursor().position()
         self.setPlainText(text)
         cursor = self.textCursor()
@@ -81,28 +80,13 @@ class NoteEdit(QPlainTextEdit):
         self.setTextCursor(cursor)
         self._is_setting = False
 
-    @property
-    def note(self) -> str:
-        """The text, without a begun line that has nothing but its date."""
-        text = self.toPlainText()
-        return self._before_date if self._dated and text.rstrip() == self._dated else text
-
-    @Slot()
-    def drop_date(self) -> None:
-        """Remove a begun line that has nothing but its date."""
-        if (note := self.note) != self.toPlainText():
-            self._replace(note)
-
     def add_date(self) -> None:
         """Begin a line with today's date at the end, unless there is one already, and go there."""
-        cursor, text = self.textCursor(), self.toPlainText()
-        lines = text.split("\n")
+        cursor, last_line = self.textCursor(), self.toPlainText().rpartition("\n")[2]
         today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        if lines[-1].strip() != today:
-            begun = f"{chr(10) if lines[-1] else ''}{today}"
-            self._before_date, self._dated = text, text + begun
-            cursor.insertText(f"{begun} ")
+        if last_line.strip() != today:
+            cursor.insertText(f"{chr(10) if last_line else ''}{today} ")
         self.setTextCursor(cursor)
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -110,8 +94,6 @@ class NoteEdit(QPlainTextEdit):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() is not Qt.FocusReason.PopupFocusReason:  # its own context menu
-            if event.reason() is not Qt.FocusReason.ActiveWindowFocusReason:  # the user comes back to write on
-                self.drop_date()
             self.left.emit()
 
     @override
@@ -485,7 +467,7 @@ class NoteDrafts(QObject):
     def _on_edited(self) -> None:
         self._context.page.toast.withdraw(self._too_long_text)
         if self.current is not None:
-            self.current.write(self._edit.note)
+            self.current.write(self._edit.toPlainText())
 
     @Slot()
     def _on_left(self) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.ui.qt import add_layout, fill, mirrored
@@ -119,50 +119,11 @@ class CommandButton(OneClickButton):
         return super().sizeHint() + QSize(L + self._key.sizeHint().width(), 0)
 
 
-class YieldingButton(OneClickButton):
-    """A button of the card that shows a shorter text where the whole one has no room, and its icon alone in the end."""
-
-    def __init__(self, theme: Theme, text: str, icon: str, *, short: str = "") -> None:
-        super().__init__(text)  # before its icon, which leaves a gap beside a text
-        self._short = short
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        theme.icons.put_on(self, icon)
-        self.set_text(text)
-
-    def set_text(self, text: str) -> None:
-        """Set the whole text, which is the accessible name whatever is shown."""
-        self._text = text
-        self.setAccessibleName(text)
-        self._fit()
-        self.updateGeometry()
-
-    @override
-    def sizeHint(self) -> QSize:
-        return self._size_with(self._text)
-
-    @override
-    def minimumSizeHint(self) -> QSize:
-        return self._size_with("")
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        texts = (self._text, self._short)
-        self.setText(next((each for each in texts if self._size_with(each).width() <= self.width()), ""))
-        set_tool_tip(self, "" if self.text() == self._text else self._text)
-
-    def _size_with(self, text: str) -> QSize:
-        widths = [self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, each).width() for each in (text, self.text())]
-        return super().sizeHint() + QSize(widths[0] - widths[1], 0)
-
-
-def text_button(text: str, theme: Theme | None = None, icon: str = "") -> QPushButton:
-    """Return a button of the card; a click leaves the focus where it is."""
+def text_button(text: str, theme: Theme | None = None, icon: str = "", *, name: str = "") -> QPushButton:
+    """Return a button of the card, with a longer name where its text is short; a click leaves the focus where it is."""
     button = OneClickButton(text)
+    button.setAccessibleName(name)
+    set_tool_tip(button, name)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     if theme is not None and icon:
         theme.icons.put_on(button, icon)

@@ -314,7 +314,7 @@ class AddPlantController(QObject):
         self._form.show_errors([FieldName.ID], error_text(error), *actions)
 
     def _next_id_action(self) -> MessageAction:
-        return self._next_id_label, self._use_next_id
+        return self.tr("Use the next free ID"), self._use_next_id
 
     @property
     def _free_id(self) -> int | None:
@@ -322,11 +322,6 @@ class AddPlantController(QObject):
         if self._next_id is None:
             return None
         return self._next_id + sum(entry.id is None for each in self.queue.outbox.saving for entry in each.entries)
-
-    @property
-    def _next_id_label(self) -> str:
-        known, unknown = self.tr("Use {id}"), self.tr("Use the next free ID")
-        return unknown if self._free_id is None else known.format(id=self._free_id)
 
     @Slot()
     def _use_next_id(self) -> None:
@@ -337,17 +332,11 @@ class AddPlantController(QObject):
 
     def _ask_next_id(self) -> None:
         if self._queries is not None:
-            self._queries.ask(self, next_free_id, self._on_next_id)
-
-    def _on_next_id(self, next_id: int) -> None:
-        self._show_next_id(next_id)
-        self.unsaved.show_submissions()
+            self._queries.ask(self, next_free_id, self._show_next_id)
 
     def _show_next_id(self, next_id: int | None) -> None:
-        before, self._next_id = self.unsaved.free_id_label, next_id
-        self.unsaved.free_id_label = self._next_id_label
+        self._next_id = next_id
         self._form.show_next_id(self._free_id)
-        self._form.message.rename_action(before, self._next_id_label)
 
     @Slot()
     def _on_id_edited(self) -> None:

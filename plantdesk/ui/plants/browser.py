@@ -141,8 +141,7 @@ class PlantBrowser(QFrame):
             self.model.retry()
 
     def stop_waiting(self) -> None:
-        """Hide that plants are being opened: no store could be opened."""
-        self.table.set_opening(opening=False)
+        """Hide how far the plants are updated: no store could be opened."""
         self._migration_label.hide()
         self.search_bar.clear_count()
 
@@ -222,14 +221,12 @@ class PlantBrowser(QFrame):
         text = self.tr("Updating your plants to this version of PlantDesk… {percent} %")
         self._migration_label.setText(text.format(percent=round(fraction * 100)))
         self._migration_label.show()
-        self.table.set_opening(opening=False)
 
     @Slot()
     def _on_state_changed(self) -> None:
         model = self.model
         if model.busy:  # the rows are those of the previous query
-            if model.query.text != model.shown_query.text:
-                self.search_field.wheel.start()
+            self.search_field.wheel.start()
             return
         self.search_bar.set_count(model.rowCount() if model.complete else None, model.total)
         if model.complete:
@@ -305,7 +302,6 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _notify_shown(self) -> None:
-        self.table.set_opening(opening=False)
         self._migration_label.hide()
         QTimer.singleShot(0, self, self.plants_shown.emit)  # after the paint
 

@@ -18,7 +18,7 @@ from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.outbox import EnteredPlant
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.model import PLANT_ROLE
-from plantdesk.ui.plants.table.queries import MAX_TEXT
+from plantdesk.ui.plants.table.page_cache import MAX_TEXT
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, shown, source_text, tag_text
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
@@ -223,18 +223,13 @@ _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 
 
 class ViewCommands(QObject):
-    """`changed`: one of the switches is set.
-
-    The column of sources is shown by itself only where it says something at the start; later it is offered, since it
-    would push the others aside while the user works.
-    """
+    """`changed`: one of the switches is set."""
 
     changed = Signal()
 
     def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
         super().__init__(browser)
         self._context, self._browser, self._tag_field = context, browser, tag_field
-        browser.table.columns.second_source.connect(self._on_second_source)
         menus = context.menus
         choices = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self.orders = menus.add_choices(Section.VIEW_ORDER, self.tr("Order"), choices, browser.set_order, in_menu=False)
@@ -283,17 +278,3 @@ class ViewCommands(QObject):
         header = self._browser.table.horizontalHeader()
         menu = self._context.menus.context_menu(header, Section.VIEW_ORDER, Section.VIEW_COLUMNS)
         menu.popup(header.mapToGlobal(position))
-
-    @Slot()
-    def _on_second_source(self) -> None:
-        columns, toast = self._browser.table.columns, self._context.page.toast
-        if Column.SOURCE not in columns.hidden:
-            self._show_sources(shown=False)
-            columns.set_contents(columns.widest_id, has_sources=True)
-            if not toast.isVisible():  # it may offer Undo; the View menu has the column too
-                show = self.tr("Show From"), partial(self._show_sources, shown=True)
-                toast.show_notice(self.tr("Plants come from 2 sources now."), show)
-
-    def _show_sources(self, *, shown: bool) -> None:
-        self._columns[Column.SOURCE].setChecked(shown)
-        self._on_columns_chosen()

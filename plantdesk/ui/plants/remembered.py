@@ -86,7 +86,6 @@ class RememberedView:
         if isinstance(widest_id, str):
             self._form.make_room(widest_id[:_LONGEST_ID])
             browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
-            browser.table.set_opening(opening=bool(widest_id))
         browser.search_bar.restore(values)
         self._last_search = browser.search_bar.text
         return layout

@@ -7,26 +7,27 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QRect, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QMenu, QPushButton, QStyle, QToolButton, QWidget
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms, search_text
-from plantdesk.domain.selections import AddedBy, Contains, HasTag
+from plantdesk.domain.selections import Contains
 from plantdesk.ui.filters import filter_icon, filter_text, is_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.colors import dot_color
-from plantdesk.ui.theme.metrics import EDGE, ICON, XS, FontRole, M, S, tabular
+from plantdesk.ui.theme.metrics import EDGE, ICON, FontRole, M, S, tabular
 from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
+from plantdesk.ui.widgets.painting import dot_icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent, QResizeEvent
+    from PySide6.QtGui import QResizeEvent
 
     from plantdesk.domain.selections import Term
     from plantdesk.domain.views import Counts
@@ -34,50 +35,28 @@ if TYPE_CHECKING:
 
 
 #: For text of 13 px.
-_DOT, _CROSS = 10, 14
-_HEIGHT, _MAX_TEXT = 26, 160
+_MAX_TEXT = 160
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 #: The keys of the whole row.
 _KEYS = {*_STEPS, Qt.Key.Key_Delete, Qt.Key.Key_Backspace}
-_LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class FilterChip(QAbstractButton):
+class FilterChip(QPushButton):
     """Shows a filter; pressed, it removes it."""
 
     def __init__(self, term: Term, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self.term = term
-        self._theme = theme
-        self.setText(filter_text(term))
-        self.setAccessibleName(self.tr("Remove the filter {filter}").format(filter=self.text()))
+        self.setProperty("variant", "chip")
+        text, tag = filter_text(term), tag_of(term)
+        metrics = QFontMetrics(theme.metrics.font(FontRole.PILL))
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, theme.metrics.scaled(_MAX_TEXT))
+        self.setText(f"{shown}  ✕".replace("&", "&&"))
+        self.setAccessibleName(self.tr("Remove the filter {filter}").format(filter=text))
         set_tool_tip(self, self.accessibleName())
-
-    @override
-    def sizeHint(self) -> QSize:
-        metrics = self._theme.metrics
-        text = min(QFontMetrics(self._font()).horizontalAdvance(self.text()) + 1, metrics.scaled(_MAX_TEXT))
-        return QSize(M + self._mark_size() + S + text + S + metrics.scaled(_CROSS) + S, metrics.scaled(_HEIGHT))
-
-    @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colors, size, cross = self._theme.colors, self._mark_size(), self._theme.metrics.scaled(_CROSS)
-        shape = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        painter.setPen(QPen(colors.color("focus"), 2) if self.hasFocus() else Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("selection"))
-        painter.drawRoundedRect(shape, shape.height() / 2, shape.height() / 2)
-        self._paint_mark(painter, self._placed(M, size))
-        start = M + size + S
-        width = self.width() - start - 2 * S - cross
-        painter.setFont(self._font())
-        painter.setPen(colors.color("text"))
-        shown = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, width + 1)
-        text = QStyle.visualRect(self.layoutDirection(), self.rect(), QRect(start, 0, width + XS, self.height()))
-        painter.drawText(text, QStyle.visualAlignment(self.layoutDirection(), _LEADING), shown)
-        self._theme.icons.paint(painter, self._placed(self.width() - S - cross, cross), "x")
-        painter.end()
+        if tag is None:
+            theme.icons.put_on(self, filter_icon(term))
+        else:
+            self.setIcon(dot_icon(dot_color(theme.tags.hue(tag), theme.colors)))
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -85,25 +64,6 @@ class FilterChip(QAbstractButton):
             event.ignore()  # a button would go to the next tab stop
         else:
             super().keyPressEvent(event)
-
-    def _paint_mark(self, painter: QPainter, rect: QRect) -> None:
-        tag = tag_of(self.term)
-        if tag is None:
-            self._theme.icons.paint(painter, rect, filter_icon(self.term))
-            return
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(dot_color(self._theme.tags.hue(tag), self._theme.colors))
-        painter.drawEllipse(rect)
-
-    def _placed(self, start: int, size: int) -> QRect:
-        rect = QRect(start, (self.height() - size) // 2, size, size)
-        return QStyle.visualRect(self.layoutDirection(), self.rect(), rect)
-
-    def _mark_size(self) -> int:
-        return self._theme.metrics.scaled(ICON if tag_of(self.term) is None else _DOT)
-
-    def _font(self) -> QFont:
-        return self._theme.metrics.font(FontRole.PILL)
 
 
 class FilterChips(QWidget):
@@ -118,22 +78,28 @@ class FilterChips(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._room = 0
+        self._filters: Sequence[Term] = ()
         self._chips: list[FilterChip] = []
         self._more_button = QToolButton(self)
         self._more_button.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._layout = fill(QHBoxLayout(self), self._more_button, margins=0, spacing=S)
         self.setAccessibleName(self.tr("Filters"))
-        theme.changed.connect(self._fit)
-        theme.tags.changed.connect(self._repaint)
+        for signal in (theme.changed, theme.tags.changed):
+            signal.connect(self._show)
 
     def set_filters(self, filters: Sequence[Term]) -> None:
         """Show a chip for each filter; the focus stays at its position."""
+        self._filters = filters
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
         focused = next((at for at, chip in enumerate(self._chips) if chip.hasFocus()), None)
         for chip in self._chips:
             chip.hide()
             chip.deleteLater()
-        self._chips = [FilterChip(term, self._theme, self) for term in filters]
+        self._chips = [FilterChip(term, self._theme, self) for term in self._filters]
         for at, chip in enumerate(self._chips):
             chip.clicked.connect(partial(self.removed.emit, at))
             self._layout.insertWidget(at, chip)
@@ -195,10 +161,6 @@ class FilterChips(QWidget):
 
     def _more_width(self) -> int:
         return self._more_button.sizeHint().width() + S
-
-    def _repaint(self) -> None:
-        for chip in self._chips:
-            chip.update()
 
 
 #: Widths for text of 13 px: of the search field in a wide window and at least, and of the window.
@@ -295,18 +257,10 @@ class SearchBar(QWidget):
     def why_nothing(self) -> str:
         """Return why no plant matches, as far as a single term says it."""
         terms = parse_terms(self.text)
-        for term in terms:
-            match term:
-                case HasTag(str(tag)) if not self._completer.knows(term):
-                    return self.tr("No plant has the tag {tag}.").format(tag=quoted(tag))
-                case AddedBy(_, str(label)) if not self._completer.knows(term):
-                    return self.tr("No plant comes from {source}.").format(source=quoted(label))
-                case Contains(str(text)) if text.startswith("added:"):
-                    day = quoted(text.removeprefix("added:"))
-                    hint = self.tr(
-                        "{day} is not a day. Write added:today, added:7d, added:2026-11 or added:2026-11-21."
-                    )
-                    return hint.format(day=day)
+        days = [each.text for each in terms if isinstance(each, Contains) and each.text.startswith("added:")]
+        if days:
+            text = self.tr("{day} is not a day. Write added:today, added:7d, added:2026-11 or added:2026-11-21.")
+            return text.format(day=quoted(days[0].removeprefix("added:")))
         if any(map(is_filter, terms)):
             return self.tr("No plant has all of this. Remove a filter, or search for something else.")
         return self.tr("Nothing contains {text}.").format(text=quoted(self.text))
@@ -442,7 +396,7 @@ class SearchBar(QWidget):
 
     @Slot()
     def _on_return(self) -> None:
-        """Make chips of the terms that were typed; those that no plant can match stay in the field."""
+        """Make chips of the terms that were typed."""
         _, scanned = split_address(self.field.text())
         if scanned is not None:  # in place of the search before
             self.clear()
@@ -450,12 +404,8 @@ class SearchBar(QWidget):
             return
         if self._completer.is_choosing:
             return
-        terms = parse_terms(self.field.text())
-        completed = {term: self._completer.completed_term(term) for term in terms if is_filter(term)}
-        found = [term for term in completed.values() if term is not None]
-        if found:
-            self.filters = tuple(dict.fromkeys((*self.filters, *found)))
-            self._set_text(search_text(term for term in terms if completed.get(term) is None))
+        if any(map(is_filter, parse_terms(self.field.text()))):
+            self.set_search(f"{search_text(self.filters)} {self.field.text()}")
 
     @Slot(int)
     def _on_removed(self, position: int) -> None:

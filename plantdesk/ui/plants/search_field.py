@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QCompleter, QListView, QStyle, QWidget
 from typing_extensions import override
@@ -81,40 +81,6 @@ class SearchCompleter(QObject):
         tags = sorted(counts.tags.items(), key=lambda item: -item[1])
         self._tags = [tag for tag, _ in tags if tag]
         self._sources = list(dict.fromkeys(AddedBy(source.kind, source.label) for source in counts.sources))
-
-    def knows(self, term: Term) -> bool:
-        """Whether some plant has the tag or source of a term; True for other terms."""
-        match term:
-            case HasTag(str(value)):
-                return any(searched(value).strip() in searched(tag) for tag in self._tags)
-            case AddedBy(_, str(value)):
-                return any(searched(value).strip() in searched(filter_text(each)) for each in self._sources)
-        return True
-
-    def completed_term(self, term: Term) -> Term | None:
-        """Return a typed term, or that of the only tag or source that contains its value.
-
-        None where no plant has it, or where several contain it, which are offered then.
-        """
-        typed, known = self._known(term.term if isinstance(term, Not) else term)
-        typed = searched(typed).strip()
-        if not known or typed in {searched(text).strip() for text in known}:
-            return term
-        found = [each for text, each in known.items() if typed in searched(text)]
-        if len(found) != 1:
-            QTimer.singleShot(0, self, self._on_edited)  # the popup closes itself after Enter
-            return None
-        return Not(found[0]) if isinstance(term, Not) else found[0]
-
-    def _known(self, condition: Condition) -> tuple[str, dict[str, Condition]]:
-        """Return the value of a condition of a tag or source, and those of all tags or sources by their texts."""
-        match condition:
-            case HasTag(str(value)) if value and condition.branch is None:
-                return value, {tag: HasTag.just(tag) for tag in self._tags}
-            case AddedBy(kind, str(value)) if value:
-                sources = (source for source in self._sources if kind in {None, source.kind})
-                return value, {source.label or filter_text(source): source for source in sources}
-        return "", {}
 
     @Slot()
     def _on_edited(self) -> None:

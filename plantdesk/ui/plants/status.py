@@ -81,8 +81,7 @@ class ArrivalAnnouncer(QObject):
         self._widget = widget
         self._count = 0
         self._newest: PlantRow | None = None
-        self._sources: set[str] = set()
-        self._more = False
+        self._has_more = False
         self._pause = QTimer(self, singleShot=True, interval=interval_ms)
         self._pause.timeout.connect(self._announce)
 
@@ -93,8 +92,7 @@ class ArrivalAnnouncer(QObject):
             return
         self._count += len(rows)
         self._newest = rows[-1]
-        self._sources.update(source_text(row.source) for row in rows)
-        self._more = self._more or changes.needs_reload
+        self._has_more = self._has_more or changes.needs_reload
         if not self._pause.isActive():
             self._announce()
 
@@ -102,20 +100,13 @@ class ArrivalAnnouncer(QObject):
     def _announce(self) -> None:
         if self._newest is None:
             return
-        text = self._sentence(self._newest)
-        self._count, self._newest, self._more = 0, None, False
-        self._sources.clear()
+        text = self.tr("Plants were added by programs.")
+        if self._count == 1 and not self._has_more:
+            name, source = cell_text(self._newest, Column.NAME), source_text(self._newest.source)
+            text = self.tr("{name} was added by {source}.").format(name=quoted(name), source=quoted(source))
+        elif not self._has_more:
+            count = QLocale().toString(self._count)
+            text = self.tr("{count} plants were added by programs.").format(count=count)
+        self._count, self._newest, self._has_more = 0, None, False
         self._pause.start()
         announce(self._widget, text)
-
-    def _sentence(self, newest: PlantRow) -> str:
-        if self._count == 1 and not self._more:
-            text = self.tr("{name} was added by {source}.")
-            return text.format(name=quoted(cell_text(newest, Column.NAME)), source=quoted(source_text(newest.source)))
-        count = QLocale().toString(self._count)
-        if self._more:
-            count = self.tr("Over {n}").format(n=count)
-        if len(self._sources) > 1:
-            return self.tr("{count} plants were added by programs.").format(count=count)
-        text = self.tr("{count} plants were added by {source}.")
-        return text.format(count=count, source=quoted(source_text(newest.source)))

@@ -45,8 +45,8 @@ def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
 class UnsavedPlants(QFrame):
     """A line for each submission, and what can be done with those that are selected, else with all; Del discards them.
 
-    Keys of commands for the plants of the table do nothing while the focus is here. `free_id_label` is the label of the
-    action that adds a plant under the next free ID. `edit_requested(submission)`: it is to be put into the form again,
+    Keys of commands for the plants of the table do nothing while the focus is here.
+    `edit_requested(submission)`: it is to be put into the form again,
     and is not listed any more. `discarded(submissions)`: by the user. `left`: the focus was here, and there is nothing
     any more.
     """
@@ -57,7 +57,6 @@ class UnsavedPlants(QFrame):
 
     def __init__(self, theme: Theme, queue: AddQueue) -> None:
         super().__init__()
-        self.free_id_label = ""
         self._queue, self._outbox = queue, queue.outbox
         self._listed: list[Submission] = []
         self.setProperty("card", "true")
@@ -162,7 +161,7 @@ class UnsavedPlants(QFrame):
         states = {State.REFUSED, State.WAITING} if self._outbox.can_retry else {State.REFUSED}
         failed = [each for each in chosen if each.state in states and each not in taken]
         if taken:
-            label = _label(taken, self.free_id_label, Text("Use free IDs for {count:,} plants"))
+            label = _label(taken, self.tr("Use the next free ID"), Text("Use free IDs for {count:,} plants"))
             yield label, partial(self._queue.retry, taken, with_free_ids=True)
         if failed:
             label = _label(failed, self.tr("Try again"), Text("Try {count:,} plants again"))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRect, QStringListModel, Qt, Signal, Slot
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtCore import QObject, QStringListModel, Signal, Slot
 
 from plantdesk.domain.edits import MergeTags, RenameTag
 from plantdesk.domain.errors import InvalidPlantError, Text
@@ -19,8 +18,8 @@ from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, shown, tag_text
 from plantdesk.ui.theme.colors import HUES, dot_color
-from plantdesk.ui.theme.metrics import ICON
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
+from plantdesk.ui.widgets.painting import dot_icon
 
 if TYPE_CHECKING:
     from PySide6.QtCore import SignalInstance
@@ -122,7 +121,7 @@ class TagCommands(PlantChanges):
         """Offer the twelve colours, of which that of the tag is checked."""
         colors = menu.addMenu(self.tr("&Colour"))
         for hue, name in enumerate(self._color_names()):
-            self._add_color(colors, tag, hue, name).setIcon(self._dot(hue))
+            self._add_color(colors, tag, hue, name).setIcon(dot_icon(dot_color(hue, self._context.theme.colors)))
         colors.addSeparator()
         self._add_color(colors, tag, None, self.tr("&Automatic"))
 
@@ -223,17 +222,6 @@ class TagCommands(PlantChanges):
     def _set_colors(self, chosen: dict[str, int]) -> None:
         self._context.theme.tags.set_chosen(chosen)
         self._context.preferences.change_store(self._context.location.key, hues=chosen)
-
-    def _dot(self, hue: int) -> QIcon:
-        pixmap = QPixmap(ICON, ICON)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(dot_color(hue, self._context.theme.colors))
-        painter.drawEllipse(QRect(2, 2, ICON - 4, ICON - 4))
-        painter.end()
-        return QIcon(pixmap)
 
     def _color_names(self) -> list[str]:
         return [

@@ -2,7 +2,7 @@
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, detail, key, title, empty-title, strong, drop, drop-card) and `tone` (muted, error, warning, ok) of labels;
-`variant` (primary, icon, pill, link, quiet, command, collapse) of buttons, `small` of buttons and combo boxes;
+`variant` (primary, icon, pill, chip, link, quiet, command, collapse) of buttons, `small` of buttons and combo boxes;
 `card`, `pane` (lines, strip, list, sidebar, card, toast) and `bar` (info, warning, error) of frames;
 `invalid` and `cell` (over one) of fields; `clear` of what shows the background behind it.
 """
@@ -130,6 +130,12 @@ QPushButton[variant="pill"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${pill_radius}px;
   padding: 0 15px; min-height: ${pill}px; font-weight: 600;
 }
+QPushButton[variant="chip"] {
+  background: $selection; border: 2px solid transparent; border-radius: ${chip_radius}px; padding: 0 8px;
+  min-height: ${chip}px; font-size: ${caption}pt; font-weight: 400;
+}
+QPushButton[variant="chip"]:hover { background: $hover; }
+QPushButton[variant="chip"]:focus { border: 2px solid $focus; padding: 0 8px; min-height: ${chip}px; }
 QPushButton[variant="pill"]:hover { background: $accent_hover; border-color: $accent_hover; }
 QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_2}px; }
 
@@ -254,7 +260,9 @@ QHeaderView::section {
   padding: 0 ${header_pad}px; min-height: ${row}px;
 }
 QHeaderView::section:hover { color: $text; background: $hover; }
-QHeaderView::down-arrow, QHeaderView::up-arrow { width: 12px; height: 12px; }
+QHeaderView::down-arrow, QHeaderView::up-arrow { image: none; width: 0; }
+PlantTableView QHeaderView::section { font-size: ${caption}pt; font-weight: 500; }
+PlantTableView QHeaderView::section:hover { background: $surface; }
 
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: 14px; margin: 0; }
@@ -317,6 +325,8 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "small_2": str(max(24, metrics.compact_row - 4) - 2),
         "compact": str(metrics.compact_row - 2),
         "compact_2": str(metrics.compact_row - 4),
+        "chip": str(metrics.scaled(22)),
+        "chip_radius": str((metrics.scaled(22) + 4) // 2),
         "pill": str(pill - 2),
         "pill_2": str(pill - 4),
         "pill_radius": str(pill // 2),

@@ -267,13 +267,6 @@ class MessageLine(Message):
         if tone is not Tone.HINT:
             self._announce()
 
-    def rename_action(self, old: str, new: str) -> None:
-        """Give the button that is labelled `old` another label."""
-        for button in self._buttons:
-            if button.text() == old:
-                button.setText(new)  # it keeps the focus
-        self._fit()
-
     @override
     def minimumSizeHint(self) -> QSize:
         """Return the width of the buttons and some words: not that of the text now, or it could not be narrower."""
@@ -422,10 +415,6 @@ class Toast(Message):
         is_typing = isinstance(focused, QLineEdit) and (focused.isUndoAvailable() or focused.isRedoAvailable())
         self._show(Tone.HINT, text, *actions, key="" if is_typing else key, expires=True)
         self.reported.emit(text, actions)
-
-    def show_notice(self, text: str, *actions: MessageAction) -> None:
-        """Show something about the area that is no outcome of what the user did; it is not reported elsewhere."""
-        self._show(Tone.HINT, text, *actions, expires=True)
 
     def show_problem(self, text: str, *actions: MessageAction) -> None:
         """Show why something was not done; this stays until it is closed or replaced."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -16,7 +16,7 @@ from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, XS, FontRole, L, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent
+    from PySide6.QtGui import QColor, QPaintEvent
     from PySide6.QtWidgets import QStyleOptionViewItem
 
     from plantdesk.ui.theme.theme import Theme
@@ -129,6 +129,19 @@ def pill_size(theme: Theme, tag: str) -> QSize:
     """Return the size of a tag's pill."""
     metrics = QFontMetrics(theme.metrics.font(FontRole.PILL))
     return QSize(metrics.horizontalAdvance(tag_text(tag)) + 2 * S + 1, metrics.height() + S - 2)
+
+
+def dot_icon(color: QColor) -> QIcon:
+    """Return an icon that is a dot, as that of a tag."""
+    pixmap = QPixmap(ICON, ICON)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    painter.drawEllipse(2, 2, ICON - 4, ICON - 4)
+    painter.end()
+    return QIcon(pixmap)
 
 
 class TagPill(QWidget):

@@ -224,9 +224,3 @@ def test_enter_on_the_button_does_not_lead_to_the_one_that_closes(session: Sessi
     session.says("Replaced in 2 plants.")
     assert session.focused is session.the(ComboBox, "Do")
     assert session.dialog.isVisible()
-
-
-def test_a_notice_about_the_list_behind_is_not_repeated(session: Session) -> None:
-    session.store.add(plant(8, "Basil"), COMMAND).result()
-    session.until(lambda: session.main.toast.text == "Plants come from 2 sources now.")
-    assert "Plants come from 2 sources now." not in session.texts()

@@ -212,7 +212,7 @@ def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDesk, text: s
     assert desk.id.hasFocus()
     assert (desk.id.property("invalid"), desk.name.property("invalid")) == ("true", "false")
     assert desk.rows() == []
-    desk.actions["Use 1"].click()
+    desk.actions["Use the next free ID"].click()
     assert (desk.id.text(), desk.next_id) == ("", "1")
     desk.enter()
     desk.sees("Added")
@@ -253,8 +253,8 @@ def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: FormDesk) 
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.type(desk.id, "41")
     desk.sees("ID 41 already belongs to “Aloe vera”")  # before it is submitted
-    desk.qtbot.waitUntil(lambda: "Use 42" in desk.actions)
-    desk.actions["Use 42"].click()
+    desk.qtbot.waitUntil(lambda: "Use the next free ID" in desk.actions)
+    desk.actions["Use the next free ID"].click()
     assert (desk.id.text(), desk.name.hasFocus()) == ("", True)
     desk.adds("Ficus lyrata")
     desk.sees("Added")
@@ -270,7 +270,7 @@ def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: FormDes
     desk.qtbot.waitUntil(lambda: desk.next_id == "43")
     desk.answers()
     assert desk.actions["Show that plant"].hasFocus()
-    assert "Use 43" in desk.actions
+    assert "Use the next free ID" in desk.actions
 
 
 def test_the_owner_of_a_used_id_can_be_shown(desk: FormDesk, entry: AddPlantController) -> None:
@@ -398,8 +398,8 @@ def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDesk) -> 
     desk.type(desk.name, "Aloe vera")
     desk.enter()
     desk.sees("must be a whole number")
-    desk.actions["Use 1"].setFocus()
-    desk.qtbot.keyClick(desk.actions["Use 1"], Qt.Key.Key_Escape)
+    desk.actions["Use the next free ID"].setFocus()
+    desk.qtbot.keyClick(desk.actions["Use the next free ID"], Qt.Key.Key_Escape)
     assert (desk.message.tone, desk.id.property("invalid")) == (Tone.HINT, "false")
     assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("five", "Aloe vera", True)
     desk.qtbot.keyClick(desk.name, Qt.Key.Key_Escape)
@@ -502,18 +502,18 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     desk.adds("Aster", "41")
     desk.lists(Aster="already belongs")
-    desk.qtbot.waitUntil(lambda: [*desk.box.buttons()] == ["Use 42", "Edit", "Discard"])
+    desk.qtbot.waitUntil(lambda: [*desk.box.buttons()] == ["Use the next free ID", "Edit", "Discard"])
     desk.adds("Basil", "41")
     desk.lists(Aster="already belongs", Basil="already belongs")
     assert [*desk.box.buttons()] == ["Use free IDs for 2 plants", "Discard 2 plants"]
     desk.form.findChildren(UnsavedPlants)[0].focus_first()
-    assert [*desk.box.buttons()] == ["Use 42", "Edit", "Discard"]
+    assert [*desk.box.buttons()] == ["Use the next free ID", "Edit", "Discard"]
     if label != "Discard":
         desk.press(Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(desk.box.buttons()[label], Qt.Key.Key_Space)
     if label == "Discard":
         desk.lists(Basil="already belongs")
-        desk.press_in_box("Use 42")
+        desk.press_in_box("Use the next free ID")
     desk.lists()
     desk.has(["Aster", "Basil"][-len(added) :] if added else [])
     assert [plant_id for plant_id, _, _ in desk.rows()[1:]] == added
@@ -544,7 +544,7 @@ def test_a_refused_plant_is_listed_and_leaves_the_form_alone(desk: FormDesk) -> 
     desk.qtbot.keyClicks(desk.form.focusWidget(), "l")
     assert (desk.id.text(), desk.name.text()) == ("", "Basil")
     desk.qtbot.waitUntil(lambda: desk.next_id == "42")
-    desk.press_in_box("Use 42")
+    desk.press_in_box("Use the next free ID")
     desk.sees("Added “Ficus lyrata”.")
     assert (desk.unsaved(), desk.name.text()) == ({}, "Basil")
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]

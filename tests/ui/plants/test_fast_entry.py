@@ -415,7 +415,7 @@ def test_closing_counts_what_failed_and_what_is_being_saved(desk: EntryDesk, oth
     desk.id.setText("2")
     desk.types("Fern")
     desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: "Use 5" in desk.buttons())
+    desk.qtbot.waitUntil(lambda: "Use the next free ID" in desk.buttons())
     other_program.execute("BEGIN IMMEDIATE")
     desk.types("Ivy")
     desk.press(Qt.Key.Key_Return)
@@ -586,7 +586,7 @@ def test_a_quantity_meets_a_used_id(desk: EntryDesk) -> None:
     desk.id.setText("2")
     desk.types("3 x Salvia")
     desk.press(Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: "Use 5" in desk.buttons())
+    desk.qtbot.waitUntil(lambda: "Use the next free ID" in desk.buttons())
     assert "already belongs" in next(iter(desk.unsaved().values()))
     assert desk.newest(1) == [("Monstera deliciosa", "living room")]
 

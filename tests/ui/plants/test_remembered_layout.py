@@ -170,18 +170,6 @@ def test_a_tag_of_several_levels_has_room_where_names_have_enough(desk: LayoutDe
     assert desk.table.columnWidth(Column.NAME) > 260
 
 
-def test_a_width_chosen_in_a_wide_window_is_not_forced_on_a_narrow_one(desk: LayoutDesk) -> None:
-    desk.window.resize(700, 500)
-    narrow = desk.table.columnWidth(Column.TAG)
-    desk.window.resize(1400, 760)
-    desk.drag_edge(Column.TAG, 200)
-    chosen = desk.table.columnWidth(Column.TAG)
-    desk.window.resize(700, 500)
-    desk.qtbot.waitUntil(lambda: desk.table.columnWidth(Column.TAG) == narrow)
-    desk.window.resize(1400, 760)
-    desk.qtbot.waitUntil(lambda: abs(desk.table.columnWidth(Column.TAG) - chosen) <= 1)
-
-
 def test_the_selected_plant_and_the_place_in_the_table_are_remembered(
     desk: LayoutDesk, store: Store, add: Adder, other_store: Store
 ) -> None:
@@ -198,15 +186,13 @@ def test_the_selected_plant_and_the_place_in_the_table_are_remembered(
     assert desk.table.selected_count() == 1
 
 
-def test_a_second_source_moves_no_column_until_the_user_wants_it(desk: LayoutDesk, store: Store) -> None:
+def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: LayoutDesk, store: Store) -> None:
     before = desk.table.columnViewportPosition(Column.TAG)
     store.add(new_plant({"id": 7, "name": "Dill"}), COMMAND).result()
-    desk.until(lambda: desk.toast.text == "Plants come from 2 sources now.")
+    desk.until(lambda: "Dill" in desk.names())
     assert desk.table.columnViewportPosition(Column.TAG) == before
-    assert not desk.action("From").isChecked()
-    desk.button("Show From").click()
-    assert not desk.table.isColumnHidden(Column.SOURCE)
-    assert desk.action("From").isChecked()
+    desk.window.resize(1401, 760)
+    desk.until(lambda: not desk.table.isColumnHidden(Column.SOURCE))
 
 
 def test_what_is_typed_is_remembered_until_it_is_removed(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:

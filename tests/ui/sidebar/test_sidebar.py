@@ -118,7 +118,7 @@ class SidebarDesk(Desk):
 
     def chips(self) -> list[str]:
         found = [chip for chip in self.widget.findChildren(FilterChip) if chip.isVisible()]
-        return [chip.text() for chip in sorted(found, key=lambda chip: chip.x())]
+        return [chip.text().removesuffix("  ✕") for chip in sorted(found, key=lambda chip: chip.x())]
 
     def choose_in_menu(self, command: str) -> None:
         """Choose a command of the context menu of the present entry, opened by the keyboard."""
@@ -263,7 +263,7 @@ def test_filters_are_added_by_keys_and_removed_at_their_chips(desk: SidebarDesk)
     desk.press(Qt.Key.Key_Space, CONTROL)
     desk.sees("Cactus", "Dill")
     assert desk.chips() == ["kitchen", "garden-sync", "hall"]
-    chip = next(chip for chip in desk.widget.findChildren(FilterChip) if chip.text() == "kitchen")
+    chip = next(chip for chip in desk.widget.findChildren(FilterChip) if "kitchen" in chip.text())
     chip.setFocus()
     desk.press(Qt.Key.Key_Right)
     desk.press(Qt.Key.Key_Delete)
@@ -705,22 +705,14 @@ def test_many_filters_are_in_a_menu(desk: SidebarDesk) -> None:
 @pytest.mark.parametrize(
     ("typed", "chips", "left"),
     [
-        ("tag:kit ", ["kitchen"], ""),
-        ("-tag:KIT aloe", ["not kitchen"], "aloe"),
-        ("tag:Kitchen", ["Kitchen"], ""),
-        ("tag:shed", [], "tag:shed"),
-        ("tag:h", [], "tag:h"),
-        ("tag:shed tag:hall", ["hall"], "tag:shed"),
-        ("from:for", ["Form"], ""),
-        ("from:gard", ["garden-sync"], ""),
-        ("from:token/gard", ["garden-sync"], ""),
+        ("tag:kit ", ["kit"], ""),
+        ("-tag:KIT aloe", ["not KIT"], "aloe"),
+        ("tag:shed tag:hall", ["shed", "hall"], ""),
+        ("from:for", ["for"], ""),
+        ("aloe", [], "aloe"),
     ],
 )
-def test_enter_makes_chips_of_tags_and_sources_that_plants_have(
-    desk: SidebarDesk, store: Store, typed: str, chips: list[str], left: str
-) -> None:
-    store.add(new_plant({"id": 500, "name": "Fern", "tag": "hothouse"}), FORM).result(SECONDS)
-    desk.qtbot.waitUntil(lambda: "hothouse" in desk.entries())
+def test_enter_makes_chips_of_what_is_typed(desk: SidebarDesk, typed: str, chips: list[str], left: str) -> None:
     desk.search.setFocus()
     QTest.keyClicks(desk.search, typed)
     desk.press(Qt.Key.Key_Return)

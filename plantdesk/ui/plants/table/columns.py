@@ -1,4 +1,4 @@
-"""The columns of the table: what they must have room for, their width and visibility, their layout, and the header."""
+"""The columns of the table: what they must have room for, their width and visibility, and their layout."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRect, Qt, Signal, Slot
-from PySide6.QtGui import QCursor, QFontMetrics, QPainter
-from PySide6.QtWidgets import QHeaderView, QStyle, QWidget
-from typing_extensions import override
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QFontMetrics
 
 from plantdesk.domain.views import Order, View
 from plantdesk.ui.plants.table.cells import Column, column_title, own_sources, widest_times
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
-from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes
     from plantdesk.ui.background import StoreQueries, Task
-    from plantdesk.ui.plants.table.model import PlantModel
-    from plantdesk.ui.theme.metrics import Metrics
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -35,14 +30,13 @@ _WIDEST = 500
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Order, hidden columns, density, and the widths that the user chose: in digits, for a wide and a narrow table."""
+    """Order, hidden columns, density, and the widths that the user chose, in digits."""
 
     column: Column = Column.ADDED
     descending: bool = True
     hidden: frozenset[Column] = frozenset()
     is_compact: bool = False
     widths: dict[Column, float] = field(default_factory=dict)
-    narrow_widths: dict[Column, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """Return a JSON object, as `layout_from_json` reads it."""
@@ -52,7 +46,6 @@ class TableLayout:
             "hidden": sorted(column.order for column in self.hidden),
             "compact": self.is_compact,
             "widths": {column.order: width for column, width in self.widths.items()},
-            "narrow_widths": {column.order: width for column, width in self.narrow_widths.items()},
         }
 
 
@@ -71,7 +64,6 @@ def layout_from_json(value: object) -> TableLayout:
         ),
         is_compact=values.get("compact") is True,
         widths=dict(_widths(values.get("widths"))),
-        narrow_widths=dict(_widths(values.get("narrow_widths"))),
     )
 
 
@@ -97,25 +89,20 @@ _WIDE_TAG, _WIDE_TAG_FROM = 160, 700
 _NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
 #: Fractions of pixels that the width of a text in whole pixels leaves out.
 _ROUNDING = 2
-#: In a table of fewer digits the user's widths are other ones.
-_WIDE_TABLE = 110
 
 
 class TableColumns(QObject):
     """Sets the columns of a table, whose header and model are set already, for the contents of the store.
 
     The widths that the user chose are in digits, without margins. Plants that are removed are still counted.
-    `second_source`: plants come from a second source now; the column of sources is not shown yet.
     """
-
-    second_source = Signal()
 
     def __init__(self, table: QTableView, theme: Theme) -> None:
         super().__init__(table)
         self._table = table
         self._theme = theme
         self.hidden: frozenset[Column] = frozenset()
-        self._chosen: dict[bool, dict[Column, float]] = {False: {}, True: {}}
+        self.chosen_widths: dict[Column, float] = {}
         #: The id that the columns have room for.
         self.widest_id = ""
         #: Whether the column of sources is shown where there is room for it.
@@ -125,18 +112,13 @@ class TableColumns(QObject):
         self._sources: frozenset[int] = frozenset()
         self._is_read = False
         self._fitted_for: tuple[object, ...] = ()
-        self._measured: tuple[Metrics, QFontMetrics] | None = None
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
-
-    def widths(self, *, wide: bool) -> dict[Column, float]:
-        """Return the widths that the user chose while the table was wide, or narrow."""
-        return dict(self._chosen[wide])
 
     def restore(self, layout: TableLayout) -> None:
         """Take over what is remembered, for the next `fit`."""
         self.hidden = layout.hidden
-        self._chosen = {True: dict(layout.widths), False: dict(layout.narrow_widths)}
+        self.chosen_widths = dict(layout.widths)
         self._fitted_for = ()
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
@@ -167,21 +149,18 @@ class TableColumns(QObject):
             self._queries.ask(self, _ids_and_sources, self._on_read)
 
     def _on_read(self, found: tuple[list[int], list[int]]) -> None:
-        ids, sources = found
-        if not self._is_read:
-            self._is_read = True
-            self._sources |= set(sources)
-            self.set_contents(self._widest, has_sources=self.has_sources or len(self._sources) > 1)
-        self._add(ids, sources)
+        is_first, self._is_read = not self._is_read, True
+        self._add(*found)
+        if is_first:
+            self.fit()
 
     def _add(self, ids: Iterable[int], sources: Iterable[int]) -> None:
-        number = len(self._sources)
+        """Note what plants have; a second source is shown by the next `fit`: no column moves while the user works."""
         self._sources |= set(sources)
         self._widest = max((self._widest, *map(str, ids)), key=len)
         if self._is_read:
+            self.has_sources |= len(self._sources) > 1
             self.set_contents(self._widest, has_sources=self.has_sources)
-            if number == 1 < len(self._sources) and not self.has_sources:
-                self.second_source.emit()
 
     def needed_width(self) -> int:
         """Return the width at which Name has enough room while the source is hidden."""
@@ -193,7 +172,7 @@ class TableColumns(QObject):
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
         self._is_fitting = True
-        fitted_for = self._digit(), self._is_wide(), self._text_width(Column.TAG), self.widest_id
+        fitted_for = self._digit(), self._text_width(Column.TAG), self.widest_id
         if self._fitted_for != fitted_for:
             self._fitted_for = fitted_for
             for column in _SIZED:
@@ -221,14 +200,14 @@ class TableColumns(QObject):
     def _on_section_resized(self, section: int, old: int, new: int) -> None:
         """Note a width that the user chose; 0 is that of a hidden column."""
         if not self._is_fitting and old and new and section in _SIZED:
-            self._chosen[self._is_wide()][Column(section)] = round((new - 2 * M) / self._digit(), 2)
+            self.chosen_widths[Column(section)] = round((new - 2 * M) / self._digit(), 2)
 
     def _is_requested(self, column: Column) -> bool:
         return column not in self.hidden and (column is not Column.SOURCE or self.has_sources)
 
     def _width(self, column: Column) -> int:
         """Return the width of a column where it is shown."""
-        chosen = self._chosen[self._is_wide()].get(column)
+        chosen = self.chosen_widths.get(column)
         if chosen is not None:
             return round(chosen * self._digit()) + 2 * M
         return max(self._text_width(column) + 2 * M, self._heading_width(column))
@@ -257,91 +236,10 @@ class TableColumns(QObject):
 
     def _digits(self) -> QFontMetrics:
         """Return the metrics of the theme's font: the table gets it only after the theme has changed."""
-        metrics = self._theme.metrics
-        if self._measured is None or self._measured[0] is not metrics:
-            self._measured = metrics, QFontMetrics(tabular(self._theme.font()))
-        return self._measured[1]
-
-    def _is_wide(self) -> bool:
-        return self._table.viewport().width() // self._digit() >= _WIDE_TABLE
+        return QFontMetrics(tabular(self._theme.font()))
 
 
 def _ids_and_sources(reader: PlantReader, _task: Task) -> tuple[list[int], list[int]]:
     """Return the smallest and the largest id, and the sources of plants: all of them, or two."""
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
     return [plant_id for ids in ends for plant_id in ids[:1]], list(reader.two_sources())
-
-
-_ARROW = 12
-#: Below the line.
-_GAP = 4
-
-
-class PlantHeader(QHeaderView):
-    """A horizontal header that never asks whether a whole column is selected.
-
-    The stock header asks that of every row for every section it paints: 20 s after Ctrl+A at a million rows. The arrow
-    belongs to the rows: it moves when they are in the new order. A wheel is in its place while that takes long.
-    """
-
-    def __init__(self, theme: Theme, model: PlantModel, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self._theme = theme
-        self._plants = model
-        self._spinner = Spinner(theme, self.viewport())
-        self.setSectionsClickable(True)
-        self.setHighlightSections(False)
-        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        model.state_changed.connect(self._on_state_changed)
-        model.failed.connect(self._spinner.stop)
-
-    @override
-    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
-        colors = self._theme.colors
-        is_sorted = self._plants.shown_query.column == logicalIndex
-        is_sorting = self._spinner.is_shown and self._plants.query.column == logicalIndex
-        painter.save()
-        painter.fillRect(rect, colors.color("surface"))
-        font = self._theme.font(FontRole.CAPTION)
-        painter.setFont(font)
-        painter.setPen(colors.color("text" if is_sorted or self._is_hovered(logicalIndex) else "text_2"))
-        inner = rect.adjusted(M, 0, -M, -_GAP)
-        room = inner.width() - (XS + self._theme.metrics.scaled(_ARROW) if is_sorted or is_sorting else 0)
-        title = QFontMetrics(font).elidedText(column_title(Column(logicalIndex)), Qt.TextElideMode.ElideRight, room)
-        painter.drawText(inner, QStyle.visualAlignment(self.layoutDirection(), self.defaultAlignment()), title)
-        self._paint_line(painter, rect, logicalIndex)
-        beside = QStyle.visualRect(self.layoutDirection(), inner, self._beside(painter, inner, title))
-        if is_sorting:
-            self._spinner.paint(painter, beside)
-        elif is_sorted:
-            arrow = "chevron-down" if self._plants.shown_query.descending else "chevron-up"
-            self._theme.icons.paint(painter, beside, arrow)
-        painter.restore()
-
-    @Slot()
-    def _on_state_changed(self) -> None:
-        requested, shown = self._plants.query, self._plants.shown_query
-        if self._plants.complete:
-            self._spinner.stop()
-        elif self._plants.busy and (requested.column, requested.descending) != (shown.column, shown.descending):
-            self._spinner.start()
-        self.viewport().update()
-
-    def _paint_line(self, painter: QPainter, rect: QRect, section: int) -> None:
-        """Paint the line under the headings, from the start of the text to its end."""
-        shown = [each for each in range(self.count()) if not self.isSectionHidden(each)]
-        start, end = M if section == shown[0] else 0, M if section == shown[-1] else 0
-        line = QRect(rect.left() + start, rect.bottom() - _GAP, rect.width() - start - end, 1)
-        line = QStyle.visualRect(self.layoutDirection(), rect, line)
-        painter.fillRect(line, self._theme.colors.color("line"))
-
-    def _beside(self, painter: QPainter, inner: QRect, title: str) -> QRect:
-        """Return the place beside the title; the end of the section would be beside the next title."""
-        x = inner.left() + painter.fontMetrics().horizontalAdvance(title) + XS
-        size = self._theme.metrics.scaled(_ARROW)
-        return QRect(x, inner.center().y() - size // 2 + 1, size, size)
-
-    def _is_hovered(self, section: int) -> bool:
-        position = self.viewport().mapFromGlobal(QCursor.pos())
-        return self.viewport().underMouse() and self.logicalIndexAt(position) == section

@@ -1,4 +1,4 @@
-"""Paints cells, the rows behind them, new rows and bars for what is not read yet; the editor over a cell.
+"""Paints cells, the rows behind them, and new rows; the editor over a cell.
 
 Everything is laid out from the leading edge, so that it mirrors.
 """
@@ -10,12 +10,12 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 from typing_extensions import override
 
-from plantdesk.ui.plants.table.cells import Column, cell_text
+from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import is_visible
@@ -135,22 +135,6 @@ class RowBackground(QObject):
                 self._paint_row(painter, row)
         painter.end()
 
-    def paint_opening(self) -> None:
-        """Paint the rows of a table whose plants are not there yet."""
-        table, header = self._table, self._table.horizontalHeader()
-        height, visible = table.verticalHeader().defaultSectionSize(), table.viewport().rect()
-        painter = QPainter(table.viewport())
-        for row in range(visible.height() // height + 1):
-            whole = QRect(0, row * height, header.length(), height)
-            line = QStyle.visualRect(table.layoutDirection(), visible, whole).adjusted(M, height - 1, -M, 0)
-            painter.fillRect(line, self._theme.colors.color("row_line"))
-            for column in Column:
-                cell = QRect(table.columnViewportPosition(column), whole.top(), table.columnWidth(column), height)
-                inner = cell.adjusted(M, 0, -M, -1)
-                if not table.isColumnHidden(column):
-                    paint_bar(painter, self._theme, table.layoutDirection(), inner, row, column)
-        painter.end()
-
     def rect(self, row: int) -> QRect:
         """Return where a row is in the viewport."""
         table, header = self._table, self._table.horizontalHeader()
@@ -200,27 +184,6 @@ def _fill_rounded(painter: QPainter, row: QRect, rect: QRect, color: QColor, rad
     painter.restore()
 
 
-#: For text of 13 px; names differ in length.
-_WIDTHS = {Column.ID: (34,), Column.NAME: (120, 173, 226, 149, 202, 125, 178, 231, 154, 207), Column.TAG: (60,)}
-_HEIGHT = 10
-_LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
-
-
-def paint_bar(
-    painter: QPainter, theme: Theme, direction: Qt.LayoutDirection, cell: QRect, row: int, column: Column
-) -> None:
-    """Paint a bar into the inner rectangle of a cell; the columns that depend on times and sources stay empty."""
-    widths = _WIDTHS.get(column)
-    if widths is None:
-        return
-    width = min(theme.metrics.scaled(widths[row % len(widths)]), cell.width())
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.colors.color("line"))
-    bar = QStyle.alignedRect(direction, _LEADING, QSize(width, _HEIGHT), cell)
-    painter.drawRoundedRect(bar, _HEIGHT / 2, _HEIGHT / 2)
-
-
 class RowDelegate(QStyledItemDelegate):
     """Paints cells: ids with digits of equal width, tags as pills. `RowBackground` paints what is behind them."""
 
@@ -237,7 +200,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.save()
         inner = option.rect.adjusted(M, 0, -M, -1)
         if row is None:
-            paint_bar(painter, self._theme, option.direction, inner, index.row(), Column(index.column()))
+            self._text(painter, option, inner, PENDING, "placeholder")
         else:
             self._paint_content(painter, option, inner, row, Column(index.column()))
         painter.restore()
@@ -281,10 +244,7 @@ class RowDelegate(QStyledItemDelegate):
 
 
 class UnseenRows(QObject):
-    """They are the rows above the one that was the first before; make it after what scrolls the table.
-
-    Not the plants that were reported: long lists of them are cut, and some may be deleted again. `changed(count)`.
-    """
+    """Counts rows that are inserted above the visible ones; make it after what scrolls the table. `changed(count)`."""
 
     changed = Signal(int)
 
@@ -293,11 +253,8 @@ class UnseenRows(QObject):
         self._bar = table.verticalScrollBar()
         self._model = model
         self._count = 0
-        self._newest_seen: int | None = None
-        for signal in (model.rowsAboutToBeInserted, model.rowsAboutToBeRemoved, model.modelAboutToBeReset):
-            signal.connect(self._note_newest)
-        for signal in (model.rowsInserted, model.rowsRemoved):
-            signal.connect(self._update)
+        model.rowsInserted.connect(self._on_inserted)
+        model.rowsRemoved.connect(self._on_removed)
         model.rows_replaced.connect(self._on_rows_replaced)
         self._bar.valueChanged.connect(self._on_scrolled)
 
@@ -306,25 +263,19 @@ class UnseenRows(QObject):
         """Take all rows as seen."""
         self._set(0)
 
-    @Slot()
-    def _note_newest(self) -> None:
-        if not self._count:
-            self._newest_seen = self._model.id_at(0) if self._model.rowCount() else None
-
-    @Slot()
-    def _update(self) -> None:
+    @Slot(QModelIndex, int, int)
+    def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         query = self._model.query
-        is_newest_first = query.column is Column.ADDED and query.descending
-        if not is_newest_first or not self._bar.value() or self._newest_seen is None:
-            self._set(0)
-        elif (row := self._model.row_of(self._newest_seen)) is not None:  # else it was deleted
-            self._set(row)
+        if query.column is Column.ADDED and query.descending and self._bar.value() and first <= self._count:
+            self._set(self._count + last - first + 1)
+
+    @Slot(QModelIndex, int, int)
+    def _on_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
+        self._set(self._count - max(0, min(last + 1, self._count) - first))
 
     @Slot(bool)
     def _on_rows_replaced(self, same_query: bool) -> None:
-        if same_query:
-            self._update()
-        else:
+        if not same_query:
             self._set(0)
 
     @Slot(int)

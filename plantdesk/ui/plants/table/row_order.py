@@ -1,22 +1,54 @@
-"""The order of the rows as a list of ids, and the edits that keep it that of the store. Without Qt, queries and clocks.
+"""The order of the rows as a list of ids, and the query that keeps it that of the store, on a thread of its own.
 
-Plants that are added where the newest are at an end get their rows at once. After every other change the rows are
-outdated: the order is asked for again as a whole, and compared with the rows by a bounded diff.
+Plants that are added where the newest are at an end get their rows at once, and a few that are deleted lose theirs.
+After every other change the whole order is queried again: at once, under steady change with pauses that are longer than
+the queries. A failed query is repeated until it succeeds.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from plantdesk.domain.search import parse_search
 from plantdesk.domain.views import Order, View
+from plantdesk.ui.background import StoreQueries
+from plantdesk.ui.plants.table.cells import Column
+
+if TYPE_CHECKING:
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.records import Changes
+    from plantdesk.ui.background import Task, Worker
+    from plantdesk.ui.bridge import Bridge
 
 #: Added ids are compared with so many of the newest rows: a query may have returned them before they were reported.
 _OVERLAP = 20_000
 #: More plants than this are not looked for in the rows: each takes 10 ms at a million.
 _MAX_LOOKED_UP = 10
+#: After a query, until the next one; twice the time that the query took, if that is longer.
+_MIN_PAUSE_MS = 200
+#: After a failed query, until it is repeated.
+_RETRY_DELAY_MS = 2000
+
+
+class Query(NamedTuple):
+    """What the table shows: the text that is searched for, and the column that sorts."""
+
+    text: str = ""
+    column: Column = Column.ADDED
+    descending: bool = True
+
+    @property
+    def view(self) -> View:
+        """Its plants in their order."""
+        return View(parse_search(self.text), Order(self.column.order), self.descending)
 
 
 class Insertion(NamedTuple):
@@ -43,14 +75,6 @@ class Replacement(NamedTuple):
 Edit: TypeAlias = Insertion | Removal | Replacement
 
 
-class Answer(NamedTuple):
-    """The whole order of a query, also as edits of the rows, and the number of plants in the store."""
-
-    edits: Sequence[Edit]
-    ids: array[int]
-    total: int
-
-
 class State(Enum):
     """What the rows are, and what is being queried."""
 
@@ -62,35 +86,50 @@ class State(Enum):
     FAILED = "the query failed, the rows are missing or incomplete"
 
 
-class RowOrder:
-    """The ids of a query in their order. Whoever gets edits from a method applies all of them before the next call.
+class RowOrder(QObject):
+    """The ids of a view in their order. Belongs to the GUI thread.
 
-    `outdated`: the rows may differ from those of the store by more than what a running query returns.
+    `edited(edit)`: the listener changes `ids` by this edit at once. `settled`: the state is another one, or the edits
+    of a change are applied.
     """
 
-    def __init__(self) -> None:
+    edited = Signal(object)
+    settled = Signal()
+    failed = Signal(object)
+
+    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._worker: Worker | None = None
+        self._queries: StoreQueries | None = None
+        self._pause = QTimer(self, singleShot=True)
+        self._pause.timeout.connect(self._ask_again)
+        self._forget()
+
+    def _forget(self) -> None:
         self.ids: array[int] = array("q")
         self.state = State.EMPTY
-        self.outdated = False
-        self.view = View()
+        self._view = View()
         self._counted: int | None = None
         #: Added while a query runs, which may return them or not.
-        self._held: list[int] = []
+        self._held: array[int] = array("q")
+        #: Whether the rows may differ from those of the store by more than what a running query returns.
+        self._is_outdated = False
 
     @property
     def complete(self) -> bool:
-        """Whether all rows of the query are there."""
+        """Whether all rows of the view are there."""
         return self.state in {State.COMPLETE, State.REFRESHING}
 
     @property
     def is_current(self) -> bool:
         """Whether all rows are there, and nothing is known to have changed since."""
-        return self.state is State.COMPLETE and not self.outdated
+        return self.state is State.COMPLETE and not self._is_outdated
 
     @property
     def total(self) -> int | None:
         """The number of plants in the store, None until it is known."""
-        return len(self.ids) if self.complete and self.view.plants.is_everything else self._counted
+        return len(self.ids) if self.complete and self._view.plants.is_everything else self._counted
 
     def row_of(self, plant_id: int) -> int | None:
         """Return the row of a plant, None when it is not there. Takes 10 ms at a million rows."""
@@ -99,143 +138,134 @@ class RowOrder:
         except ValueError:
             return None
 
-    def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
-        """Return the rows of those plants that are there. Takes 70 ms at a million rows."""
-        return {each: row for row, each in enumerate(self.ids) if each in plant_ids} if plant_ids else {}
+    def open(self, store: PlantStore) -> None:
+        """Query this store."""
+        self._worker = self._bridge.worker("plant-order")
+        self._queries = StoreQueries(self._worker, store)
 
-    # --- a query and its answers ---
+    def close(self) -> None:
+        """Cancel the query, end the thread, and forget the rows; no signal follows."""
+        self._pause.stop()
+        if self._queries is not None and self._worker is not None:
+            self._queries.close()
+            self._worker.close()
+        self._queries = self._worker = None
+        self._forget()
 
     def load(self, view: View) -> None:
-        """Expect the rows of another query, or of the same one from the beginning."""
-        self._counted = self.total
-        self.view, self.state = view, State.LOADING
-        self.outdated = False
-        self._held.clear()
+        """Load the rows of another view, or of the same one from the beginning."""
+        self._counted, self._view = self.total, view
+        self._pause.stop()
+        if self._queries is not None:
+            self._queries.cancel()
+            self._ask(State.LOADING)
+            self.settled.emit()
 
-    def refresh(self) -> None:
-        """Expect all rows of the same query, compared with the present ones."""
-        self.state = State.REFRESHING
-        self.outdated = False
+    def apply(self, changes: Changes) -> None:
+        """Show what a commit changed."""
+        self._is_outdated |= changes.needs_reload or bool(changes.updated or changes.removed)
+        self._place(array("q", [row.id for row in changes.added]))
+        if self.state is State.COMPLETE and len(changes.removed) <= _MAX_LOOKED_UP:
+            for plant_id in changes.removed:
+                if (row := self.row_of(plant_id)) is not None:
+                    self.edited.emit(Removal(row, 1))
+        self._settle()
 
-    def begin(self, ids: array[int]) -> list[Edit]:
-        """Show the first rows of another query."""
-        self.state = State.FILLING
-        return [Replacement(ids, same_query=False)]
+    @Slot()
+    def retry(self) -> None:
+        """Repeat a query that failed, now: the store is healthy again."""
+        self._pause.stop()
+        self._ask_again()
 
-    def finish(self, answer: Answer) -> list[Edit]:
-        """Show all rows of a query, and those added while it ran."""
-        self.state, self._counted = State.COMPLETE, answer.total
-        added, self._held = self._held, []
-        return [*answer.edits, *self._place(added, answer.ids)]
-
-    def fail(self) -> None:
-        """Keep the rows that are there: the query has failed."""
-        self.state = State.COMPLETE if self.complete else State.FAILED
-        self.outdated = True
-        self._held.clear()
-
-    # --- changes of the store ---
-
-    def add(self, ids: Sequence[int]) -> list[Edit]:
-        """Show plants that were added, in the order in which they were added."""
-        if self.state is State.COMPLETE:
-            return self._place(ids, self.ids)
-        self._held += ids
-        return []
-
-    def update(self, ids: Sequence[int]) -> None:
-        """Note that plants were edited, or have come back."""
-        keeps_order = self.view.plants.is_everything and self.view.order in {Order.ADDED, Order.ID}
-        few = self.state is State.COMPLETE and len(ids) <= _MAX_LOOKED_UP
-        if not (few and keeps_order) or None in map(self.row_of, ids):
-            self.outdated |= bool(ids)
-
-    def remove(self, ids: Sequence[int]) -> list[Edit]:
-        """Show that plants were deleted. The next query shows whether one of these ids was added again since."""
-        few = self.state is State.COMPLETE and len(ids) <= _MAX_LOOKED_UP
-        rows = [row for row in map(self.row_of, ids) if row is not None] if few else []
-        self.outdated |= bool(ids)
-        return [Removal(row, 1) for row in sorted(rows, reverse=True)]
-
-    def apply(self, edit: Edit) -> None:
-        """Change the rows."""
-        if isinstance(edit, Replacement):
-            self.ids = edit.ids
-        elif isinstance(edit, Removal):
-            del self.ids[edit.row : edit.row + edit.size]
-        else:
-            self.ids[edit.row : edit.row] = edit.ids
-
-    def _place(self, added: Sequence[int], ids: array[int]) -> list[Edit]:
-        """Insert added plants into `ids` where the newest are; elsewhere only the store knows their rows."""
-        is_placed = self.view.plants.is_everything and self.view.order is Order.ADDED
-        if self.outdated or not is_placed:
-            self.outdated |= bool(added)
-            return []
-        newest_first = self.view.descending
-        known = {*(ids[:_OVERLAP] if newest_first else ids[-_OVERLAP:])} if added else ()
+    def _place(self, added: array[int]) -> None:
+        """Insert added plants where the newest are; elsewhere only the store knows their rows."""
+        if not added:
+            return
+        is_first = self._view.descending
+        has_end = self._view.plants.is_everything and self._view.order is Order.ADDED
+        if not has_end or self._is_outdated:
+            self._is_outdated = True
+            return
+        if self.state is not State.COMPLETE:
+            self._held.extend(added)
+            return
+        newest = {*(self.ids[:_OVERLAP] if is_first else self.ids[-_OVERLAP:])}
         # A query that has returned a plant has returned those that were added before it.
-        start = max((at + 1 for at, plant_id in enumerate(added) if plant_id in known), default=0)
-        new = array("q", reversed(added[start:]) if newest_first else added[start:])
-        return [Insertion(0 if newest_first else len(ids), new)] if new else []
+        new = added[max((at + 1 for at, plant_id in enumerate(added) if plant_id in newest), default=0) :]
+        if new:
+            self.edited.emit(Insertion(0, new[::-1]) if is_first else Insertion(len(self.ids), new))
+
+    # --- the query ---
+
+    def _ask(self, state: State) -> None:
+        if self._queries is not None:
+            self.state, self._is_outdated = state, False
+            self._held = array("q")
+            read = partial(_read, view=self._view, reports_first=state is State.LOADING)
+            self._queries.ask(self, read, partial(self._on_read, monotonic()), self._on_failed, progress=self._on_begun)
+
+    def _settle(self) -> None:
+        if not self._pause.isActive():
+            self._ask_again()
+        self.settled.emit()
+
+    @Slot()
+    def _ask_again(self) -> None:
+        """Ask for the rows that are missing or outdated."""
+        if self.state is State.FAILED:
+            self.load(self._view)
+        elif self.state is State.COMPLETE and self._is_outdated:
+            self._ask(State.REFRESHING)
+
+    def _on_begun(self, ids: array[int]) -> None:
+        self.state = State.FILLING
+        self.edited.emit(Replacement(ids, same_query=False))
+        self.settled.emit()
+
+    def _on_read(self, asked_at: float, answer: tuple[array[int], int]) -> None:
+        self._pause.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - asked_at))))
+        ids, self._counted = answer
+        edit = Replacement(ids, same_query=False) if self.state is State.LOADING else difference(self.ids, ids)
+        self.state = State.COMPLETE
+        if edit is not None:
+            self.edited.emit(edit)
+        self._place(self._held)
+        self._settle()
+
+    def _on_failed(self, error: Exception) -> None:
+        self.state = State.COMPLETE if self.complete else State.FAILED
+        self._is_outdated = True
+        self._pause.start(_RETRY_DELAY_MS)
+        self.settled.emit()
+        self.failed.emit(error)
 
 
-#: How far a row is searched for after a difference, and the largest number of edits.
-_MAX_DISTANCE = 2048
-_MAX_EDITS = 128
-_BLOCK = 1024
+def _read(reader: PlantReader, task: Task, view: View, *, reports_first: bool) -> tuple[array[int], int]:
+    """Return the order of a view, and the number of plants in the store; report the first rows before."""
+    ids = array("q")
+    for chunk in reader.ids(view):
+        if task.cancelled:
+            raise InterruptedError
+        if reports_first and not ids:
+            task.report(chunk)
+        ids += chunk
+    return ids, len(ids) if view.plants.is_everything else reader.count()
 
 
-def id_list_diff(old: array[int], new: array[int]) -> list[Edit]:
-    """Return edits from the last row to the first, so that each row is that of the old list.
-
-    All rows are replaced when the lists differ in too many places, or when a row moved: the selection loses a row that
-    is removed and inserted again.
-    """
-    edits: list[Edit] = []
-    row = at = 0
-    while (row < len(old) or at < len(new)) and len(edits) <= _MAX_EDITS:
-        same = _same(old, row, new, at)
-        row, at = row + same, at + same
-        removed, inserted = _difference(old, row, new, at)
-        if inserted:
-            edits.append(Insertion(row, new[at : at + inserted]))
-        if removed:
-            edits.append(Removal(row, removed))
-        row, at = row + removed, at + inserted
-    is_replaced = len(edits) > _MAX_EDITS or _moves(old, edits)
-    return [Replacement(new, same_query=True)] if is_replaced else edits[::-1]
+def difference(old: array[int], new: array[int]) -> Edit | None:
+    """Return the edit that turns one order into another: of one place, else a replacement; None for equal ones."""
+    if old == new:
+        return None
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    if start + end == len(old):
+        return Insertion(start, new[start : len(new) - end])
+    if start + end == len(new):
+        return Removal(start, len(old) - len(new))
+    return Replacement(new, same_query=True)
 
 
-def _moves(old: array[int], edits: list[Edit]) -> bool:
-    removals = [edit for edit in edits if isinstance(edit, Removal)]
-    removed = {plant_id for edit in removals for plant_id in old[edit.row : edit.row + edit.size]}
-    inserted = [edit.ids for edit in edits if isinstance(edit, Insertion)]
-    return bool(removed) and not all(map(removed.isdisjoint, inserted))
-
-
-def _same(old: array[int], row: int, new: array[int], at: int) -> int:
-    """Return the number of equal ids from here on; whole blocks are compared at once."""
-    equal = 0
-    while (block := old[row + equal : row + equal + _BLOCK]) and block == new[at + equal : at + equal + _BLOCK]:
-        equal += len(block)
-    pairs = list(zip(block, new[at + equal : at + equal + _BLOCK], strict=False))
-    return equal + next((offset for offset, (one, other) in enumerate(pairs) if one != other), len(pairs))
-
-
-def _difference(old: array[int], row: int, new: array[int], at: int) -> tuple[int, int]:
-    """Return how many rows are removed and inserted here, by the nearer common id."""
-    if row == len(old) or at == len(new):
-        return len(old) - row, len(new) - at
-    inserted, removed = _distance(new, at, old[row]), _distance(old, row, new[at])
-    if inserted == removed == _MAX_DISTANCE:
-        return 1, 1
-    return (0, inserted) if inserted <= removed else (removed, 0)
-
-
-def _distance(ids: array[int], start: int, plant_id: int) -> int:
-    """Return how far an id is from `start`, _MAX_DISTANCE if that far or more."""
-    try:
-        return ids.index(plant_id, start, start + _MAX_DISTANCE) - start
-    except ValueError:
-        return _MAX_DISTANCE
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return how many elements are the same from the start on; halves are compared at once."""
+    shorter = min(len(one), len(other))
+    return bisect_left(range(shorter), True, key=lambda at: one[: at + 1] != other[: at + 1])

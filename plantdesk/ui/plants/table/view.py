@@ -35,7 +35,7 @@ from plantdesk.domain.addresses import split_address
 from plantdesk.ui.menus import ROW_KEYS
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
-from plantdesk.ui.plants.table.columns import PlantHeader, TableColumns, TableLayout
+from plantdesk.ui.plants.table.columns import TableColumns, TableLayout
 from plantdesk.ui.plants.table.delegate import (
     RADIUS,
     CellEditor,
@@ -49,7 +49,7 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QFocusEvent, QMouseEvent, QPaintEvent, QResizeEvent
+    from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.domain.records import PlantRow
@@ -89,7 +89,6 @@ class PlantTableView(QTableView):
         super().__init__(parent)
         self._plants = model
         self._theme = theme
-        self._is_opening = False
         ReservedScrollBar(self)
         self._background = RowBackground(theme, model, self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -123,8 +122,7 @@ class PlantTableView(QTableView):
             descending=query.descending,
             hidden=self.columns.hidden,
             is_compact=self._compact,
-            widths=self.columns.widths(wide=True),
-            narrow_widths=self.columns.widths(wide=False),
+            widths=dict(self.columns.chosen_widths),
         )
 
     def set_table_layout(self, layout: TableLayout) -> None:
@@ -138,12 +136,6 @@ class PlantTableView(QTableView):
         """Make rows lower, or of the usual height."""
         self._compact = compact
         self._on_theme_changed()
-
-    def set_opening(self, *, opening: bool) -> None:
-        """Show bars in the places of rows until the first ones are read."""
-        if opening is not self._is_opening:
-            self._is_opening = opening
-            self.viewport().update()
 
     def mark(self, plant_ids: Iterable[int]) -> None:
         """Show plants as new."""
@@ -352,28 +344,13 @@ class PlantTableView(QTableView):
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.SelectionWithin))
 
     @override
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        if self.currentIndex().isValid():
-            self._repaint_row(self.currentIndex())  # Qt's own method repaints all rows, which takes 10 ms
-        else:
-            super().focusInEvent(event)
-
-    @override
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._repaint_row(self.currentIndex())
-
-    @override
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
-        for index in (current, previous):  # Qt repaints only the cells
-            self._repaint_row(index)
+        self.viewport().update()  # Qt repaints only the cells
         self._place_editor()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._is_opening:
-            self._background.paint_opening()
-            return
         self._background.paint(event.region())
         super().paintEvent(event)
         if self.hasFocus() and self.currentIndex().isValid():
@@ -383,12 +360,6 @@ class PlantTableView(QTableView):
             ring = self._background.rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
             painter.drawRoundedRect(ring, RADIUS, RADIUS)
             painter.end()
-
-    def _repaint_row(self, index: Index) -> None:
-        if index.isValid():
-            # At 150 % a row may end within a pixel, on which the ring has left some colour.
-            shared = 0 if self.devicePixelRatioF().is_integer() else 1
-            self.viewport().update(self._background.rect(index.row()).adjusted(0, -shared, 0, shared))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -438,9 +409,13 @@ class PlantTableView(QTableView):
         self.setItemDelegate(RowDelegate(self._theme, self))
 
     def _set_up_columns(self, model: PlantModel) -> None:
-        header = PlantHeader(self._theme, model, self)
-        self.setHorizontalHeader(header)
         self.setModel(model)
+        header = self.horizontalHeader()
+        # It asks whether each column is selected, 20 s after Ctrl+A at a million rows: in a model without selection.
+        header.setSelectionModel(QItemSelectionModel(model, header))
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(40)
         self.columns = TableColumns(self, self._theme)

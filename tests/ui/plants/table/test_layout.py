@@ -13,7 +13,6 @@ def test_a_layout_survives_the_settings() -> None:
         hidden=frozenset({Column.ID, Column.SOURCE}),
         is_compact=True,
         widths={Column.TAG: 20.5},
-        narrow_widths={Column.ID: 9.0},
     )
     assert layout_from_json(layout.as_json()) == layout
 

@@ -13,7 +13,7 @@ from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
-from plantdesk.ui.plants.table.queries import Query
+from plantdesk.ui.plants.table.row_order import Query
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -235,7 +235,9 @@ def test_a_new_plant_finds_its_place_in_every_order(
     asked(qtbot, live, query)
     basil = QPersistentModelIndex(live.index(0, 0))
     with qtbot.assertNotEmitted(live.modelReset):
-        add("Cactus", "Aloe")
+        add("Cactus")
+        await_names(qtbot, live, [name for name in expected if name != "Aloe"])
+        add("Aloe")
         await_names(qtbot, live, expected)
     assert basil.row() == expected.index("Basil")
 

@@ -10,7 +10,7 @@ import pytest
 from plantdesk.domain.edits import edited
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
-from plantdesk.ui.plants.table.queries import PageCache
+from plantdesk.ui.plants.table.page_cache import PageCache
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:

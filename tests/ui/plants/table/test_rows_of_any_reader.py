@@ -18,11 +18,10 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import queries
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
-from plantdesk.ui.plants.table import queries as table_queries
 from plantdesk.ui.plants.table import row_order
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PlantModel
-from plantdesk.ui.plants.table.queries import Query
+from plantdesk.ui.plants.table.row_order import Query
 from tests.support.adding import add_each
 from tests.support.cases import number
 from tests.support.waiting import SECONDS
@@ -95,8 +94,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "_CHUNK", 8)
     monkeypatch.setattr(row_order, "_OVERLAP", 10)
     monkeypatch.setattr(row_order, "_MAX_LOOKED_UP", 2)
-    monkeypatch.setattr(table_queries, "_MIN_PAUSE_MS", 1)
-    monkeypatch.setattr(table_queries, "_RETRY_DELAY_MS", 1)
+    monkeypatch.setattr(row_order, "_MIN_PAUSE_MS", 1)
+    monkeypatch.setattr(row_order, "_RETRY_DELAY_MS", 1)
 
 
 def ids_of(model: PlantModel) -> list[int]:
@@ -145,12 +144,12 @@ def test_the_pause_after_a_query_is_twice_as_long_as_the_query_unless_the_user_r
     def take_seconds(_query: str) -> None:
         now[0] += 10
 
-    monkeypatch.setattr(table_queries, "monotonic", lambda: now[0])
+    monkeypatch.setattr(row_order, "monotonic", lambda: now[0])
     model.show(Query(column=Column.NAME))
     model.set_store(store)
     qtbot.waitUntil(lambda: model.is_current)
     store.hook = take_seconds
-    order = model.findChild(table_queries.LiveOrder)
+    order = model.findChild(row_order.RowOrder)
     assert order is not None
     compared(qtbot, model)
     pause = order.findChild(QTimer)
