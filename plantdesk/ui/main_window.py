@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QMoveEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
 
-    from plantdesk.ui.first_frame import FirstFrame
     from plantdesk.ui.preferences import Preferences
 
 _SMALLEST = QSize(640, 420)
@@ -46,10 +45,6 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._preferences = preferences
         self._painted = False
-        #: What is painted until there is content.
-        self.first_frame: FirstFrame | None = None
-        #: Whether the window was on the screen.
-        self.was_seen = False
         #: What had the focus when the window was hidden.
         self._focused: QWidget | None = None
         #: While Tab or F6 moves the focus: where the user was typing before, also several of these keys ago.
@@ -161,9 +156,6 @@ class MainWindow(QMainWindow):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        self.was_seen = True
-        if self.first_frame is not None:
-            self.first_frame.paint(self)
         self._report_shown()
 
     @Slot()

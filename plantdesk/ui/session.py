@@ -270,12 +270,9 @@ class Session(QObject):
 
         self._is_quick = is_quick
         no_input = QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents
-        if self._window.first_frame is not None:
-            QCoreApplication.processEvents(no_input)  # the window gets active: Name has the focus in its first paint
         self._opener.open(create=create)
         content = self.show_content(theme)
         QCoreApplication.processEvents(no_input)
-        self._window.first_frame = None
         if not is_quick:
             content.begin_tray()
         self._single.listen()
