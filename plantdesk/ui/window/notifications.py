@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
@@ -18,14 +16,13 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, On
 from plantdesk.ui.feature import Feature
-from plantdesk.ui.qt import bring_to_front, is_seen
+from plantdesk.ui.qt import is_seen
 from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.window.portal_notifications import PortalNotifications
     from plantdesk.ui.window.tray import Tray
 
 #: What keeps plants from being saved until the user does something.
@@ -33,10 +30,7 @@ _TO_ACT_ON = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedE
 
 
 class Notifications(Feature):
-    """Shows what the bars of the window show. One is removed when its cause is, or the store is closed.
-
-    Where there is no portal, as on Windows and macOS, the icon in the tray shows them.
-    """
+    """Shows what the bars of the window show beside the icon in the tray, until its cause is gone."""
 
     def __init__(self, context: WindowContext, tray: Tray) -> None:
         super().__init__(context)
@@ -50,18 +44,6 @@ class Notifications(Feature):
     def release_store(self) -> None:
         for name in list(self._shown):
             self._remove(name)
-
-    @cached_property
-    def portal(self) -> PortalNotifications | None:
-        """The notifications of the desktop portal; None where there are no portals."""
-        portal: PortalNotifications | None = None
-        if sys.platform == "linux":
-            from plantdesk.ui.window.portal_notifications import PortalNotifications
-
-            portal = PortalNotifications(self)
-            portal.clicked.connect(self.show_window)
-            portal.failed.connect(self.show_by_tray)
-        return portal
 
     @Slot(object)
     def _on_server(self, state: ServerState) -> None:
@@ -86,27 +68,10 @@ class Notifications(Feature):
 
     def _show(self, name: str, title: str, error: PlantDeskError) -> None:
         shown = title, error_text(error)
-        if self._shown.get(name) == shown or is_seen(self.context.page):
-            return
-        self._shown[name] = shown
-        if self.portal is None:
-            self.show_by_tray(name)
-        else:
-            self.portal.show(name, *shown)
-
-    @Slot(str)
-    def show_by_tray(self, name: str) -> None:
-        """Show a notification that no portal shows, if its cause is still there."""
-        if name in self._shown:
-            self._tray.show_message(name, *self._shown[name])
+        if self._shown.get(name) != shown and not is_seen(self.context.page):
+            self._shown[name] = shown
+            self._tray.show_message(name, *shown)
 
     def _remove(self, name: str) -> None:
         if self._shown.pop(name, None) is not None:
             self._tray.remove_message(name)
-            if self.portal is not None:
-                self.portal.remove(name)
-
-    @Slot()
-    def show_window(self) -> None:
-        """Bring the window to the front."""
-        bring_to_front(self.context.page.window())
