@@ -19,7 +19,7 @@ from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
-from plantdesk.ui.settings.feature import SettingsPage
+from plantdesk.ui.settings.feature import SettingCommands, SettingsPage
 from plantdesk.ui.shared_store.feature import SharedStore, StoreUpdate
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
@@ -209,10 +209,11 @@ class Workspace(Page):
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
         view = self._plants.view
-        settings = SettingsPage(self._context, server, (view.compact_command, view.keep_tag_command))
-        settings.api_access_requested.connect(api.open_dialog)
-        settings.backup_requested.connect(self._backups.back_up)
-        settings.manual_requested.connect(self._show_manual)
+        show_manual = self._help.show_page
+        commands = SettingCommands(
+            view.compact_command, view.keep_tag_command, api.open_dialog, self._backups.back_up, show_manual
+        )
+        settings = SettingsPage(self._context, server, commands)
         self._backups.made.connect(settings.show_last_backup)
         api.port_requested.connect(settings.open_at_port)
         return settings
@@ -270,10 +271,6 @@ class Workspace(Page):
         self._window.save_place()
         for feature in self._features:
             feature.save_view()
-
-    @Slot(str, str)
-    def _show_manual(self, page: str, heading: str) -> None:
-        self._help.show_page(page, heading)
 
     def settle_layout(self) -> None:
         """Give all parts their places before they are painted: else others would be seen for a frame."""

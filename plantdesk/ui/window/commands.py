@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import Change, ChangeKind
-from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
+from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.qt import application, bring_to_front
@@ -43,9 +43,6 @@ class WindowCommands(Feature):
         leave.setMenuRole(QAction.MenuRole.QuitRole)
 
 
-_TEXT_STEP = 1.1
-
-
 class AppearanceCommands(Feature):
     """Shows the window as the settings say; some of these have commands as well."""
 
@@ -60,17 +57,11 @@ class AppearanceCommands(Feature):
         change = context.preferences.change
         self._modes = menus.add_choices(section, self.tr("&Theme"), modes, lambda mode: change(theme=mode))
         add = partial(menus.add, section, in_menu=False)  # the settings have the text size, too
-        add(self.tr("&Larger text"), partial(self._scale_text, _TEXT_STEP), Key.ZoomIn, "Ctrl+=")
-        add(self.tr("S&maller text"), partial(self._scale_text, 1 / _TEXT_STEP), Key.ZoomOut)
-        add(self.tr("N&ormal text"), partial(self._set_text_scale, 1.0), "Ctrl+0")
+        add(self.tr("&Larger text"), partial(context.preferences.scale_text, 1), Key.ZoomIn, "Ctrl+=")
+        add(self.tr("S&maller text"), partial(context.preferences.scale_text, -1), Key.ZoomOut)
+        add(self.tr("N&ormal text"), lambda: change(text_scale=1.0), "Ctrl+0")
         context.preferences.changed.connect(self._apply)
         self._apply()
-
-    def _scale_text(self, factor: float) -> None:
-        self._set_text_scale(self.context.preferences.settings.text_scale * factor)
-
-    def _set_text_scale(self, scale: float) -> None:
-        self.context.preferences.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
 
     @Slot()
     def _apply(self) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QDesktopServices
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -159,11 +159,10 @@ def test_backups_are_kept_where_how_often_and_how_many_the_user_wants(
     assert count.value() == 7
 
 
-def test_the_buttons_lead_to_api_access_and_backups(desk: SettingsDesk) -> None:
-    with desk.qtbot.waitSignal(desk.page.api_access_requested):
-        desk.button("API access…").click()
-    with desk.qtbot.waitSignal(desk.page.backup_requested):
-        desk.button("Back up now").click()
+def test_the_buttons_lead_to_api_access_backups_and_the_manual(desk: SettingsDesk) -> None:
+    for label in ("API access…", "Back up now", "How to bind a key"):
+        desk.button(label).click()
+    assert desk.server.pressed == ["API access", "back up", "window", "quick entry"]
     desk.until(lambda: bool(desk.visible("None yet.")))
 
 
@@ -299,11 +298,24 @@ def test_in_another_language_a_search_finds_english_words_too(
         languages.use(Catalogue())
 
 
-def test_a_tray_that_comes_later_is_noticed(desk: SettingsDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_there_is_no_tray_the_window_cannot_stay_in_it(
+    desk: SettingsDesk, context: WindowContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = desk.button("Keep running when the window is closed")
     assert "This desktop has no tray." in desk.texts()
+    assert not box.isEnabled()
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
-    desk.until(lambda: "This desktop has no tray." not in desk.texts())
-    assert desk.button("Keep running when the window is closed").isEnabled()
+    context.preferences.changed.emit()
+    assert "This desktop has no tray." not in desk.texts()
+    assert box.isEnabled()
+
+
+def test_a_folder_that_no_program_opens_is_reported(
+    desk: SettingsDesk, context: WindowContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
+    desk.button("Show folder").click()
+    assert context.page.toast.text.startswith("No program was found that opens")
 
 
 def test_hints_belong_to_their_fields_so_that_opening_speaks_no_loose_sentences(desk: SettingsDesk) -> None:
