@@ -181,8 +181,6 @@ class EditCommands(Feature):
         self._redo = context.menus.add(
             Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y"
         )
-        for action in (self._undo, self._redo):
-            action.setIconText(action.iconText())  # stays when the text names what is undone
         self._focused: QWidget | None = None
         self._queries: StoreQueries | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication, QModelIndex, QRegularExpression, QS
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QShortcut, QTextCursor, QTextDocument
 from PySide6.QtWidgets import (
     QAbstractSlider,
+    QBoxLayout,
     QGridLayout,
     QHBoxLayout,
     QListWidget,
@@ -34,7 +35,7 @@ from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XS, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
-from plantdesk.ui.widgets.fields import ComboBox, CopyButton, SearchEdit
+from plantdesk.ui.widgets.fields import CopyButton, SearchEdit
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, report_focus
@@ -353,10 +354,7 @@ class _Group(Enum):
 
 
 class ShortcutsDialog(Dialog):
-    """Lists the keys of the commands in `menus`, and those that are not commands.
-
-    On a screen that is too small for all groups, the user chooses one of them.
-    """
+    """Lists the keys of the commands in `menus`, and those that are not commands."""
 
     def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
@@ -370,11 +368,8 @@ class ShortcutsDialog(Dialog):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.buttons)  # before it is measured: Qt ignores what is in no window
-        around = QSize(EDGE, self.buttons.sizeHint().height() + XS)
         content = self._in_columns()
-        if fitted(self, content.sizeHint() + around) != content.sizeHint() + around:
-            content = self._one_by_one()
-        requested = content.sizeHint() + around
+        requested = content.sizeHint() + QSize(EDGE, self.buttons.sizeHint().height() + XS)
         self._area = ScrollArea(content)
         self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._area.setAccessibleName(self.windowTitle())
@@ -384,28 +379,19 @@ class ShortcutsDialog(Dialog):
         close.setFocus()
 
     def _in_columns(self) -> QWidget:
+        """Return all groups, in two columns where the screen has room for them."""
         content = QWidget()
         columns = fill(QHBoxLayout(content), margins=(EDGE, L, EDGE, M), spacing=_GAP)
+        grids = {group: _grid(rows) for group, rows in self._rows.items()}
+        _align([*grids.values()])
         for groups in ((_Group.PLANTS, _Group.FIND), (_Group.VIEW, _Group.PROGRAM)):
-            grids = [_grid(self._rows[group]) for group in groups]
-            _align(grids)
             column = fill(QVBoxLayout(), spacing=S)
-            for group, grid in zip(groups, grids, strict=True):
-                fill(column, PlainLabel(self._title(group), role="strong"), grid, L)
+            for group in groups:
+                fill(column, PlainLabel(self._title(group), role="strong"), grids[group], L)
             fill(columns, (fill(column, STRETCH), 1))
-        return content
-
-    def _one_by_one(self) -> QWidget:
-        grids = [_grid(self._rows[group]) for group in _Group]
-        _align(grids)
-        choice, pages = ComboBox(self.tr("Group")), QStackedWidget()
-        for group, grid in zip(_Group, grids, strict=True):
-            choice.addItem(self._title(group))
-            pages.addWidget(grid)
-        choice.currentIndexChanged.connect(pages.setCurrentIndex)
-        header = fill(QHBoxLayout(), PlainLabel(self.tr("&Group"), buddy=choice), choice, STRETCH, spacing=S)
-        content = QWidget()
-        fill(QVBoxLayout(content), header, pages, STRETCH, margins=(EDGE, L, EDGE, M), spacing=M)
+        if fitted(self, content.sizeHint()).width() < content.sizeHint().width() + EDGE:
+            columns.setDirection(QBoxLayout.Direction.TopToBottom)
+            columns.setSpacing(0)
         return content
 
     @override
