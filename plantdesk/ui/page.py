@@ -47,7 +47,7 @@ class SidePane(QFrame):
         #: The width below which the content is cut, in pixels.
         self.needed_width = 0
         self.setProperty("pane", kind)
-        # Never exchanged, as the effect of a toast.
+        # Never exchanged: Qt deletes the effect of before, and the program crashes when the window is deleted.
         self._shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
         self._shadow.setEnabled(False)
         self.setGraphicsEffect(self._shadow)

@@ -1,4 +1,4 @@
-"""The theme of the application: light or dark, text size, icons, and whether animations are allowed.
+"""The theme of the application: light or dark, text size and icons.
 
 It owns both palettes, because on Linux neither Qt's palette nor its colour scheme follow the desktop reliably. The
 style is Fusion with rounded menus, whose mnemonics are underlined while Alt is held: Windows, GNOME and KDE underline
@@ -202,12 +202,6 @@ class Theme(QObject):
         self._follow_system()
         self._set_color_scheme()
         self._apply()
-
-    @property
-    def animated(self) -> bool:
-        """Whether animations are allowed: not when the system asks for reduced motion."""
-        preference = getattr(self._accessibility, "motionPreference", None)  # from Qt 6.12 on
-        return preference is None or preference().name != "ReducedMotion"
 
     def font(self, role: FontRole = FontRole.BODY, weight: QFont.Weight | None = None) -> QFont:
         """Return the font of a role, for text in paint code, in its usual weight or another one."""

@@ -176,7 +176,7 @@ _TURN_MS, _DEGREES = 80, 30
 
 
 class Spinner(QObject):
-    """A wheel that a widget paints itself. It stands still where the system asks for no animations."""
+    """A wheel that a widget paints itself."""
 
     def __init__(self, theme: Theme, widget: QWidget) -> None:
         super().__init__(widget)
@@ -222,9 +222,8 @@ class Spinner(QObject):
 
     @Slot()
     def _on_turn(self) -> None:
-        if self._theme.animated:
-            self._angle = (self._angle + _DEGREES) % 360
-            self._widget.update()
+        self._angle = (self._angle + _DEGREES) % 360
+        self._widget.update()
 
 
 #: For text of 13 px.
