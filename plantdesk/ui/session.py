@@ -231,10 +231,8 @@ class Session(QObject):
         )
         self._collector = GarbageCollector(self)
         self._api.settled.connect(self._collector.start)
-        self._opener.migrating.connect(self._on_migration)
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
-        self._opener.retrying.connect(self._on_retrying)
         self._unsubscribe: list[Callable[[], None]] = []
         self._is_api_waiting = False  # it answers 503 until the server of the store is reached
         self.workspace: Workspace | None = None
@@ -282,6 +280,8 @@ class Session(QObject):
         content = self.workspace = Workspace(
             theme, self.bridge, self._preferences, self._api, self._opener.location, self._window
         )
+        self._opener.migrating.connect(content.show_migration)
+        self._opener.retrying.connect(content.show_retry)
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))
@@ -344,16 +344,6 @@ class Session(QObject):
         if self._opener.state is StoreState.CLOSED and self.workspace is not None:
             self.workspace.show_opening()
         self._opener.open(create=create)
-
-    @Slot(float)
-    def _on_migration(self, fraction: float) -> None:
-        if self.workspace is not None:
-            self.workspace.show_migration(fraction)
-
-    @Slot(int)
-    def _on_retrying(self, milliseconds: int) -> None:
-        if self.workspace is not None:
-            self.workspace.show_retry(milliseconds)
 
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:

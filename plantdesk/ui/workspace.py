@@ -103,9 +103,13 @@ class Workspace(Page):
         )
         self._server = server
         self._features = self._make_features(server)
-        self._question = question = CloseQuestion(window, self._context, self._features)
+        #: What the session asks of the features.
+        self.show_retry = self._shared.show_retry
+        self.show_defect = self._defect_notice.show_defect
+        self.open_quick, self.open_address = self._plants.open_quick, self._plants.open_address
+        question = CloseQuestion(window, self._context, self._features)
         question.confirmed.connect(window.close_at_once)
-        window.may_close = question.may_close
+        window.may_close, self.may_leave = question.may_close, question.may_leave
         self._view_timer = QTimer(self, singleShot=True, interval=_SETTLED)
         self._view_timer.timeout.connect(self._save_view)
         self.set_location(location)
@@ -329,10 +333,7 @@ class Workspace(Page):
         self._no_store_reason = None
         self._store_notice.show_opening()
 
-    def show_retry(self, milliseconds: int) -> None:
-        """Show when the server is tried again."""
-        self._shared.show_retry(milliseconds)
-
+    @Slot(float)
     def show_migration(self, fraction: float) -> None:
         """Show how far (0 to 1) the plants are updated to this version of PlantDesk."""
         for feature in self._features:
@@ -359,22 +360,6 @@ class Workspace(Page):
             self.try_again_requested.emit()
 
     # --- the window ---
-
-    def may_leave(self) -> bool:
-        """Return whether another store can be shown; otherwise ask the user about what that would cancel."""
-        return self._question.may_leave()
-
-    def open_quick(self, token: str) -> None:
-        """Open the small window for a new plant."""
-        self._plants.open_quick(token)
-
-    def open_address(self, address: str) -> None:
-        """Show the plant of an address, which anybody may have written."""
-        self._plants.open_address(address)
-
-    def show_defect(self, what: str) -> None:
-        """Report an unexpected failure; `what` is the text of the log."""
-        self._defect_notice.show_defect(what)
 
     @Slot()
     def _step_back(self) -> None:
