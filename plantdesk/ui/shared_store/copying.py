@@ -112,12 +112,7 @@ class CopyDialog(Dialog):
             return
 
         def copy(task: Task) -> tuple[StoreLocation, Copied]:
-            def report(fraction: float) -> None:
-                if task.cancelled:
-                    raise InterruptedError
-                task.report(fraction)
-
-            return target, copy_store(self._source, target, report)
+            return target, copy_store(self._source, target, task.report_or_end)
 
         self._task = self._context.bridge.long_tasks.ask(
             self, copy, self._on_copied, self._on_failed, progress=self._on_progress

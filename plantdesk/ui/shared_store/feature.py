@@ -118,20 +118,16 @@ class UpdateDialog(Dialog):
             return
         location = self._location
 
-        def update(task: Task) -> Backup | None:
-            def report(fraction: float) -> None:
-                if not task.complete(lambda: None):
-                    raise InterruptedError
-                task.report(fraction)
-
-            return update_store(location, report)
-
         self._update_button.setEnabled(False)
         self._show_progress(0.0)
         self._progress.show()
         self._fit()
         self._task = self._context.bridge.long_tasks.ask(
-            self, update, self._on_updated, self._on_failed, progress=self._show_progress
+            self,
+            lambda task: update_store(location, task.report_or_end),
+            self._on_updated,
+            self._on_failed,
+            progress=self._show_progress,
         )
         self.running.emit(True)
 

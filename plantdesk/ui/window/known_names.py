@@ -177,11 +177,5 @@ def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesLi
     from plantdesk.transfer.name_lists import names_of
 
     left_out = [0]
-
-    def report(share: float) -> None:
-        if task.cancelled:
-            raise InterruptedError
-        task.report(share)
-
-    names = names_of(source, source.share(report), left_out=left_out.append)
+    names = names_of(source, source.share(task.report_or_end), left_out=left_out.append)
     return known.replace(names, source.name), left_out[-1]
