@@ -19,7 +19,8 @@ from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
-from plantdesk.ui.settings.feature import SettingCommands, SettingsPage
+from plantdesk.ui.settings.feature import SettingsPage
+from plantdesk.ui.settings.rows import SettingCommands
 from plantdesk.ui.shared_store.feature import SharedStore, StoreUpdate
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.settings.page import SettingRows
-    from plantdesk.ui.settings.rows import SettingRow, SettingsSection
+    from plantdesk.ui.settings.rows import SettingCommands, SettingRow, SettingsSection
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -186,16 +186,6 @@ class SettingsDialog(Dialog):
         )
         with QSignalBlocker(self._list):
             self._list.setCurrentRow(place)
-
-
-class SettingCommands(NamedTuple):
-    """Commands of other features that the settings have as well; `show_manual` gets a page and a heading."""
-
-    compact_rows: QAction
-    keep_tag: QAction
-    open_api_access: Callable[[], object]
-    back_up: Callable[[], object]
-    show_manual: Callable[[str, str], object]
 
 
 class SettingsPage(Feature):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.server_control import ApiControl
-    from plantdesk.ui.settings.feature import SettingCommands
+    from plantdesk.ui.settings.rows import SettingCommands
 
 
 class BackupRows(QObject):

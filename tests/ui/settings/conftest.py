@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit
 from plantdesk.domain.server_state import Off, On, PortInUseError, Starting
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.plants.feature import Plants
-from plantdesk.ui.settings.feature import SettingCommands, SettingsPage
+from plantdesk.ui.settings.feature import SettingsPage
+from plantdesk.ui.settings.rows import SettingCommands
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
