@@ -76,7 +76,6 @@ class Icons:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
         self._cache: dict[tuple[str, str, int, int], QIcon] = {}
-        self._pixmaps: dict[tuple[str, str, int, float], QPixmap] = {}
         self._renderers: dict[str, QSvgRenderer] = {}
         self._targets: WeakKeyDictionary[IconTarget, tuple[str, str, int]] = WeakKeyDictionary()
 
@@ -90,16 +89,9 @@ class Icons:
             self._cache[key] = self._render(name, color, size, gap)
         return self._cache[key]
 
-    def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
-        """Return an icon as a pixmap, `size` logical pixels wide, for a device pixel ratio."""
-        key = (name, color, size, ratio)
-        if key not in self._pixmaps:
-            self._pixmaps[key] = self._rendered(name, self._theme.colors.color(color), size, ratio)
-        return self._pixmaps[key]
-
     def paint(self, painter: QPainter, rect: QRect, name: str, color: str = "text_2") -> None:
         """Paint an icon into a square."""
-        painter.drawPixmap(rect, self.pixmap(name, color, rect.width(), painter.device().devicePixelRatioF()))
+        self.icon(name, color, rect.width()).paint(painter, rect)
 
     def put_on(self, target: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
         """Set the icon of a button or an action, and again after each change of the theme.
@@ -112,7 +104,6 @@ class Icons:
     def rebuild(self) -> None:
         """Render all icons again, after the colours have changed."""
         self._cache.clear()
-        self._pixmaps.clear()
         for target, (name, color, size) in list(self._targets.items()):
             if isValid(target):
                 self._set_icon(target, name, color, size)
@@ -134,7 +125,7 @@ class Icons:
             icon.addPixmap(_tinted(pixmap, faded), QIcon.Mode.Disabled)
         return icon
 
-    def _rendered(self, name: str, color: QColor, size: int, ratio: float, gap: int = 0) -> QPixmap:
+    def _rendered(self, name: str, color: QColor, size: int, ratio: float, gap: int) -> QPixmap:
         pixmap = QPixmap(round((size + gap) * ratio), round(size * ratio))
         pixmap.fill(Qt.GlobalColor.transparent)
         start = gap * ratio if QGuiApplication.isRightToLeft() else 0

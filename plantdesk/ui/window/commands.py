@@ -24,6 +24,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QTextDocument
+
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes
@@ -292,40 +294,31 @@ class EditCommands(Feature):
         widget = self._focused
         if widget is None or not isValid(widget):
             return {}
-        if isinstance(widget, QLineEdit):
+        if isinstance(widget, QLineEdit | QPlainTextEdit):
             return _of_field(widget)
-        if isinstance(widget, QPlainTextEdit):
-            return _of_text(widget)
         if isinstance(widget, PlainLabel):
-            return {_COPY: _copying(widget.selectedText())} if widget.hasSelectedText() else {}
+            copy = partial(QGuiApplication.clipboard().setText, widget.selectedText())
+            return {_COPY: copy} if widget.hasSelectedText() else {}
         if isinstance(widget, Editable):
             commands = {_COPY: (widget.can_copy, widget.copy), _SELECT_ALL: (widget.can_select_all, widget.selectAll)}
             return {name: command for name, (possible, command) in commands.items() if possible}
         return {}
 
 
-def _of_field(field: QLineEdit) -> dict[str, Callable[[], object]]:
-    selected, editable = field.hasSelectedText(), not field.isReadOnly()
+def _of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], object]]:
+    typed: QLineEdit | QTextDocument
+    if isinstance(field, QLineEdit):
+        typed, selected, is_empty = field, field.hasSelectedText(), not field.text()
+    else:
+        typed, selected, is_empty = field.document(), field.textCursor().hasSelection(), field.document().isEmpty()
+    editable = not field.isReadOnly()
     commands = {
-        _UNDO: (field.isUndoAvailable(), field.undo),
-        _REDO: (field.isRedoAvailable(), field.redo),
+        _UNDO: (editable and typed.isUndoAvailable(), field.undo),
+        _REDO: (editable and typed.isRedoAvailable(), field.redo),
         _CUT: (selected and editable, field.cut),
         _COPY: (selected, field.copy),
         _PASTE: (editable and bool(QGuiApplication.clipboard().text()), field.paste),
-        _SELECT_ALL: (bool(field.text()), field.selectAll),
-    }
-    return {name: command for name, (possible, command) in commands.items() if possible}
-
-
-def _of_text(text: QPlainTextEdit) -> dict[str, Callable[[], object]]:
-    selected, editable, document = text.textCursor().hasSelection(), not text.isReadOnly(), text.document()
-    commands = {
-        _UNDO: (editable and document.isUndoAvailable(), text.undo),
-        _REDO: (editable and document.isRedoAvailable(), text.redo),
-        _CUT: (selected and editable, text.cut),
-        _COPY: (selected, text.copy),
-        _PASTE: (editable and bool(QGuiApplication.clipboard().text()), text.paste),
-        _SELECT_ALL: (not document.isEmpty(), text.selectAll),
+        _SELECT_ALL: (not is_empty, field.selectAll),
     }
     return {name: command for name, (possible, command) in commands.items() if possible}
 
@@ -335,13 +328,6 @@ def _titled(command: str, titled: str, change: Step | None) -> str:
     if change is None:
         return command
     return titled.format(title=shortened(shown(change.plain_title), _MAX_TITLE).replace("&", "&&"))
-
-
-def _copying(text: str) -> Callable[[], object]:
-    def copy() -> None:
-        QGuiApplication.clipboard().setText(text)
-
-    return copy
 
 
 def _is_undone(reader: PlantReader, _task: Task, number: int) -> bool:
