@@ -33,7 +33,6 @@ from plantdesk.ui.window.backups import BackupController
 from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
 from plantdesk.ui.window.known_names import NameLists
 from plantdesk.ui.window.notices import DefectNotice, StoreNotice, VersionNotice
-from plantdesk.ui.window.notifications import Notifications
 from plantdesk.ui.window.stores import Stores
 from plantdesk.ui.window.tray import Tray
 
@@ -202,7 +201,6 @@ class Workspace(Page):
             AppearanceCommands(context),
             self._help,
             *self._make_notices(),
-            Notifications(context, self._tray),
             self._tray,
         ]
 

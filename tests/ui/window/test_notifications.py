@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QSystemTrayIcon
 from plantdesk.domain.errors import BackupFolderError, StoreBusyError, StoreFullError, Text
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, On, PortInUseError
 from plantdesk.ui.main_window import MainWindow
-from plantdesk.ui.window.notifications import Notifications
 from plantdesk.ui.window.tray import Tray
 from tests.ui.conftest import NoServer
 
@@ -33,7 +32,6 @@ def messages(context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> list[tu
     assert isinstance(window, MainWindow)
     tray = Tray(context, window, cast("ApiControl", NoServer()))
     tray.begin()
-    Notifications(context, tray)
     return messages
 
 
