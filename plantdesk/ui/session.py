@@ -308,7 +308,8 @@ class Session(QObject):
 
     def show_defect(self, what: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
-        self.bridge.call(self, self._show_defect, what)
+        if self.workspace is not None:
+            self.bridge.call(self, self.workspace.show_defect, what)
 
     def may_leave(self) -> bool:
         """Return whether the store can be closed; otherwise ask the user about what that would cancel."""
@@ -332,10 +333,6 @@ class Session(QObject):
     @Slot()
     def _on_closing(self) -> None:
         self._single.stop_listening()  # a start from now on waits for the end of this program, and opens its own window
-
-    def _show_defect(self, what: str) -> None:
-        if self.workspace is not None:
-            self.workspace.show_defect(what)
 
     # --- opening the store ---
 

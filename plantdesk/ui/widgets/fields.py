@@ -27,7 +27,6 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import (
-    QContextMenuEvent,
     QFont,
     QFontMetrics,
     QGuiApplication,
@@ -45,7 +44,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QLineEdit,
-    QMenu,
     QPushButton,
     QStyle,
     QStyledItemDelegate,
@@ -243,21 +241,6 @@ class LineEdit(QLineEdit):
         completer: QCompleter | None = self.completer()
         popup = None if completer is None else completer.popup()
         return popup is not None and popup.isVisible() and popup.currentIndex().isValid()
-
-    @override
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = self.createStandardContextMenu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(event.globalPos())
-
-    @override
-    def createStandardContextMenu(self) -> QMenu:
-        """Call the commands as the Edit menu does; Qt writes “Select All”."""
-        menu = super().createStandardContextMenu()
-        for action in menu.actions():
-            if action.objectName() == "select-all":
-                action.setText("\t".join((self.tr("Select &all"), *action.text().split("\t")[1:])))  # the key stays
-        return menu
 
     def _is_of_menu(self, event: QKeyEvent) -> bool:
         undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()
