@@ -59,7 +59,6 @@ class CopyDialog(Dialog):
         self._target_edit.textChanged.connect(self._on_edited)
         self._target_edit.returnPressed.connect(self._copy)
         self._file_button.clicked.connect(self._choose_file)
-        self.finished.connect(self._on_finished)
         self._on_edited()
 
     def _lay_out(self) -> None:
@@ -117,6 +116,7 @@ class CopyDialog(Dialog):
         self._task = self._context.bridge.long_tasks.ask(
             self, copy, self._on_copied, self._on_failed, progress=self._on_progress
         )
+        self.finished.connect(self._task.cancel)
         self._set_busy(busy=True)
         self._on_progress(0.0)
 
@@ -156,8 +156,3 @@ class CopyDialog(Dialog):
         self._target_edit.setFocus()  # else the focus goes from the disabled button to Cancel, under a held Enter
         self._file_button.setEnabled(not busy)
         self._copy_button.setEnabled(not busy)
-
-    @Slot()
-    def _on_finished(self) -> None:
-        if self._task is not None:
-            self._task.cancel()

@@ -301,7 +301,7 @@ class Style(QProxyStyle):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(watched, QMenu):
             if event.type() is QEvent.Type.Resize:
-                _round_corners(watched)
+                round_corners(watched)
         elif isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Alt:
             is_held = event.type() is QEvent.Type.KeyPress or QApplication.activePopupWidget() is not None
             self._set_underlined(underlined=is_held and sys.platform != "darwin")
@@ -325,8 +325,8 @@ class Style(QProxyStyle):
                 widget.update()
 
 
-def _round_corners(menu: QMenu) -> None:
+def round_corners(popup: QWidget) -> None:
     """Cut off the corners outside the border; a transparent background would be black without a compositor."""
     path = QPainterPath()
-    path.addRoundedRect(menu.rect(), S, S)
-    menu.setMask(QRegion(path.toFillPolygon().toPolygon()))
+    path.addRoundedRect(popup.rect(), S, S)
+    popup.setMask(QRegion(path.toFillPolygon().toPolygon()))

@@ -238,7 +238,7 @@ class StatePage(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._icon = Icon(theme, icon, color, ICON_LARGE)
-        self._title_label = PlainLabel(title, role="empty-title", alignment=Qt.AlignmentFlag.AlignCenter)
+        self._title_label = PlainLabel(title, role="title", alignment=Qt.AlignmentFlag.AlignCenter)
         self._text_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
         self._set_width()
         self._buttons = fill(QHBoxLayout(), STRETCH, STRETCH, spacing=S)

@@ -64,7 +64,6 @@ class NamesDialog(Dialog):
         super().__init__(self.tr("Known names"), parent)
         self._context = context
         self._names = KnownNames(context.location.names_file)
-        self._task: Task | None = None
         intro = self.tr(
             "While a name is typed, names of a list are offered after those of your plants. The list is a text with "
             "one name on each line, or a table with a column of names, such as that of World Flora Online, also in the "
@@ -82,7 +81,6 @@ class NamesDialog(Dialog):
         self._choose_button.setProperty("variant", "primary")
         self._remove_button.clicked.connect(self._remove)
         self._choose_button.clicked.connect(self._choose)
-        self.finished.connect(self._cancel)
         parts = (self._intro_label, self._about_label, self._progress, self._message, self.buttons)
         fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
         self._set_reading(is_reading=False)
@@ -126,13 +124,14 @@ class NamesDialog(Dialog):
         self._message.clear()
         self._set_reading(is_reading=True)
         self._progress.setRange(0, 0)
-        self._task = self._context.bridge.long_tasks.ask(
+        task = self._context.bridge.long_tasks.ask(
             self,
             lambda task: _replaced(self._names, source, task),
             self._on_read,
             self._on_failed,
             progress=self._progress_to,
         )
+        self.finished.connect(task.cancel)
 
     def _progress_to(self, fraction: float) -> None:
         self._progress.setRange(0, 1000)
@@ -165,11 +164,6 @@ class NamesDialog(Dialog):
         self._context.bridge.short_tasks.ask(
             self, lambda _task: self._names.remove(), lambda _none: self._show(None), self._on_failed
         )
-
-    @Slot()
-    def _cancel(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
 
 
 def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesList, int]:

@@ -114,7 +114,7 @@ def test_text_is_never_smaller_than_twelve_pixels(theme: Theme, qapp: QApplicati
 
 def test_a_label_takes_size_and_colour_from_its_role(theme: Theme, qtbot: QtBot) -> None:
     label, title = QLabel("Text"), QLabel("Text")
-    title.setProperty("role", "empty-title")
+    title.setProperty("role", "title")
     title.setProperty("tone", "error")
     for widget in (label, title):
         qtbot.addWidget(widget)
