@@ -66,11 +66,10 @@ class StoreOpener(QObject):
     """Owns the open store.
 
     `opened(store)`, `failed(error)`: the result of an attempt, the error a PlantDeskError. `migrating(fraction)`: the
-    progress of a migration, from 0 to 1. `retrying(milliseconds)`: the next attempt to reach the server follows then.
+    progress of a migration, from 0 to 1.
     """
 
     migrating = Signal(float)
-    retrying = Signal(int)
     opened = Signal(object)
     failed = Signal(object)
 
@@ -160,7 +159,6 @@ class StoreOpener(QObject):
         elif isinstance(error, PlantDeskError) and error.retry_after is not None:  # a user is not refused twice
             delay = _SERVER_DELAYS[min(self._attempts, len(_SERVER_DELAYS) - 1)]
             self._retry.start(delay)
-            self.retrying.emit(delay)
             self._attempts += 1
 
     @Slot()
@@ -281,7 +279,6 @@ class Session(QObject):
             theme, self.bridge, self._preferences, self._api, self._opener.location, self._window
         )
         self._opener.migrating.connect(content.show_migration)
-        self._opener.retrying.connect(content.show_retry)
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))

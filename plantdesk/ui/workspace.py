@@ -104,7 +104,6 @@ class Workspace(Page):
         self._server = server
         self._features = self._make_features(server)
         #: What the session asks of the features.
-        self.show_retry = self._shared.show_retry
         self.show_defect = self._defect_notice.show_defect
         self.open_quick, self.open_address = self._plants.open_quick, self._plants.open_address
         question = CloseQuestion(window, self._context, self._features)

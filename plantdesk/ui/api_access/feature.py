@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
@@ -22,7 +21,6 @@ from plantdesk.domain.server_state import (
     PortTakenError,
     Starting,
 )
-from plantdesk.ui.background import next_free_id
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
@@ -318,7 +316,6 @@ class ApiAccess(Feature):
         self._switch_action = menus.add_switch(Section.TOOLS_API, self.tr("&API on"), self._switch)
         text = self.tr("Copy API a&ddress")
         self._address_action = menus.add(Section.TOOLS_API, text, self._status.copy_address, in_menu=False)
-        menus.add(Section.TOOLS_API, self.tr("Copy &example command"), self.copy_example, in_menu=False)
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
@@ -365,20 +362,6 @@ class ApiAccess(Feature):
         else:
             self._server.turn_off()
         self._show_server(self._server.state)  # Qt has checked the command, whatever the result
-
-    @Slot()
-    def copy_example(self) -> None:
-        """Copy a command that adds a plant under the next free id."""
-        if self._opened is not None:
-            self._opened.queries.ask(self, next_free_id, self._copy_example_for)
-
-    def _copy_example_for(self, plant_id: int) -> None:
-        from plantdesk.ui.api_access.dialog import Language, snippet
-
-        state = self._server.state
-        address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port}"
-        QGuiApplication.clipboard().setText(snippet(Language.CURL, address, plant_id))
-        self.context.page.toast.show_message(self.tr("Copied a command that adds a plant."))
 
     # --- tokens ---
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QStorageInfo, Qt, QTimer, Signal, Slot
@@ -204,8 +203,6 @@ class StoreUpdate(Feature):
 
 #: Remembered for a store: its file stays where it is.
 _STAYS = "stays_in_folder"
-#: Milliseconds.
-_TICK = 1000
 
 
 class _ServerState(QWidget):
@@ -216,12 +213,7 @@ class _ServerState(QWidget):
         self._icon = Icon(theme)
         self._word = PlainLabel(role="strong")
         self._server = PlainLabel()
-        self._next_try = PlainLabel(tone="muted")
-        self._retry_at = 0.0
-        self._tick = QTimer(self, interval=_TICK)
-        self._tick.timeout.connect(self._show_next_try)
-        parts = self._icon, self._word, self._server, self._next_try
-        fill(QHBoxLayout(self), *parts, margins=(0, 0, L, 0), spacing=S)
+        fill(QHBoxLayout(self), self._icon, self._word, self._server, margins=(0, 0, L, 0), spacing=S)
 
     def show_server(self, server: str, *, is_reached: bool) -> None:
         """Show whether a server is reached."""
@@ -229,22 +221,6 @@ class _ServerState(QWidget):
         self._word.setText(self.tr("Connected") if is_reached else self.tr("Not connected"))
         set_properties(self._word, tone="ok" if is_reached else "warning")
         self._server.setText(server)
-        if is_reached:
-            self._tick.stop()
-            self._next_try.clear()
-
-    def show_retry(self, milliseconds: int) -> None:
-        """Count the seconds to the next attempt to reach the server."""
-        self._retry_at = time.monotonic() + milliseconds / 1000
-        self._tick.start()
-        self._show_next_try()
-
-    @Slot()
-    def _show_next_try(self) -> None:
-        seconds = round(self._retry_at - time.monotonic())
-        self._next_try.setText(self.tr("next try in {seconds} s").format(seconds=seconds) if seconds > 0 else "")
-        if seconds <= 0:
-            self._tick.stop()
 
 
 class SharedStore(Feature):
@@ -338,11 +314,6 @@ class SharedStore(Feature):
         is_reached = not isinstance(error, StoreUnreachableError)
         self._state.show_server(server, is_reached=is_reached)
         self.reached.emit(is_reached)
-
-    def show_retry(self, milliseconds: int) -> None:
-        """Show when the server is tried again."""
-        if self._state is not None:
-            self._state.show_retry(milliseconds)
 
     @Slot()
     def open_dialog(self) -> None:
