@@ -334,7 +334,7 @@ def diagnosis_of(theme: Theme) -> str:
 
 
 #: Between the two columns of groups.
-_GAP = 40
+_GAP = 32
 #: Keys that scroll while the button has the focus.
 _PAGES = {
     Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
@@ -389,7 +389,8 @@ class ShortcutsDialog(Dialog):
             for group in groups:
                 fill(column, PlainLabel(self._title(group), role="strong"), grids[group], L)
             fill(columns, (fill(column, STRETCH), 1))
-        if fitted(self, content.sizeHint()).width() < content.sizeHint().width() + EDGE:
+        needed = content.sizeHint() + QSize(EDGE, 0)  # for the scroll bar
+        if fitted(self, needed).width() < needed.width():
             columns.setDirection(QBoxLayout.Direction.TopToBottom)
             columns.setSpacing(0)
         return content

@@ -3,10 +3,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QListWidget, QPlainTextEdit, QScrollArea, QTextBrowser, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
+    QScrollArea,
+    QTextBrowser,
+    QWidget,
+)
 
 from plantdesk import __version__
 from plantdesk.platform import languages, manual
@@ -55,6 +64,16 @@ def test_commands_are_listed_without_what_they_act_on(
     listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
     commands = [text for text in listed if text.startswith(("Undo", "Redo", "Delete"))]
     assert commands == ["Undo", "Redo", "Delete plant"]
+
+
+def test_the_groups_are_in_two_columns_where_there_is_room(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Keyboard shortcuts")
+    dialog = desk.the(ShortcutsDialog)
+    labels = {label.text(): label.mapTo(dialog, QPoint()) for label in dialog.findChildren(QLabel)}
+    plants, view = labels["Plants"], labels["View"]
+    assert (plants.y(), plants.x() < view.x()) == (view.y(), True)
 
 
 def test_the_list_scrolls_by_keys_on_a_low_screen(qtbot: QtBot, context: WindowContext) -> None:
