@@ -155,9 +155,11 @@ class Desktop(QObject):
 
     def _fill_window(self, window: MainWindow, *, create: bool = False) -> None:
         """Fill the window after its first paint, or for another store."""
+        from plantdesk.ui.session import Session, StoreServices
         from plantdesk.ui.translation import use_language
 
-        self.session = self._make_session(window, self._single)
+        services = StoreServices(_make_server, _begin_backups)
+        self.session = Session(window, self.preferences, self._location, self._single, self._port, services)
         self.session.left.connect(self.leave)
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
@@ -166,12 +168,6 @@ class Desktop(QObject):
         self.session.fill_window(self._theme, create=create, is_quick=request.quick)
         if request.address or request.quick:
             self.session.handle(request)
-
-    def _make_session(self, window: MainWindow, single: SingleWindow) -> Session:
-        from plantdesk.ui.session import Session, StoreServices
-
-        services = StoreServices(_make_server, _begin_backups)
-        return Session(window, self.preferences, self._location, single, self._port, services)
 
     @Slot(object, bool)
     def _use_store(self, location: StoreLocation, create: bool) -> None:

@@ -30,7 +30,7 @@ from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController
-from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
+from plantdesk.ui.window.commands import EditCommands, HelpCommands, WindowCommands
 from plantdesk.ui.window.known_names import NameLists
 from plantdesk.ui.window.notices import DefectNotice, StoreNotice, VersionNotice
 from plantdesk.ui.window.stores import Stores
@@ -197,7 +197,6 @@ class Workspace(Page):
             history,
             NameLists(context),
             WindowCommands(context, self._window),
-            AppearanceCommands(context),
             self._help,
             *self._make_notices(),
             self._tray,

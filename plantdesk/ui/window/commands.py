@@ -36,21 +36,14 @@ if TYPE_CHECKING:
 
 
 class WindowCommands(Feature):
-    """Closes the window, which ends the program where it does not stay in the tray, and ends the program."""
+    """Closes the window, ends the program, and shows the window as the settings say, some of which have commands."""
 
     def __init__(self, context: WindowContext, window: MainWindow) -> None:
         super().__init__(context)
-        context.menus.add(Section.FILE_WINDOW, self.tr("&Close window"), window.close, Key.Close)
-        leave = context.menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
-        leave.setMenuRole(QAction.MenuRole.QuitRole)
-
-
-class AppearanceCommands(Feature):
-    """Shows the window as the settings say; some of these have commands as well."""
-
-    def __init__(self, context: WindowContext) -> None:
-        super().__init__(context)
         menus, section = context.menus, Section.VIEW_APPEARANCE
+        menus.add(Section.FILE_WINDOW, self.tr("&Close window"), window.close, Key.Close)
+        leave = menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
+        leave.setMenuRole(QAction.MenuRole.QuitRole)
         modes = (
             (self.tr("&System"), ThemeMode.SYSTEM.value),
             (self.tr("&Light"), ThemeMode.LIGHT.value),

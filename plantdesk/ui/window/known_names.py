@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QProgressBar, QPushButton, QVBoxLayout, QWidget
-from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.store import KnownNames
@@ -28,29 +27,15 @@ if TYPE_CHECKING:
 
 
 class NameLists(Feature):
-    """Opens one dialog at a time."""
+    """The command that opens the dialog."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._dialog: NamesDialog | None = None
-        context.menus.add(Section.TOOLS_PLANTS, self.tr("&Known names…"), self.open_dialog)
-
-    @override
-    def release_store(self) -> None:
-        if self._dialog is not None:
-            self._dialog.close()
+        context.menus.add(Section.TOOLS_PLANTS, self.tr("&Known names…"), self._open_dialog)
 
     @Slot()
-    def open_dialog(self) -> None:
-        """Open the dialog."""
-        if self._dialog is None:
-            self._dialog = NamesDialog(self.context, self.context.page)
-            self._dialog.finished.connect(self._forget)
-        self._dialog.open()
-
-    @Slot()
-    def _forget(self) -> None:
-        self._dialog = None
+    def _open_dialog(self) -> None:
+        NamesDialog(self.context, self.context.page).open()
 
 
 #: For text of 13 px.

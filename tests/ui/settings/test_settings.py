@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from PySide6.QtCore import Qt
@@ -27,7 +27,7 @@ from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.settings.rows import SettingRow
 from plantdesk.ui.translation import Translator
-from plantdesk.ui.window.commands import AppearanceCommands
+from plantdesk.ui.window.commands import WindowCommands
 from tests.support.other_languages import Language, english
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.main_window import MainWindow
     from tests.ui.settings.conftest import SettingsDesk
 
 
@@ -48,7 +49,7 @@ def saved(context: WindowContext, tmp_path: Path) -> Preferences:
 
 
 def test_appearance_applies_at_once_and_is_saved(desk: SettingsDesk, context: WindowContext, tmp_path: Path) -> None:
-    AppearanceCommands(context)
+    WindowCommands(context, cast("MainWindow", context.page.window()))
     desk.pick("Theme", "Dark")
     assert context.theme.mode is ThemeMode.DARK
     desk.button("Larger").click()
@@ -62,7 +63,7 @@ def test_appearance_applies_at_once_and_is_saved(desk: SettingsDesk, context: Wi
 
 
 def test_what_the_menu_changes_is_shown(desk: SettingsDesk, context: WindowContext) -> None:
-    AppearanceCommands(context)
+    WindowCommands(context, cast("MainWindow", context.page.window()))
     context.preferences.change(theme="light")
     assert desk.the(QComboBox, "Theme").currentText() == "Light"
     command, box = desk.plants.view.keep_tag_command, desk.button("Keep the tag for the next plant")
