@@ -151,7 +151,6 @@ class ExportController(QObject):
     def __init__(self, context: WindowContext, store: PlantStore, parent: QObject) -> None:
         super().__init__(parent)
         self._context, self._store = context, store
-        self._dialog: ExportDialog | None = None
         self._task: Task | None = None
         self._bar = context.page.add_bar()
         #: What closing the window now would cancel, as a sentence; empty: nothing.
@@ -159,8 +158,6 @@ class ExportController(QObject):
 
     def open_dialog(self, plants: ShownPlants) -> None:
         """Ask what to export: everything, what the search finds, or what is selected."""
-        if self._dialog is not None:
-            return
         is_cancelling = self._task is not None and self._task.cancelled and not self._task.ended
         if self.running or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
@@ -175,25 +172,18 @@ class ExportController(QObject):
             choices.append(
                 (shown(Text("The {count:,} selected plants", one="The selected plant", count=len(selected))), _SELECTED)
             )
-        self._dialog = ExportDialog(self._context.theme, choices, documents_folder(), self._context.page)
-        self._dialog.requested.connect(self._export)
-        self._dialog.finished.connect(self._on_closed)
-        self._dialog.open()
+        dialog = ExportDialog(self._context.theme, choices, documents_folder(), self._context.page)
+        dialog.requested.connect(self._export)
+        dialog.open()
 
     def close(self) -> None:
         """Cancel, and wait until the store is not read any more."""
-        if self._dialog is not None:
-            self._dialog.reject()
         if self._task is not None:
             self._task.cancel()
             self._task.wait()
         self._bar.clear()
         self._bar.deleteLater()
         self.deleteLater()
-
-    @Slot()
-    def _on_closed(self) -> None:
-        self._dialog = None
 
     @Slot(str, object, object)
     def _export(self, choice: str, form: Format, file: Path) -> None:
