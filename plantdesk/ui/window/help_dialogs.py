@@ -371,6 +371,7 @@ class ShortcutsDialog(Dialog):
         content = self._in_columns()
         requested = content.sizeHint() + QSize(EDGE, self.buttons.sizeHint().height() + XS)
         self._area = ScrollArea(content)
+        self._area.setMinimumWidth(1)  # of two columns the second may be scrolled to
         self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._area.setAccessibleName(self.windowTitle())
         report_focus(self._area)
