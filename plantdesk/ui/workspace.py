@@ -21,7 +21,7 @@ from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.settings.feature import SettingsPage
 from plantdesk.ui.settings.rows import SettingCommands
-from plantdesk.ui.shared_store.feature import SharedStore, StoreUpdate
+from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
@@ -249,10 +249,10 @@ class Workspace(Page):
         notice.new_store_requested.connect(self.new_store_requested)
         notice.address_requested.connect(self._shared.open_dialog)
         notice.own_store_requested.connect(self._shared.use_own_store)
-        update, version = StoreUpdate(self._context), VersionNotice(self._context)
-        notice.update_requested.connect(update.ask)
+        notice.update_requested.connect(self._shared.ask_to_update)
+        version = VersionNotice(self._context)
         version.news_requested.connect(self._help.show_news)
-        return [notice, update, version]
+        return [notice, version]
 
     def _make_tray(self, sidebar: Sidebar, api: ApiAccess) -> Tray:
         tray = Tray(self._context, self._window, self._server)

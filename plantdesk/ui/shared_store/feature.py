@@ -169,38 +169,6 @@ class UpdateDialog(Dialog):
             self.running.emit(False)
 
 
-class StoreUpdate(Feature):
-    """Asks whether to update the shared store that is shown, and updates it; the store notices by itself."""
-
-    def __init__(self, context: WindowContext) -> None:
-        super().__init__(context)
-        self._toast = context.page.toast
-
-    @Slot()
-    def ask(self) -> None:
-        """Open the question where an update is needed."""
-        location = self.context.location
-
-        def show(update: TablesUpdate | None) -> None:
-            if update is None or location.backups is None:
-                self._toast.show_message(self.tr("The shared store is up to date."))
-                return
-            dialog = UpdateDialog(self.context, update, location.backups.folder)
-            dialog.running.connect(self._on_running)
-            dialog.updated.connect(self._on_updated)
-            dialog.open()
-
-        self.context.bridge.long_tasks.ask(self, lambda _task: location.needed_update(), show, self._toast.show_error)
-
-    @Slot(bool)
-    def _on_running(self, is_running: bool) -> None:
-        self.set_running(self.tr("The shared store is being updated: it would stay as it is.") if is_running else "")
-
-    @Slot()
-    def _on_updated(self) -> None:
-        self._toast.show_message(self.tr("The shared store is up to date. The backup is listed under Restore."))
-
-
 #: Remembered for a store: its file stays where it is.
 _STAYS = "stays_in_folder"
 
@@ -337,6 +305,31 @@ class SharedStore(Feature):
         from plantdesk.ui.shared_store.copying import CopyDialog
 
         CopyDialog(self.context).open()
+
+    @Slot()
+    def ask_to_update(self) -> None:
+        """Ask whether to update the tables of the store where that is needed; the store notices it by itself."""
+        location, toast = self.context.location, self.context.page.toast
+
+        def show(update: TablesUpdate | None) -> None:
+            if update is None or location.backups is None:
+                toast.show_message(self.tr("The shared store is up to date."))
+                return
+            dialog = UpdateDialog(self.context, update, location.backups.folder)
+            dialog.running.connect(self._on_updating)
+            dialog.updated.connect(self._on_updated)
+            dialog.open()
+
+        self.context.bridge.long_tasks.ask(self, lambda _task: location.needed_update(), show, toast.show_error)
+
+    @Slot(bool)
+    def _on_updating(self, is_running: bool) -> None:
+        self.set_running(self.tr("The shared store is being updated: it would stay as it is.") if is_running else "")
+
+    @Slot()
+    def _on_updated(self) -> None:
+        text = self.tr("The shared store is up to date. The backup is listed under Restore.")
+        self.context.page.toast.show_message(text)
 
     @Slot()
     def use_own_store(self) -> None:
