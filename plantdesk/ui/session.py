@@ -265,16 +265,7 @@ class Session(QObject):
         from plantdesk.domain import models, validation  # noqa: F401
 
         self._is_quick = is_quick
-        no_input = QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents
         self._opener.open(create=create)
-        content = self.show_content(theme)
-        QCoreApplication.processEvents(no_input)
-        if not is_quick:
-            content.begin_tray()
-        self._single.listen()
-
-    def show_content(self, theme: Theme) -> Workspace:
-        """Make the content of the window, as it is before the store is open, and return it."""
         content = self.workspace = Workspace(
             theme, self.bridge, self._preferences, self._api, self._opener.location, self._window
         )
@@ -288,7 +279,10 @@ class Session(QObject):
         content.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
         content.complete()
         content.appear()
-        return content
+        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+        if not is_quick:
+            content.begin_tray()
+        self._single.listen()
 
     @Slot(object)
     def handle(self, request: WindowRequest) -> None:

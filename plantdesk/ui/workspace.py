@@ -273,11 +273,6 @@ class Workspace(Page):
         for feature in self._features:
             feature.save_view()
 
-    def settle_layout(self) -> None:
-        """Give all parts their places before they are painted: else others would be seen for a frame."""
-        for _ in range(_LAYOUT_PASSES):
-            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
-
     def complete(self) -> None:
         """Build the rest of the content, before it is shown by `appear`."""
         self._context.preferences.follow(self)
@@ -292,7 +287,8 @@ class Workspace(Page):
         """Show the content at once, with the focus, which what is not visible yet does not get."""
         self.show()
         self._plants.focus_form()
-        self.settle_layout()
+        for _ in range(_LAYOUT_PASSES):  # else other places would be seen for a frame
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     # --- the store ---
 
