@@ -1,7 +1,7 @@
 """The style sheet: what Fusion and the palette do not cover.
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
-(caption, detail, key, title, strong, drop) and `tone` (muted, error, warning, ok) of labels;
+(caption, detail, key, title, strong, drop, drag) and `tone` (muted, error, warning, ok) of labels;
 `variant` (primary, icon, pill, link, quiet, command, collapse) of buttons, `small` of buttons and combo boxes;
 `card`, `pane` (lines, strip, list, sidebar, card, toast) and `bar` (info, warning, error) of frames;
 `invalid` and `cell` (over one) of fields; `clear` of what shows the background behind it.
@@ -176,6 +176,10 @@ QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-ra
 QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $text_2; }
 QLabel[role="drop"] {
   background: $drop; border: 2px solid $focus; border-radius: 8px; font-size: ${title}pt; font-weight: 600;
+}
+QLabel[role="drag"] {
+  background: $selection; border: 1px solid $border; border-radius: ${pill_radius}px; padding: 0 11px;
+  min-height: ${pill}px;
 }
 QLabel[role="detail"] { font-size: ${caption}pt; color: $text_2; }
 QScrollArea[clear="true"], QWidget[clear="true"] { background: transparent; border: none; }
