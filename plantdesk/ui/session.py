@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,14 +53,6 @@ _SERVE_LATEST_MS = 1000
 _PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
 
 
-class StoreState(Enum):
-    """The state of the store. It may be opened only when it is closed."""
-
-    CLOSED = auto()
-    OPENING = auto()
-    OPEN = auto()
-
-
 class StoreOpener(QObject):
     """Owns the open store.
 
@@ -76,7 +67,8 @@ class StoreOpener(QObject):
     def __init__(self, bridge: Bridge, location: StoreLocation, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.location = location
-        self.state = StoreState.CLOSED
+        #: Whether the store is neither open nor being opened.
+        self.is_closed = True
         self._bridge = bridge
         self._opening: Task | None = None
         self._store: PlantStore | None = None
@@ -87,9 +79,9 @@ class StoreOpener(QObject):
 
     def open(self, *, create: bool = False) -> None:
         """Open or `create` the store in the background, unless it is open or being opened."""
-        if self.state is not StoreState.CLOSED:
+        if not self.is_closed:
             return
-        self.state = StoreState.OPENING
+        self.is_closed = False
         self._retry.stop()
         location = self.location
 
@@ -110,14 +102,11 @@ class StoreOpener(QObject):
         store = self._take_store()
         if store is not None:
             self._bridge.long_tasks.ask(self, lambda _task: store.close())
-        self.location, self.state = location, StoreState.CLOSED
-
-    def stop(self) -> None:
-        """Open nothing from now on by itself."""
-        self._retry.stop()
+        self.location, self.is_closed = location, True
 
     def begin_closing(self) -> None:
-        """Let nothing wait long for a server that hangs."""
+        """Open nothing from now on by itself, and let nothing wait long for a server that hangs."""
+        self._retry.stop()
         if self._store is not None:
             self._store.begin_closing()
 
@@ -146,11 +135,11 @@ class StoreOpener(QObject):
         self._store = store
 
     def _on_opened(self, store: PlantStore) -> None:
-        self.state, self._attempts = StoreState.OPEN, 0
+        self._attempts = 0
         self.opened.emit(store)
 
     def _on_failed(self, error: Exception) -> None:
-        self.state = StoreState.CLOSED
+        self.is_closed = True
         self.failed.emit(error if isinstance(error, PlantDeskError) else _UnopenedError())
         if isinstance(error, _PASSING):
             self._tried = None
@@ -170,7 +159,7 @@ class StoreOpener(QObject):
     def _on_state(self, found: object) -> None:
         if found != self._tried:
             self.open()
-        elif self.state is StoreState.CLOSED:
+        elif self.is_closed:
             self._retry.start()
 
 
@@ -310,7 +299,6 @@ class Session(QObject):
         """Close everything, in order; returns when all that was acknowledged is in the file."""
         self._unserved = None
         self._single.stop_listening()
-        self._opener.stop()
         self._opener.begin_closing()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
@@ -329,7 +317,7 @@ class Session(QObject):
 
     @Slot()
     def _try_again(self, *, create: bool = False) -> None:
-        if self._opener.state is StoreState.CLOSED and self.workspace is not None:
+        if self._opener.is_closed and self.workspace is not None:
             self.workspace.show_opening()
         self._opener.open(create=create)
 
