@@ -52,9 +52,9 @@ class MainWindow(QMainWindow):
         self._start: QWidget | None = None
         self._arrived: tuple[QWidget | None, object] = None, None
         #: Called when the program is to end.
-        self.may_close: Callable[[], bool] = _always
+        self.may_close: Callable[[], bool] = lambda: True
         #: Called when the user closes the window; True: it is hidden instead, or asks whether to be.
-        self.stays: Callable[[], bool] = _never
+        self.stays: Callable[[], bool] = lambda: False
         #: Whether closing the window ends the program in any case.
         self.is_ending = False
         self.set_file_name(None)
@@ -67,7 +67,7 @@ class MainWindow(QMainWindow):
 
     def clear(self) -> None:
         """Remove the content, menus and status bar, for those of another store."""
-        self.may_close, self.stays = _always, _never
+        self.may_close, self.stays = lambda: True, lambda: False
         content = self.takeCentralWidget()
         if content is not None:  # before the bars, which it uses
             content.deleteLater()
@@ -161,7 +161,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def close_at_once(self) -> None:
         """Close the window, which ends the program, without a question."""
-        self.may_close, self.is_ending = _always, True
+        self.may_close, self.is_ending = lambda: True, True
         self.close()
 
     @Slot()
@@ -216,11 +216,3 @@ class MainWindow(QMainWindow):
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self, self.shown.emit)
-
-
-def _always() -> bool:
-    return True
-
-
-def _never() -> bool:
-    return False

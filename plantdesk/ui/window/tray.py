@@ -54,7 +54,6 @@ class Tray(Feature):
         super().__init__(context)
         self._window, self._server = window, server
         self._server_error = self._store_error = ""
-        self._question: MessageBox | None = None
         self._icon: QSystemTrayIcon | None = None
         self._has_begun = self._has_tokens = False
         self._messages: dict[str, tuple[str, str]] = {}
@@ -160,27 +159,20 @@ class Tray(Feature):
         return True
 
     def _ask(self) -> None:
-        if self._question is not None and self._question.isVisible():
-            return
         title = self.tr("Keep accepting plants in the background?")
         text = self.tr(
             "PlantDesk stays in the tray without its window. Quit in the menu of its icon ends it, and so does Ctrl+Q. "
             "The settings have this choice, too."
         )
-        box = self._question = MessageBox(self.context.theme, "PlantDesk", title, text, self.context.page)
+        box = MessageBox(self.context.theme, "PlantDesk", title, text, self.context.page)
         box.set_icon("sprout", "accent")
         box.add_button(self.tr("&Quit")).clicked.connect(partial(self._answer, keeps=False))
         box.add_button(self.tr("&Keep running")).clicked.connect(partial(self._answer, keeps=True))
-        box.finished.connect(self._on_asked)
         box.open()
 
     def _answer(self, _checked: bool = False, *, keeps: bool) -> None:  # noqa: FBT002  of `clicked`
         self.context.preferences.change(keep_in_tray=keeps, tray_answered=True)
         self._window.close()
-
-    @Slot()
-    def _on_asked(self) -> None:
-        self._question = None
 
     def _hide(self) -> None:
         self._window.save_place()
