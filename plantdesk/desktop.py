@@ -114,7 +114,6 @@ class Desktop(QObject):
 
         use_language(self._app, self.preferences.settings.language)
         box = MessageBox(self._theme, self.tr("PlantDesk cannot be opened"), error_text(error), "")
-        box.set_icon("triangle-alert", "warning")
         box.add_button(self.tr("Close"))
         box.open()
         return box

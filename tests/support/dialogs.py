@@ -257,7 +257,6 @@ class Dialogs:
     def _failure(self) -> QDialog:
         text = str(StuckWindowError(location_of(self._folder / "plants.db")))
         box = MessageBox(self.theme, "PlantDesk cannot be opened", text, "", self.desk.window)
-        box.set_icon("triangle-alert", "warning")
         box.add_button("Close")
         box.open()
         return box

@@ -156,11 +156,6 @@ class SnippetPanel(QWidget):
         self._lay_out()
         self._languages.currentIndexChanged.connect(self._show_snippet)
 
-    @property
-    def text(self) -> str:
-        """The command that is shown."""
-        return self._text.toPlainText()
-
     def set_example(self, address: str, plant_id: int) -> None:
         """Put the server's address and an id that is free into the commands."""
         self._address, self._plant_id = address, plant_id

@@ -103,7 +103,6 @@ class ExportDialog(Dialog):
         """Ask what the file dialog has not asked: it knows the name without the suffix."""
         text = self.tr("{file} exists already.").format(file=quoted(file.name))
         box = MessageBox(self._theme, self.tr("Export"), text, self.tr("Its content would be replaced."), self)
-        box.set_icon("triangle-alert", "warning")
         box.add_button(self.tr("&Replace")).clicked.connect(partial(self._accept, form, file))
         box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         box.open()

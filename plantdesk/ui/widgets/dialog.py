@@ -210,7 +210,7 @@ _TEXT_WIDTH = 380
 
 
 class MessageBox(Dialog):
-    """Shows an icon, a sentence, its details, and buttons. Escape closes it like its last button.
+    """Shows an icon (a warning by default), a sentence, its details, and buttons. Escape closes it like its last one.
 
     Open it with `open`: `exec` would run a nested event loop.
     """
@@ -222,7 +222,7 @@ class MessageBox(Dialog):
         self._details.setVisible(bool(details))
         for label in (self._text, self._details):
             label.setFixedWidth(theme.metrics.scaled(_TEXT_WIDTH))
-        self._icon = Icon(theme, size=ICON_LARGE)
+        self._icon = Icon(theme, "triangle-alert", "warning", ICON_LARGE)
         self._lay_out()
 
     @property
