@@ -251,7 +251,7 @@ class Workspace(Page):
         notice.own_store_requested.connect(self._shared.use_own_store)
         notice.update_requested.connect(self._shared.ask_to_update)
         version = VersionNotice(self._context)
-        version.news_requested.connect(self._help.show_news)
+        version.news_requested.connect(partial(self._help.show_page, "news"))
         return [notice, version]
 
     def _make_tray(self, sidebar: Sidebar, api: ApiAccess) -> Tray:

@@ -77,33 +77,21 @@ class HelpCommands(Feature):
         self._manual: ManualDialog | None = None
         menus = context.menus
         menus.add(Section.HELP, self.tr("&Find a command…"), self._find_command, "Ctrl+Shift+P")
-        menus.add(Section.HELP, self.tr("&Manual"), self._show_manual, "F1")
-        menus.add(Section.HELP, self.tr("What is &new"), self.show_news)
+        menus.add(Section.HELP, self.tr("&Manual"), partial(self.show_page, ""), "F1")
+        menus.add(Section.HELP, self.tr("What is &new"), partial(self.show_page, "news"))
         menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/")
         if context.location.folder is not None:
             menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder, in_menu=False)
         about = menus.add(Section.HELP_ABOUT, self.tr("&About PlantDesk"), self._show_about)
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
-    @Slot()
-    def _show_manual(self) -> None:
-        self._open_manual()
-
-    @Slot()
-    def show_news(self) -> None:
-        """Show what users can do since this version."""
-        self._open_manual().show_page("news")
-
-    def show_page(self, name: str, heading: str) -> None:
-        """Show a page of the manual, from a heading on."""
-        self._open_manual().show_page(name, heading)
-
-    def _open_manual(self) -> ManualDialog:
-        """Open the manual, or bring it to the front."""
+    def show_page(self, name: str, heading: str = "") -> None:
+        """Open the manual, or bring it to the front, and show a page from a heading on; no name: what it shows."""
         if self._manual is None or not isValid(self._manual):
             self._manual = ManualDialog(self.context.theme, self.context.page)
         bring_to_front(self._manual)
-        return self._manual
+        if name:
+            self._manual.show_page(name, heading)
 
     @Slot()
     def _find_command(self) -> None:

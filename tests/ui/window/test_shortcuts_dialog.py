@@ -213,7 +213,7 @@ def test_what_is_new_is_a_page_of_the_manual(qtbot: QtBot, context: WindowContex
     commands = HelpCommands(context)
     desk = Desk(qtbot, context.page)
     desk.choose("Help", "What is new")
-    commands.show_news()
+    commands.show_page("news")
     (dialog,) = context.page.findChildren(ManualDialog)
     text = dialog.findChildren(QTextBrowser)[0].toPlainText()
     assert text.startswith("What is new")
