@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton
 
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.locations import copy_store
@@ -17,7 +17,7 @@ from plantdesk.store import PostgresLocation, location_of
 from plantdesk.ui.qt import fill
 from plantdesk.ui.shared_store.outcomes import PasswordField, row
 from plantdesk.ui.texts import error_text, one_line, shown
-from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import LineEdit, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -70,8 +70,7 @@ class CopyDialog(Dialog):
         target = fill(QHBoxLayout(), (self._target_edit, 1), self._file_button, spacing=M)
         account = row(labelled(self.tr("&User"), self._user_edit), labelled(self.tr("&Password"), self._password_edit))
         texts = PlainLabel(about, tone="muted", wrapped=True)
-        parts = texts, label, target, account, self._message, self.buttons
-        fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
+        self.arrange(texts, label, target, account, self._message)
         self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
 
     @Slot()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QStorageInfo, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreUnreachableError, Text, shortened
@@ -15,7 +15,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import error_text, one_line, short_time, shown
-from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.painting import Icon
@@ -75,17 +75,13 @@ class UpdateDialog(Dialog):
         )
         saved = self.tr("A backup comes first, in {folder}. The update itself cannot be undone.")
         name = one_line(self._location.name)
-        fill(
-            QVBoxLayout(self),
+        self.arrange(
             PlainLabel(title.format(name=name, version=update.after), role="strong", wrapped=True),
             PlainLabel(about.format(before=update.before, after=update.after), tone="muted", wrapped=True),
             self._card(update),
             PlainLabel(saved.format(folder=str(folder)), tone="muted", wrapped=True),
             self._progress,
             self._message,
-            self.buttons,
-            margins=(EDGE, L, EDGE, L),
-            spacing=M,
         )
         self._fit()
 

@@ -271,8 +271,7 @@ class AboutDialog(Dialog):
         self.buttons.addButton(copy, START_ROLE)
         close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         licences, field = PlainLabel(self._licences(), wrapped=True), self._text_field(diagnosis)
-        fill(
-            QVBoxLayout(self),
+        self.arrange(
             self._header(theme),
             S,
             PlainLabel(checked if checks_for_updates else unchecked, tone="muted", wrapped=True),
@@ -283,8 +282,6 @@ class AboutDialog(Dialog):
             PlainLabel(self.tr("Diagnosis"), role="caption", buddy=field),
             field,
             M,
-            self.buttons,
-            margins=(EDGE, L, EDGE, L),
             spacing=S,
         )
         self.fit_height(theme.metrics.scaled(_ABOUT_WIDTH))

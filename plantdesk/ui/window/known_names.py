@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFileDialog, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QProgressBar, QPushButton, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.store import KnownNames
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import documents_folder, fill
+from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, long_date, one_line, shown
-from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -66,8 +65,7 @@ class NamesDialog(Dialog):
         self._choose_button.setProperty("variant", "primary")
         self._remove_button.clicked.connect(self._remove)
         self._choose_button.clicked.connect(self._choose)
-        parts = (self._intro_label, self._about_label, self._progress, self._message, self.buttons)
-        fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
+        self.arrange(self._intro_label, self._about_label, self._progress, self._message)
         self._set_reading(is_reading=False)
         self._show(None)
         context.bridge.short_tasks.ask(self, lambda _task: self._names.about(), self._show)
