@@ -11,23 +11,21 @@ import logging
 import os
 import sys
 import threading
-import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal, Slot, qVersion
-from PySide6.QtGui import QFileOpenEvent, QPalette
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
+from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 from typing_extensions import override
 
 from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.platform import display, paths
-from plantdesk.platform.settings import ThemeMode, seen_settings
+from plantdesk.platform.settings import ThemeMode
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import remembered_location
-from plantdesk.ui.first_frame import FirstFrame
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
@@ -105,7 +103,6 @@ class Desktop(QObject):
         elif background:
             window.show_minimised()
         else:
-            window.first_frame = self._first_frame()
             window.show_as_saved()
         return True
 
@@ -117,7 +114,6 @@ class Desktop(QObject):
 
         use_language(self._app, self.preferences.settings.language)
         box = MessageBox(self._theme, self.tr("PlantDesk cannot be opened"), error_text(error), "")
-        box.set_icon("triangle-alert", "warning")
         box.add_button(self.tr("Close"))
         box.open()
         return box
@@ -153,70 +149,16 @@ class Desktop(QObject):
         """Close everything, in order; returns when all that was acknowledged is in the file."""
         if self.session is not None:
             self.session.close()
-            if self.window is not None and self.window.was_seen and not self.window.isVisible():
-                self._save_first_frame(self.window)
         else:
             self._single.release()
 
-    def _first_frame(self) -> FirstFrame | None:
-        """Return the picture of the content as the settings now make it; None where there is no folder for it."""
-        folder = paths.usable(paths.cache_folder)
-        if folder is None:
-            return None
-        of_qt, _ = display.split_qt_options(sys.argv[1:])
-        names = sorted(name for name in os.environ if name.startswith(("LANG", "LC_", "QT_")))
-        conditions = [
-            f"{__version__} {qVersion()} {self._port}",
-            self._app.palette().color(QPalette.ColorRole.Window).name(),
-            seen_settings(self.preferences.settings, self.preferences.of_store(self._location.key)),
-            *of_qt,
-            *(f"{name}={os.environ[name]}" for name in names),
-        ]
-        return FirstFrame(folder, self._location.key, "\n".join(conditions))
-
-    def _save_first_frame(self, closed: MainWindow) -> None:
-        """Save the picture for the next start, by a window that is on no screen."""
-        from plantdesk.ui.translation import use_language
-
-        if not self.preferences.are_saved:
-            return
-        self.preferences = Preferences(paths.usable(paths.settings_file))  # as the next start will have them
-        frame = self._first_frame()
-        if frame is None:
-            return
-        use_language(self._app, self.preferences.settings.language)
-        window = self._open_unseen(closed)
-        session = self._make_session(window, SingleWindow(self._location, None))
-        try:
-            session.show_content(self._theme)
-            QCoreApplication.sendPostedEvents()  # without timers: nothing may be late
-            if self._theme.colors.is_high_contrast:
-                frame.remove()  # the next first frame does not know whether it still is
-            else:
-                frame.save(window)
-        except OSError as error:
-            _log.warning("The picture for the next start cannot be saved: %s", error)
-        finally:
-            session.close()
-            window.clear()
-            window.deleteLater()
-
-    def _open_unseen(self, closed: MainWindow) -> MainWindow:
-        """Return a window like one that was closed, which is on no screen, but may have the focus."""
-        window = MainWindow(self.preferences)
-        window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
-        window.setScreen(closed.screen())
-        window.resize(closed.size())
-        window.show()
-        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-            self._app.setActiveWindow(window)  # `activateWindow` needs one that is on the screen
-        return window
-
     def _fill_window(self, window: MainWindow, *, create: bool = False) -> None:
         """Fill the window after its first paint, or for another store."""
+        from plantdesk.ui.session import Session, StoreServices
         from plantdesk.ui.translation import use_language
 
-        self.session = self._make_session(window, self._single)
+        services = StoreServices(_make_server, _begin_backups)
+        self.session = Session(window, self.preferences, self._location, self._single, self._port, services)
         self.session.left.connect(self.leave)
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
@@ -225,12 +167,6 @@ class Desktop(QObject):
         self.session.fill_window(self._theme, create=create, is_quick=request.quick)
         if request.address or request.quick:
             self.session.handle(request)
-
-    def _make_session(self, window: MainWindow, single: SingleWindow) -> Session:
-        from plantdesk.ui.session import Session, StoreServices
-
-        services = StoreServices(_make_server, _begin_backups)
-        return Session(window, self.preferences, self._location, single, self._port, services)
 
     @Slot(object, bool)
     def _use_store(self, location: StoreLocation, create: bool) -> None:

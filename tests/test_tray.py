@@ -21,7 +21,6 @@ from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.widgets.dialog import Dialog, MessageBox
-from plantdesk.ui.window.notifications import Notifications
 from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
 from tests.test_desktop import ProgramDesk, closing_at_end, quick_window, running, started
@@ -205,14 +204,11 @@ def test_a_click_shows_the_window_and_the_icon_says_what_is_wrong(desk: ProgramD
 
 
 @pytest.mark.usefixtures("tray")
-def test_where_no_portal_is_the_icon_shows_what_to_act_on_until_the_window_is_seen(
+def test_the_icon_shows_what_to_act_on_until_the_window_is_seen(
     desk: ProgramDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     messages: list[tuple[str, str]] = []
     monkeypatch.setattr(QSystemTrayIcon, "showMessage", lambda _icon, *texts: messages.append(texts[:2]))
-    notifications = desk.window.findChild(Notifications)
-    assert notifications is not None
-    notifications.portal = None  # as on Windows and macOS
     health = desk.session.bridge.health_changed
     health.emit(StoreUnreachableError())  # passes by itself
     desk.window.showMinimized()

@@ -80,11 +80,6 @@ def log_folder() -> Path:
     return _folder("logs", "user_log_path")
 
 
-def cache_folder() -> Path:
-    """Return the folder of what can be made again at any time, which may not exist."""
-    return _folder("cache", "user_cache_path")
-
-
 def runtime_folder() -> Path:
     """Return the folder of the runtime files, which may not exist."""
     return _data() / "run"

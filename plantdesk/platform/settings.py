@@ -146,16 +146,6 @@ def of_store(settings: Settings, key: str) -> Mapping[str, object]:
     return values if isinstance(values, dict) else {}
 
 
-#: Settings that do not change what the window shows when it opens.
-_UNSEEN = ("layouts", "window", "recent_stores", "updates_asked_at")
-
-
-def seen_settings(settings: Settings, remembered: Mapping[str, object]) -> str:
-    """Return, as text, the settings and what is `remembered` for a store, as far as the window shows them at first."""
-    values = {name: value for name, value in _flat(settings).items() if name not in _UNSEEN}
-    return json.dumps([values, settings.window.maximized, remembered], sort_keys=True)
-
-
 def copied_of(remembered: Mapping[str, object]) -> dict[str, object]:
     """Return what a copy of a store gets of what is remembered for it."""
     return {name: remembered[name] for name in _COPIED if name in remembered}

@@ -97,6 +97,12 @@ class Task:
         if self._progress is not None:
             self._post(partial(self._call, self._progress, progress))
 
+    def report_or_end(self, progress: object) -> None:
+        """Pass `progress` on like `report`; raise InterruptedError instead if the task is cancelled."""
+        if self.cancelled:
+            raise InterruptedError
+        self.report(progress)
+
     @contextmanager
     def interrupted_by(self, interrupt: Callable[[], None]) -> Iterator[None]:
         """Call `interrupt`, which makes the query that runs raise InterruptedError, when the task is cancelled."""

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -53,7 +53,7 @@ class Bridge(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._lock = threading.Lock()
-        self._pending: _Burst | None = None
+        self._pending: list[Changes] = []
         self._closed = False
         self._unposted: list[Callable[[], object]] = []
         self._results: deque[Callable[[], object]] = deque()
@@ -69,10 +69,8 @@ class Bridge(QObject):
     def notify_changes(self, changes: Changes) -> None:
         """Signal what the store changed, soon; any thread."""
         with self._lock:
-            first = self._pending is None
-            self._pending = self._pending or _Burst()
-            self._pending.add(changes)
-            if first and not self._closed:
+            self._pending.append(changes)
+            if len(self._pending) == 1 and not self._closed:
                 self._changes_added.emit()
 
     def notify_server_state(self, state: object) -> None:
@@ -151,11 +149,11 @@ class Bridge(QObject):
     @Slot()
     def _signal_changes(self) -> None:
         with self._lock:
-            burst, self._pending = self._pending, None
+            burst, self._pending = self._pending, []
         self._deliver_results()  # those of the burst, whose commits have notified it after they had a result
-        if burst is not None and not self._closed:
+        if burst and not self._closed:
             self._signalled_at, self._cpu_at_signal = time.monotonic(), time.thread_time()
-            self.changed.emit(burst.changes())
+            self.changed.emit(_merged(burst))
 
     def _add_result(self, function: Callable[[], object]) -> None:
         """Deliver the result of a write soon, and before later changes; any thread."""
@@ -177,45 +175,29 @@ def _call(receiver: QObject, function: Callable[..., object], args: tuple[object
         function(*args)
 
 
-class _Burst:
-    """Changes that are signalled together, with the last state of each plant. Takes each in constant time."""
-
-    def __init__(self) -> None:
-        self._added: dict[int, PlantRow] = {}
-        self._updated: dict[int, PlantRow] = {}
-        self._removed: dict[int, None] = {}
-        self._needs_reload = self._tokens = self._history = False
-
-    def add(self, changes: Changes) -> None:
-        """Add what was changed after all of this."""
+def _merged(burst: Sequence[Changes]) -> Changes:
+    """Return changes that are signalled together, with the last state of each plant, and no more than can be listed."""
+    added: dict[int, PlantRow] = {}
+    updated: dict[int, PlantRow] = {}
+    removed: dict[int, None] = {}
+    needs_reload = False
+    for changes in burst:
         for plant_id in changes.removed:
-            self._added.pop(plant_id, None)
-            self._updated.pop(plant_id, None)
+            added.pop(plant_id, None)
+            updated.pop(plant_id, None)
         # Of an id that was deleted and given again, `removed` and `added` would not tell which came first.
-        self._needs_reload |= any(row.id in self._removed for row in changes.added)
+        needs_reload |= changes.needs_reload or any(row.id in removed for row in changes.added)
         for row in (*changes.added, *changes.updated):
-            self._updated.pop(row.id, None)
-            self._removed.pop(row.id, None)
-        self._added.update((row.id, row) for row in changes.added)
-        self._updated.update((row.id, row) for row in changes.updated)
-        self._removed.update(dict.fromkeys(changes.removed))
-        self._needs_reload |= changes.needs_reload
-        self._tokens |= changes.tokens
-        self._history |= changes.history
-        for listed in (self._added, self._updated, self._removed):
-            if len(listed) > 2 * _MAX_LISTED:
-                self._needs_reload = True
-                for plant_id in list(listed)[:-_MAX_LISTED]:
-                    del listed[plant_id]
-
-    def changes(self) -> Changes:
-        """Return all of it, without what is too much to be listed."""
-        added, updated, removed = tuple(self._added.values()), tuple(self._updated.values()), tuple(self._removed)
-        return Changes(
-            added[-_MAX_LISTED:],
-            updated[-_MAX_LISTED:],
-            removed[-_MAX_LISTED:],
-            self._needs_reload or max(map(len, (added, updated, removed))) > _MAX_LISTED,
-            self._tokens,
-            self._history,
-        )
+            updated.pop(row.id, None)
+            removed.pop(row.id, None)
+        added |= {row.id: row for row in changes.added}
+        updated |= {row.id: row for row in changes.updated}
+        removed |= dict.fromkeys(changes.removed)
+    return Changes(
+        tuple(added.values())[-_MAX_LISTED:],
+        tuple(updated.values())[-_MAX_LISTED:],
+        tuple(removed)[-_MAX_LISTED:],
+        needs_reload or max(len(added), len(updated), len(removed)) > _MAX_LISTED,
+        any(changes.tokens for changes in burst),
+        any(changes.history for changes in burst),
+    )

@@ -6,37 +6,30 @@ import gc
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal, Slot
+from PySide6.QtCore import QDate, QObject, QSocketNotifier, QTimer, Signal, Slot
 
 from plantdesk.platform.signals import signal_socket
 
-#: A computer may sleep, or its clock be set: the date is compared at least as often.
-_LONGEST_MS = 60_000
+#: Between two looks at the date. A computer may sleep, or its clock be set: waiting for midnight would not do.
+_DATE_INTERVAL_MS = 60_000
 
 
 class Midnight(QObject):
-    """`passed`: the local date is another one."""
+    """`passed`: the local date is another one, for a minute at most."""
 
     passed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._date = datetime.now().astimezone().date()
-        self._timer = QTimer(self, singleShot=True)
+        self._date = QDate.currentDate()
+        self._timer = QTimer(self, interval=_DATE_INTERVAL_MS)
         self._timer.timeout.connect(self._on_timeout)
-        self._start()
-
-    def _start(self) -> None:
-        now = datetime.now().astimezone()
-        midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time())
-        self._timer.start(min(_LONGEST_MS, round((midnight.timestamp() - now.timestamp()) * 1000) + 1))
+        self._timer.start()
 
     @Slot()
     def _on_timeout(self) -> None:
-        before, self._date = self._date, datetime.now().astimezone().date()
-        self._start()
+        before, self._date = self._date, QDate.currentDate()
         if self._date != before:
             self.passed.emit()
 

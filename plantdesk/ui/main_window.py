@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QMoveEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
 
-    from plantdesk.ui.first_frame import FirstFrame
     from plantdesk.ui.preferences import Preferences
 
 _SMALLEST = QSize(640, 420)
@@ -46,10 +45,6 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._preferences = preferences
         self._painted = False
-        #: What is painted until there is content.
-        self.first_frame: FirstFrame | None = None
-        #: Whether the window was on the screen.
-        self.was_seen = False
         #: What had the focus when the window was hidden.
         self._focused: QWidget | None = None
         #: While Tab or F6 moves the focus: where the user was typing before, also several of these keys ago.
@@ -57,9 +52,9 @@ class MainWindow(QMainWindow):
         self._start: QWidget | None = None
         self._arrived: tuple[QWidget | None, object] = None, None
         #: Called when the program is to end.
-        self.may_close: Callable[[], bool] = _always
+        self.may_close: Callable[[], bool] = lambda: True
         #: Called when the user closes the window; True: it is hidden instead, or asks whether to be.
-        self.stays: Callable[[], bool] = _never
+        self.stays: Callable[[], bool] = lambda: False
         #: Whether closing the window ends the program in any case.
         self.is_ending = False
         self.set_file_name(None)
@@ -72,7 +67,7 @@ class MainWindow(QMainWindow):
 
     def clear(self) -> None:
         """Remove the content, menus and status bar, for those of another store."""
-        self.may_close, self.stays = _always, _never
+        self.may_close, self.stays = lambda: True, lambda: False
         content = self.takeCentralWidget()
         if content is not None:  # before the bars, which it uses
             content.deleteLater()
@@ -161,15 +156,12 @@ class MainWindow(QMainWindow):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        self.was_seen = True
-        if self.first_frame is not None:
-            self.first_frame.paint(self)
         self._report_shown()
 
     @Slot()
     def close_at_once(self) -> None:
         """Close the window, which ends the program, without a question."""
-        self.may_close, self.is_ending = _always, True
+        self.may_close, self.is_ending = lambda: True, True
         self.close()
 
     @Slot()
@@ -224,11 +216,3 @@ class MainWindow(QMainWindow):
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self, self.shown.emit)
-
-
-def _always() -> bool:
-    return True
-
-
-def _never() -> bool:
-    return False

@@ -242,6 +242,7 @@ class Menus(QObject):
 
     def _action(self, section: Section, text: str, *keys: Key | str) -> QAction:
         action = QAction(text, self)
+        action.setIconText(action.iconText())  # for the list of keys, where the text names plants or a change
         # Never by the text of a translation: macOS moves only those with a role.
         action.setMenuRole(QAction.MenuRole.NoRole)
         action.setShortcuts(list(dict.fromkeys(sequence for key in keys for sequence in _sequences(key))))

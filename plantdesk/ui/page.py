@@ -47,7 +47,7 @@ class SidePane(QFrame):
         #: The width below which the content is cut, in pixels.
         self.needed_width = 0
         self.setProperty("pane", kind)
-        # Never exchanged, as the effect of a toast.
+        # Never exchanged: Qt deletes the effect of before, and the program crashes when the window is deleted.
         self._shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
         self._shadow.setEnabled(False)
         self.setGraphicsEffect(self._shadow)
@@ -140,10 +140,6 @@ _SIDEBAR_FROM = 900
 _TOAST_EDGE = 18
 
 
-#: The name of the widget that is framed while a file is dragged over the window; the page where it is not visible.
-DROP_TARGET = "drop-target"
-
-
 class Part(IntEnum):
     """The parts of the window, in the order in which F6 goes through them."""
 
@@ -201,12 +197,6 @@ class Page(QFrame):
     def list_rect(self) -> QRect:
         """Where the main pane is, with the toast over it."""
         return self._list.geometry()
-
-    @property
-    def drop_target(self) -> QWidget:
-        """What is framed while a file is dragged over the window."""
-        found: QWidget | None = self.findChild(QWidget, DROP_TARGET)
-        return found if found is not None and found.isVisible() else self
 
     def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
         """Let F6 come to `widget` while it is visible; `focus` moves the focus there."""

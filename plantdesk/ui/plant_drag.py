@@ -6,18 +6,18 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QRectF, QSize, Qt
-from PySide6.QtGui import QDrag, QFontMetrics, QPainter, QPixmap
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QDrag
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text, shortened
+from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import shown, tag_text
-from plantdesk.ui.theme.metrics import M
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
-    from plantdesk.ui.theme.theme import Theme
+    from PySide6.QtGui import QPixmap
 
 #: Another process has other rows selected.
 _FORMAT = f"application/x-plantdesk-selection-{os.getpid()}"
@@ -52,45 +52,31 @@ def dragged_tag(data: QMimeData) -> str | None:
     return bytes(data.data(_TAG_FORMAT).data()).decode(errors="surrogatepass")
 
 
-def drag_tag(source: QWidget, tag: str, theme: Theme) -> None:
+def drag_tag(source: QWidget, tag: str) -> None:
     """Let the user drag a tag until it is dropped."""
     drag = QDrag(source)
     drag.setMimeData(tag_data(tag))
-    drag.setPixmap(_label(shortened(tag_text(tag), _LONGEST), theme, source.devicePixelRatioF()))
+    drag.setPixmap(_label(shortened(tag_text(tag), _LONGEST)))
     drag.exec(Qt.DropAction.MoveAction)
 
 
-def drag_plants(source: QWidget, count: int, theme: Theme, notify: Callable[[bool], object]) -> None:
+def drag_plants(source: QWidget, count: int, notify: Callable[[bool], object]) -> None:
     """Let the user drag the selected plants, of which there are so many, until they are dropped.
 
     `notify` is called with True before, and with False after it.
     """
     drag = QDrag(source)
     drag.setMimeData(plants_data())
-    drag.setPixmap(
-        _label(shown(Text("{count:,} plants", one="1 plant", count=count)), theme, source.devicePixelRatioF())
-    )
+    drag.setPixmap(_label(shown(Text("{count:,} plants", one="1 plant", count=count))))
     notify(True)
     drag.exec(Qt.DropAction.CopyAction)
     if isValid(source):  # the window may have been closed meanwhile
         notify(False)
 
 
-def _label(text: str, theme: Theme, ratio: float) -> QPixmap:
+def _label(text: str) -> QPixmap:
     """Return what the pointer carries: a text on a rounded background."""
-    font = theme.font()
-    size = QSize(QFontMetrics(font).horizontalAdvance(text) + 2 * M, theme.metrics.compact_row)
-    pixmap = QPixmap(size * ratio)
-    pixmap.setDevicePixelRatio(ratio)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(theme.colors.color("border"))
-    painter.setBrush(theme.colors.color("selection"))
-    rect = QRectF(0.5, 0.5, size.width() - 1, size.height() - 1)
-    painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
-    painter.setFont(font)
-    painter.setPen(theme.colors.color("text"))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
-    painter.end()
-    return pixmap
+    around = QWidget()  # a window has no background of a style sheet where it is transparent
+    around.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+    fill(QHBoxLayout(around), PlainLabel(text, role="drag"), margins=0)
+    return around.grab()

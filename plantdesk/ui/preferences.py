@@ -11,13 +11,15 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, Signal, Slot
 
 from plantdesk.platform import paths
 from plantdesk.platform import settings as settings_file
-from plantdesk.platform.settings import Settings, of_store, with_store
+from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, Settings, of_store, with_store
 from plantdesk.platform.unsaved_file import KEPT, UnsavedFile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _log = logging.getLogger(__name__)
+
+_TEXT_STEP = 1.1
 
 
 class Preferences(QObject):
@@ -72,6 +74,11 @@ class Preferences(QObject):
     def change(self, **values: object) -> None:
         """Change some settings."""
         self._apply(lambda settings: settings.changed(**values))
+
+    def scale_text(self, steps: int) -> None:
+        """Make the text larger by so many steps, or smaller, within limits."""
+        scale = self.settings.text_scale * _TEXT_STEP**steps
+        self.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
 
     def of_store(self, key: str) -> Mapping[str, object]:
         """Return what is remembered for one store: a JSON object, which may hold anything."""

@@ -126,7 +126,6 @@ def ask_if_of_other_desk(
         one_line(shown(change.title)),
         window,
     )
-    box.set_icon("triangle-alert", "warning")
     box.add_button(translate("UndoQuestion", "&Undo it")).clicked.connect(take_back)
     box.add_button(translate("UndoQuestion", "&Leave it"), ButtonRole.RejectRole)
     box.open()
@@ -154,7 +153,6 @@ class CloseQuestion(QObject):
         if running := self._running():
             title = self.tr("Wait until this is done, or cancel it.")
             box = MessageBox(self._context.theme, "PlantDesk", title, running, self._window)
-            box.set_icon("triangle-alert", "warning")
             box.add_button(self.tr("&Keep open"), ButtonRole.RejectRole)
             box.open()
         else:
@@ -168,29 +166,27 @@ class CloseQuestion(QObject):
             title = self.tr("Close PlantDesk and cancel this?")
             self._ask(title, running, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
-            text, confirm = self._saved_texts() if self._context.preferences.keeps_unsaved else self._lost()
+            text, confirm = self._unsaved_texts()
             show = partial(self._context.page.focus_part, Part.UNSAVED)
             self._ask(unsaved, text, confirm, self.tr("&Show"), show)
         return not running and not unsaved
 
-    def _saved_texts(self) -> tuple[str, str]:
+    def _unsaved_texts(self) -> tuple[str, str]:
+        """Return what becomes of unsaved plants when the window is closed, and the label of the button for that."""
+        if not self._context.preferences.keeps_unsaved:
+            text = self.tr(
+                "What you typed cannot be remembered: the settings file cannot be written. The disk may be full."
+            )
+            return text, self.tr("&Close and discard")
+        text = self.tr("PlantDesk remembers what you typed, and lists it when it is opened again.")
         if self._context.location.server is not None:
             text = self.tr("They wait on this computer, and are sent to the server when PlantDesk is opened again.")
-            return text, self.tr("&Close and keep")
-        text = self.tr("PlantDesk remembers what you typed, and lists it when it is opened again.")
         return text, self.tr("&Close and keep")
-
-    def _lost(self) -> tuple[str, str]:
-        text = self.tr(
-            "What you typed cannot be remembered: the settings file cannot be written. The disk may be full."
-        )
-        return text, self.tr("&Close and discard")
 
     def _ask(self, title: str, text: str, confirm: str, stay: str, on_stay: Callable[[], None] | None = None) -> None:
         if self._is_open():
             return
         box = self._box = MessageBox(self._context.theme, "PlantDesk", title, text, self._window)
-        box.set_icon("triangle-alert", "warning")
         box.add_button(confirm).clicked.connect(self.confirmed)
         stays = box.add_button(stay, ButtonRole.RejectRole)
         if on_stay is not None:

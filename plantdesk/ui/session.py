@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,30 +53,22 @@ _SERVE_LATEST_MS = 1000
 _PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
 
 
-class StoreState(Enum):
-    """The state of the store. It may be opened only when it is closed."""
-
-    CLOSED = auto()
-    OPENING = auto()
-    OPEN = auto()
-
-
 class StoreOpener(QObject):
     """Owns the open store.
 
     `opened(store)`, `failed(error)`: the result of an attempt, the error a PlantDeskError. `migrating(fraction)`: the
-    progress of a migration, from 0 to 1. `retrying(milliseconds)`: the next attempt to reach the server follows then.
+    progress of a migration, from 0 to 1.
     """
 
     migrating = Signal(float)
-    retrying = Signal(int)
     opened = Signal(object)
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, location: StoreLocation, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.location = location
-        self.state = StoreState.CLOSED
+        #: Whether the store is neither open nor being opened.
+        self.is_closed = True
         self._bridge = bridge
         self._opening: Task | None = None
         self._store: PlantStore | None = None
@@ -88,9 +79,9 @@ class StoreOpener(QObject):
 
     def open(self, *, create: bool = False) -> None:
         """Open or `create` the store in the background, unless it is open or being opened."""
-        if self.state is not StoreState.CLOSED:
+        if not self.is_closed:
             return
-        self.state = StoreState.OPENING
+        self.is_closed = False
         self._retry.stop()
         location = self.location
 
@@ -111,14 +102,11 @@ class StoreOpener(QObject):
         store = self._take_store()
         if store is not None:
             self._bridge.long_tasks.ask(self, lambda _task: store.close())
-        self.location, self.state = location, StoreState.CLOSED
-
-    def stop(self) -> None:
-        """Open nothing from now on by itself."""
-        self._retry.stop()
+        self.location, self.is_closed = location, True
 
     def begin_closing(self) -> None:
-        """Let nothing wait long for a server that hangs."""
+        """Open nothing from now on by itself, and let nothing wait long for a server that hangs."""
+        self._retry.stop()
         if self._store is not None:
             self._store.begin_closing()
 
@@ -147,11 +135,11 @@ class StoreOpener(QObject):
         self._store = store
 
     def _on_opened(self, store: PlantStore) -> None:
-        self.state, self._attempts = StoreState.OPEN, 0
+        self._attempts = 0
         self.opened.emit(store)
 
     def _on_failed(self, error: Exception) -> None:
-        self.state = StoreState.CLOSED
+        self.is_closed = True
         self.failed.emit(error if isinstance(error, PlantDeskError) else _UnopenedError())
         if isinstance(error, _PASSING):
             self._tried = None
@@ -160,7 +148,6 @@ class StoreOpener(QObject):
         elif isinstance(error, PlantDeskError) and error.retry_after is not None:  # a user is not refused twice
             delay = _SERVER_DELAYS[min(self._attempts, len(_SERVER_DELAYS) - 1)]
             self._retry.start(delay)
-            self.retrying.emit(delay)
             self._attempts += 1
 
     @Slot()
@@ -172,7 +159,7 @@ class StoreOpener(QObject):
     def _on_state(self, found: object) -> None:
         if found != self._tried:
             self.open()
-        elif self.state is StoreState.CLOSED:
+        elif self.is_closed:
             self._retry.start()
 
 
@@ -231,10 +218,8 @@ class Session(QObject):
         )
         self._collector = GarbageCollector(self)
         self._api.settled.connect(self._collector.start)
-        self._opener.migrating.connect(self._on_migration)
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
-        self._opener.retrying.connect(self._on_retrying)
         self._unsubscribe: list[Callable[[], None]] = []
         self._is_api_waiting = False  # it answers 503 until the server of the store is reached
         self.workspace: Workspace | None = None
@@ -269,22 +254,11 @@ class Session(QObject):
         from plantdesk.domain import models, validation  # noqa: F401
 
         self._is_quick = is_quick
-        no_input = QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents
-        if self._window.first_frame is not None:
-            QCoreApplication.processEvents(no_input)  # the window gets active: Name has the focus in its first paint
         self._opener.open(create=create)
-        content = self.show_content(theme)
-        QCoreApplication.processEvents(no_input)
-        self._window.first_frame = None
-        if not is_quick:
-            content.begin_tray()
-        self._single.listen()
-
-    def show_content(self, theme: Theme) -> Workspace:
-        """Make the content of the window, as it is before the store is open, and return it."""
         content = self.workspace = Workspace(
             theme, self.bridge, self._preferences, self._api, self._opener.location, self._window
         )
+        self._opener.migrating.connect(content.show_migration)
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))
@@ -294,7 +268,10 @@ class Session(QObject):
         content.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
         content.complete()
         content.appear()
-        return content
+        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+        if not is_quick:
+            content.begin_tray()
+        self._single.listen()
 
     @Slot(object)
     def handle(self, request: WindowRequest) -> None:
@@ -311,7 +288,8 @@ class Session(QObject):
 
     def show_defect(self, what: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
-        self.bridge.call(self, self._show_defect, what)
+        if self.workspace is not None:
+            self.bridge.call(self, self.workspace.show_defect, what)
 
     def may_leave(self) -> bool:
         """Return whether the store can be closed; otherwise ask the user about what that would cancel."""
@@ -321,7 +299,6 @@ class Session(QObject):
         """Close everything, in order; returns when all that was acknowledged is in the file."""
         self._unserved = None
         self._single.stop_listening()
-        self._opener.stop()
         self._opener.begin_closing()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
@@ -336,27 +313,13 @@ class Session(QObject):
     def _on_closing(self) -> None:
         self._single.stop_listening()  # a start from now on waits for the end of this program, and opens its own window
 
-    def _show_defect(self, what: str) -> None:
-        if self.workspace is not None:
-            self.workspace.show_defect(what)
-
     # --- opening the store ---
 
     @Slot()
     def _try_again(self, *, create: bool = False) -> None:
-        if self._opener.state is StoreState.CLOSED and self.workspace is not None:
+        if self._opener.is_closed and self.workspace is not None:
             self.workspace.show_opening()
         self._opener.open(create=create)
-
-    @Slot(float)
-    def _on_migration(self, fraction: float) -> None:
-        if self.workspace is not None:
-            self.workspace.show_migration(fraction)
-
-    @Slot(int)
-    def _on_retrying(self, milliseconds: int) -> None:
-        if self.workspace is not None:
-            self.workspace.show_retry(milliseconds)
 
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:

@@ -20,7 +20,8 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.qt import app_icon
 from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.settings.feature import SettingsPage
-from plantdesk.ui.shared_store.feature import SharedStore, StoreUpdate
+from plantdesk.ui.settings.rows import SettingCommands
+from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
@@ -29,10 +30,9 @@ from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.window.backups import BackupController
-from plantdesk.ui.window.commands import AppearanceCommands, EditCommands, HelpCommands, WindowCommands
+from plantdesk.ui.window.commands import EditCommands, HelpCommands, WindowCommands
 from plantdesk.ui.window.known_names import NameLists
 from plantdesk.ui.window.notices import DefectNotice, StoreNotice, VersionNotice
-from plantdesk.ui.window.notifications import Notifications
 from plantdesk.ui.window.stores import Stores
 from plantdesk.ui.window.tray import Tray
 
@@ -103,9 +103,12 @@ class Workspace(Page):
         )
         self._server = server
         self._features = self._make_features(server)
-        self._question = question = CloseQuestion(window, self._context, self._features)
+        #: What the session asks of the features.
+        self.show_defect = self._defect_notice.show_defect
+        self.open_quick, self.open_address = self._plants.open_quick, self._plants.open_address
+        question = CloseQuestion(window, self._context, self._features)
         question.confirmed.connect(window.close_at_once)
-        window.may_close = question.may_close
+        window.may_close, self.may_leave = question.may_close, question.may_leave
         self._view_timer = QTimer(self, singleShot=True, interval=_SETTLED)
         self._view_timer.timeout.connect(self._save_view)
         self.set_location(location)
@@ -194,10 +197,8 @@ class Workspace(Page):
             history,
             NameLists(context),
             WindowCommands(context, self._window),
-            AppearanceCommands(context),
             self._help,
             *self._make_notices(),
-            Notifications(context, self._tray),
             self._tray,
         ]
 
@@ -209,10 +210,11 @@ class Workspace(Page):
 
     def _make_settings(self, api: ApiAccess, server: ApiControl) -> SettingsPage:
         view = self._plants.view
-        settings = SettingsPage(self._context, server, (view.compact_command, view.keep_tag_command))
-        settings.api_access_requested.connect(api.open_dialog)
-        settings.backup_requested.connect(self._backups.back_up)
-        settings.manual_requested.connect(self._show_manual)
+        show_manual = self._help.show_page
+        commands = SettingCommands(
+            view.compact_command, view.keep_tag_command, api.open_dialog, self._backups.back_up, show_manual
+        )
+        settings = SettingsPage(self._context, server, commands)
         self._backups.made.connect(settings.show_last_backup)
         api.port_requested.connect(settings.open_at_port)
         return settings
@@ -247,10 +249,10 @@ class Workspace(Page):
         notice.new_store_requested.connect(self.new_store_requested)
         notice.address_requested.connect(self._shared.open_dialog)
         notice.own_store_requested.connect(self._shared.use_own_store)
-        update, version = StoreUpdate(self._context), VersionNotice(self._context)
-        notice.update_requested.connect(update.ask)
-        version.news_requested.connect(self._help.show_news)
-        return [notice, update, version]
+        notice.update_requested.connect(self._shared.ask_to_update)
+        version = VersionNotice(self._context)
+        version.news_requested.connect(partial(self._help.show_page, "news"))
+        return [notice, version]
 
     def _make_tray(self, sidebar: Sidebar, api: ApiAccess) -> Tray:
         tray = Tray(self._context, self._window, self._server)
@@ -271,15 +273,6 @@ class Workspace(Page):
         for feature in self._features:
             feature.save_view()
 
-    @Slot(str, str)
-    def _show_manual(self, page: str, heading: str) -> None:
-        self._help.show_page(page, heading)
-
-    def settle_layout(self) -> None:
-        """Give all parts their places before they are painted: else others would be seen for a frame."""
-        for _ in range(_LAYOUT_PASSES):
-            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
-
     def complete(self) -> None:
         """Build the rest of the content, before it is shown by `appear`."""
         self._context.preferences.follow(self)
@@ -294,7 +287,8 @@ class Workspace(Page):
         """Show the content at once, with the focus, which what is not visible yet does not get."""
         self.show()
         self._plants.focus_form()
-        self.settle_layout()
+        for _ in range(_LAYOUT_PASSES):  # else other places would be seen for a frame
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     # --- the store ---
 
@@ -332,10 +326,7 @@ class Workspace(Page):
         self._no_store_reason = None
         self._store_notice.show_opening()
 
-    def show_retry(self, milliseconds: int) -> None:
-        """Show when the server is tried again."""
-        self._shared.show_retry(milliseconds)
-
+    @Slot(float)
     def show_migration(self, fraction: float) -> None:
         """Show how far (0 to 1) the plants are updated to this version of PlantDesk."""
         for feature in self._features:
@@ -362,22 +353,6 @@ class Workspace(Page):
             self.try_again_requested.emit()
 
     # --- the window ---
-
-    def may_leave(self) -> bool:
-        """Return whether another store can be shown; otherwise ask the user about what that would cancel."""
-        return self._question.may_leave()
-
-    def open_quick(self, token: str) -> None:
-        """Open the small window for a new plant."""
-        self._plants.open_quick(token)
-
-    def open_address(self, address: str) -> None:
-        """Show the plant of an address, which anybody may have written."""
-        self._plants.open_address(address)
-
-    def show_defect(self, what: str) -> None:
-        """Report an unexpected failure; `what` is the text of the log."""
-        self._defect_notice.show_defect(what)
 
     @Slot()
     def _step_back(self) -> None:

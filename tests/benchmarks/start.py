@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.start [ROUNDS] [--plants N]
 
-Complete is a window with its rows, its counts and its API. PlantDesk was closed before, so that it has kept indexes,
-and first paints the layout of the last session. The variants run in turn. Prints medians and 90th percentiles in
+Complete is a window with its rows, its counts and its API. PlantDesk was closed before, so that it shows the layout of
+the last session. The variants run in turn. Prints medians and 90th percentiles in
 milliseconds, of the time and of the processor's, and their ratios. Needs a display, or QT_QPA_PLATFORM=offscreen.
 """
 
@@ -113,7 +113,7 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def prepare(home: Path, plants: int) -> None:
-    """Close PlantDesk once in a home with so many plants, at rest: then it has kept indexes and a first frame."""
+    """Close PlantDesk once in a home with so many plants, at rest: then it has kept its layout."""
     (home / "settings").mkdir(mode=0o700)
     (home / "settings" / "settings.json").write_text(json.dumps({"port": free_port(), "seen_version": __version__}))
     if plants:

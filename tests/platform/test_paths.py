@@ -13,7 +13,7 @@ import pytest
 from plantdesk.platform import paths
 from tests.support.programs import is_open_to_all
 
-FOLDERS = [paths.data_folder, paths.settings_folder, paths.log_folder, paths.runtime_folder, paths.cache_folder]
+FOLDERS = [paths.data_folder, paths.settings_folder, paths.log_folder, paths.runtime_folder]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda function: function.__name__)
@@ -73,7 +73,6 @@ def test_a_missing_home_folder_is_reported(home: str | None, command: str) -> No
 def test_files_are_in_their_folders(home: Path) -> None:
     assert paths.database_file() == home / "data" / "plants.db"
     assert paths.runtime_folder() == home / "data" / "run"
-    assert paths.cache_folder() == home / "cache"
     assert paths.settings_file() == home / "settings" / "settings.json"
 
 

@@ -85,7 +85,6 @@ FILE_OPERATIONS = {
     "plantdesk.api.announcement": {"open", "unlink", "rmdir"},
     "plantdesk.api.discovery": {"open"},
     "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
-    "plantdesk.ui.first_frame": {"open", "unlink", "rmtree"},  # O_NOFOLLOW, then fstat
     "plantdesk.store.known_names": {"unlink"},  # the name itself; what it opens is checked before
     # What the user names: no database (`is_database`), or a new file (O_EXCL).
     "plantdesk.platform.atomic_replace": {"open", "replace", "unlink"},  # names of mkstemp: O_NOFOLLOW, then fstat

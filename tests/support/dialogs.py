@@ -28,7 +28,7 @@ from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
-from plantdesk.ui.shared_store.feature import StoreUpdate, UpdateDialog
+from plantdesk.ui.shared_store.feature import SharedStore, UpdateDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.single_window import StuckWindowError
 from plantdesk.ui.transfer.export import ExportDialog
@@ -175,7 +175,7 @@ class Dialogs:
         return self._shown("Copy store…", CopyDialog)
 
     def _update_store(self) -> QDialog:
-        feature = self.desk.window.findChild(StoreUpdate)
+        feature = self.desk.window.findChild(SharedStore)
         assert feature is not None
         own = ComputerOfStore("Office", "1.2.0", 6, now_ms(), is_own=True)
         other = ComputerOfStore("Greenhouse", "1.1.0", 5, now_ms(), is_own=False)
@@ -257,7 +257,6 @@ class Dialogs:
     def _failure(self) -> QDialog:
         text = str(StuckWindowError(location_of(self._folder / "plants.db")))
         box = MessageBox(self.theme, "PlantDesk cannot be opened", text, "", self.desk.window)
-        box.set_icon("triangle-alert", "warning")
         box.add_button("Close")
         box.open()
         return box

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import fitted
-from plantdesk.ui.theme.colors import contrast
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.plain_table import PlainTable
+from tests.support.contrast import contrast
 from tests.support.desk import Desk
 from tests.support.dialogs import Dialogs, fill
 from tests.support.samples import some

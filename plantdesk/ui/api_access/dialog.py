@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
     QPlainTextEdit,
-    QPushButton,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -157,11 +156,6 @@ class SnippetPanel(QWidget):
         self._lay_out()
         self._languages.currentIndexChanged.connect(self._show_snippet)
 
-    @property
-    def text(self) -> str:
-        """The command that is shown."""
-        return self._text.toPlainText()
-
     def set_example(self, address: str, plant_id: int) -> None:
         """Put the server's address and an id that is free into the commands."""
         self._address, self._plant_id = address, plant_id
@@ -185,7 +179,8 @@ class SnippetPanel(QWidget):
 
 
 _POLL_MS = 500
-_FEW, _MANY = 5, 12
+#: More requests are scrolled.
+_MAX_ROWS = 6
 _UNKNOWN = frozenset({ErrorNumber.TOKEN_MISSING, ErrorNumber.TOKEN_REFUSED})
 
 
@@ -193,36 +188,31 @@ class ActivityPanel(QWidget):
     """Follows the activity of the server that is on, while it can be seen. Nothing of it is stored.
 
     `plant_requested(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
-    `resized`: it needs more height, or less. `expanded`: the user wants to see more of it.
+    `toggled`: it was expanded or collapsed.
     """
 
     plant_requested = Signal(object)
-    resized = Signal()
-    expanded = Signal()
+    toggled = Signal()
 
     def __init__(self, theme: Theme, server: ApiControl) -> None:
         super().__init__()
-        self._theme = theme
         self._server = server
         self._address = ""
         self._shown: tuple[Activity | None, int] = (None, -1)
         self._answers: list[Answer] = []
         self._visible: list[Answer] = []
         headings = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
-        self._table = PlainTable(theme, self.tr("Requests"), headings, wide=2, max_rows=_FEW)
+        self._table = PlainTable(theme, self.tr("Requests"), headings, wide=2, max_rows=_MAX_ROWS)
         self._card = self._table.framed()
         self._empty_label = PlainLabel(tone="muted", wrapped=True)
         self._pages = QStackedWidget()
         self._header = CollapsibleHeader(theme, self.tr("Acti&vity"), self._pages)
         self._refused_box = QCheckBox(self.tr("Refused onl&y"))
-        self._all_button = QPushButton(self.tr("Show all"))
-        self._all_button.setProperty("variant", "link")
         self._timer = QTimer(self, interval=_POLL_MS)
         self._lay_out()
         self._timer.timeout.connect(self.refresh)
         self._header.toggled.connect(self._on_toggled)
         self._refused_box.clicked.connect(self._show_answers)
-        self._all_button.clicked.connect(self._on_show_all)
         self._table.menu_requested.connect(self._open_menu)
         self._timer.start()
 
@@ -243,7 +233,6 @@ class ActivityPanel(QWidget):
             self._shown = now
             self._answers = [] if activity is None else activity.answers()
             self._header.set_remark(self._remark(max(now[1], 0)))
-            self._all_button.setVisible(self._can_show_more())
             self._show_answers()
 
     def _remark(self, total: int) -> str:
@@ -252,9 +241,6 @@ class ActivityPanel(QWidget):
             number = QLocale().toString
             return self.tr("the last {listed} of {count}").format(listed=number(listed), count=number(total))
         return shown(Text("{count:,} requests", one="1 request", count=total)) if total else ""
-
-    def _can_show_more(self) -> bool:
-        return self._header.is_open and self._table.max_rows == _FEW < len(self._answers)
 
     def menu_of(self, answer: Answer) -> QMenu:
         """Return the context menu of a request."""
@@ -275,9 +261,8 @@ class ActivityPanel(QWidget):
         return menu
 
     def _lay_out(self) -> None:
-        for widget in (self._refused_box, self._all_button):
-            self._header.add(widget)
-            widget.hide()
+        self._header.add(self._refused_box)
+        self._refused_box.hide()
         self._pages.addWidget(self._card)
         self._pages.addWidget(self._empty_label)
         self._pages.setCurrentWidget(self._empty_label)
@@ -292,10 +277,7 @@ class ActivityPanel(QWidget):
         none = self.tr("No program has sent a request since PlantDesk was started.")
         self._empty_label.setText(self.tr("No request was refused.") if self._answers else none)
         page = self._card if self._visible else self._empty_label
-        height = page.sizeHint().height()
-        if height != self._pages.height():  # else the whole dialog would be laid out twice a second
-            self._pages.setFixedHeight(height)
-            self.resized.emit()
+        self._pages.setFixedHeight(page.sizeHint().height())
 
     def _cells(self, answer: Answer) -> tuple[str, Cell, Cell]:
         icon = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")
@@ -341,23 +323,10 @@ class ActivityPanel(QWidget):
                 menu.popup(position)
 
     @Slot()
-    def _on_show_all(self) -> None:
-        """Show so many that the list is seen whole, and scrolls alone."""
-        fitting = self.screen().availableGeometry().height() // (2 * self._theme.metrics.row)
-        self._table.set_max_rows(max(_FEW, min(_MANY, fitting)))
-        self._table.setFocus()  # else hiding the button would move it to what may be out of sight
-        self._all_button.hide()
-        self._show_answers()
-        self.expanded.emit()
-
-    @Slot()
     def _on_toggled(self) -> None:
-        is_open = self._header.is_open
-        self._refused_box.setVisible(is_open)
-        self._all_button.setVisible(self._can_show_more())
+        self._refused_box.setVisible(self._header.is_open)
         self._show_answers()
-        if is_open:
-            self.expanded.emit()
+        self.toggled.emit()
 
 
 #: For text of 13 px.
@@ -476,10 +445,8 @@ class ApiDialog(Dialog):
         self._tokens.token_saved.connect(self._on_token_saved)
         self._tokens.plants_removed.connect(self.plants_removed)
         self._activity.plant_requested.connect(self._on_plant_requested)
-        for part in (self._tokens.resized, self._activity.resized, self._try_header.toggled):
-            part.connect(self._fit_later)
-        self._try_header.toggled.connect(self._on_examples_toggled)
-        self._activity.expanded.connect(partial(self._show_later, self._activity))
+        self._try_header.toggled.connect(partial(self._show_later, self._snippets))
+        self._activity.toggled.connect(partial(self._show_later, self._activity))
         bridge.server_changed.connect(self._show_server)
         bridge.changed.connect(self._on_changed)
 
@@ -493,29 +460,15 @@ class ApiDialog(Dialog):
         self.plant_requested.emit(plant)
         self.accept()
 
-    @Slot()
-    def _fit_later(self) -> None:
-        QTimer.singleShot(0, self, self._fit)
-
-    @Slot()
     def _fit(self) -> None:
         """Be as high as the content, as far as the screen has room for it."""
         width = max(self.width(), self._theme.metrics.scaled(_WIDTH))
         height = needed_height(self._inner, width) + self.buttons.sizeHint().height()
         self.resize_to_fit(QSize(width, height))
 
-    @Slot()
-    def _on_examples_toggled(self) -> None:
-        if self._try_header.is_open:
-            self._show_later(self._snippets)
-
     def _show_later(self, part: QWidget) -> None:
-        QTimer.singleShot(0, self, partial(self._show, part))
-
-    def _show(self, part: QWidget) -> None:
-        """Scroll to what was expanded below the end of the screen."""
-        self._inner.activate()
-        self._area.ensureWidgetVisible(part, 0, M)
+        """Scroll to what was expanded below the end of the screen, when it is laid out."""
+        QTimer.singleShot(0, self, partial(self._area.ensureWidgetVisible, part, 0, M))
 
     def _lay_out(self) -> None:
         self._content = QWidget()

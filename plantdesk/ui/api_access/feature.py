@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
@@ -22,7 +21,6 @@ from plantdesk.domain.server_state import (
     PortTakenError,
     Starting,
 )
-from plantdesk.ui.background import next_free_id
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
@@ -30,7 +28,7 @@ from plantdesk.ui.qt import bring_to_front, fill
 from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.fields import CopyButton
-from plantdesk.ui.widgets.messages import InfoBar, Tone
+from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 
@@ -222,58 +220,6 @@ class ApiStatus(QWidget):
         self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room).replace("&", "&&"))
 
 
-class ServerNotice(QObject):
-    """Shows itself in a bar of its own."""
-
-    port_requested = Signal()
-
-    def __init__(self, bar: InfoBar, server: ApiControl, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._bar = bar
-        self._server = server
-
-    def dismiss(self) -> bool:
-        """Hide the notice; False when there was none."""
-        was_open = self._bar.is_open
-        if was_open:
-            self._bar.clear()
-        return was_open
-
-    @Slot(object)
-    def show_server(self, state: ServerState) -> None:
-        """Report a taken port; other errors are in the status line, with “Try again”."""
-        if not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
-            self.dismiss()
-            return
-        free = state.error.free_port
-        use = self.tr("Use port {port}").format(port=free), partial(self._server.set_port, free or 0)
-        actions = [] if free is None else [use]
-        self._bar.show_state(
-            Tone.WARNING,
-            self.tr("API is off: port {port} is in use").format(port=state.port),
-            self._port_text(state.error),
-            *actions,
-            (self.tr("Choose…"), self.port_requested.emit),
-        )
-
-    def _port_text(self, error: PortTakenError) -> str:
-        if not isinstance(error, PortOfPlantDeskError):
-            return self.tr(
-                "Another program is using this port, which is tried again by itself. Plants can still be added here."
-            )
-        if error.is_same:
-            return self.tr(
-                "Another PlantDesk with these plants uses this port: what programs send there is added here."
-            )
-        database = one_line(error.database)
-        database = database if len(database) <= _MAX_DATABASE else f"…{database[1 - _MAX_DATABASE :]}"
-        text = self.tr(
-            "Another PlantDesk, with {database}, uses this port: what programs send there is added to its plants. "
-            "For these plants, use another port, or quit the other PlantDesk."
-        )
-        return text.format(database=quoted(database))
-
-
 class ApiAccess(Feature):
     """Controls `server`. A command that needs the store, given before it is open, is run as soon as it is.
 
@@ -293,13 +239,12 @@ class ApiAccess(Feature):
         self._state = server.state
         self._dialog: ApiDialog | None = None
         self._status = ApiStatus(context.theme)
-        self._notice = ServerNotice(context.page.add_bar(), server, self)
+        self._port_bar = context.page.add_bar()
         context.status_bar.addWidget(self._status, 1)
         self._add_commands()
         self._status.turn_on_requested.connect(server.turn_on)
         self._status.access_requested.connect(self.open_dialog)
         self._status.activity_requested.connect(self.show_activity)
-        self._notice.port_requested.connect(self.port_requested)
         context.bridge.server_changed.connect(self._show_server)
         self._status.show_server(server.state)
         context.bridge.changed.connect(self._on_changed)
@@ -332,7 +277,9 @@ class ApiAccess(Feature):
 
     @override
     def step_back(self) -> bool:
-        return self._notice.dismiss()
+        was_open = self._port_bar.is_open
+        self._port_bar.clear()
+        return was_open
 
     @Slot()
     def open_dialog(self) -> ApiDialog | None:
@@ -369,16 +316,44 @@ class ApiAccess(Feature):
         self._switch_action = menus.add_switch(Section.TOOLS_API, self.tr("&API on"), self._switch)
         text = self.tr("Copy API a&ddress")
         self._address_action = menus.add(Section.TOOLS_API, text, self._status.copy_address, in_menu=False)
-        menus.add(Section.TOOLS_API, self.tr("Copy &example command"), self.copy_example, in_menu=False)
 
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
         self._state = state
         self._status.show_server(state)
-        self._notice.show_server(state if self._has_tokens else Off())  # without a token no program is refused
+        self._show_taken_port(state)
         on = isinstance(state, On)
         self._switch_action.setChecked(on)
         self._address_action.setEnabled(on)
+
+    def _show_taken_port(self, state: ServerState) -> None:
+        """Report a taken port where programs have tokens; other errors are in the status line, with “Try again”."""
+        if not self._has_tokens or not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
+            self._port_bar.clear()
+            return
+        free = state.error.free_port
+        use = self.tr("Use port {port}").format(port=free), partial(self._server.set_port, free or 0)
+        title = self.tr("API is off: port {port} is in use").format(port=state.port)
+        offered = [] if free is None else [use]
+        choose = self.tr("Choose…"), self.port_requested.emit
+        self._port_bar.show_state(Tone.WARNING, title, self._port_text(state.error), *offered, choose)
+
+    def _port_text(self, error: PortTakenError) -> str:
+        if not isinstance(error, PortOfPlantDeskError):
+            return self.tr(
+                "Another program is using this port, which is tried again by itself. Plants can still be added here."
+            )
+        if error.is_same:
+            return self.tr(
+                "Another PlantDesk with these plants uses this port: what programs send there is added here."
+            )
+        database = one_line(error.database)
+        database = database if len(database) <= _MAX_DATABASE else f"…{database[1 - _MAX_DATABASE :]}"
+        text = self.tr(
+            "Another PlantDesk, with {database}, uses this port: what programs send there is added to its plants. "
+            "For these plants, use another port, or quit the other PlantDesk."
+        )
+        return text.format(database=quoted(database))
 
     @Slot(bool)
     def _switch(self, on: bool) -> None:
@@ -387,20 +362,6 @@ class ApiAccess(Feature):
         else:
             self._server.turn_off()
         self._show_server(self._server.state)  # Qt has checked the command, whatever the result
-
-    @Slot()
-    def copy_example(self) -> None:
-        """Copy a command that adds a plant under the next free id."""
-        if self._opened is not None:
-            self._opened.queries.ask(self, next_free_id, self._copy_example_for)
-
-    def _copy_example_for(self, plant_id: int) -> None:
-        from plantdesk.ui.api_access.dialog import Language, snippet
-
-        state = self._server.state
-        address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port}"
-        QGuiApplication.clipboard().setText(snippet(Language.CURL, address, plant_id))
-        self.context.page.toast.show_message(self.tr("Copied a command that adds a plant."))
 
     # --- tokens ---
 

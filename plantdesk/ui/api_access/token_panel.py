@@ -43,12 +43,10 @@ class TokenPanel(QWidget):
     """Works on the tokens of one store; a menu for each is opened by a right click, the Menu key, or its last column.
 
     `token_saved(file)`: a new token was saved. `plants_removed(applied)`: plants were deleted with their token.
-    `resized`: it needs more height, or less.
     """
 
     token_saved = Signal(str)
     plants_removed = Signal(object)
-    resized = Signal()
 
     def __init__(self, theme: Theme, bridge: Bridge, tokens: TokenStore, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -162,7 +160,6 @@ class TokenPanel(QWidget):
         self._copy_button.set_content(made.token)
         self._new_card.show()
         self._show_leading()
-        self.resized.emit()
         self._copy_button.setFocus()
         self._name_edit.clear()
         self._show_message(Tone.HINT, "")
@@ -218,7 +215,6 @@ class TokenPanel(QWidget):
             self._new_card.hide()
             self._new_edit.clear()
             self._show_leading()
-            self.resized.emit()
 
     @Slot()
     def _on_tick(self) -> None:
@@ -236,7 +232,6 @@ class TokenPanel(QWidget):
             self._close_new_card()  # the program has it
         self._card.setVisible(bool(rows))
         self._empty_label.setVisible(not rows)
-        self.resized.emit()
 
     def _on_failed(self, error: Exception) -> None:
         self._show_message(Tone.ERROR, error_text(error))
@@ -289,7 +284,6 @@ class TokenPanel(QWidget):
     def _show_message(self, tone: Tone, text: str) -> None:
         self._message.setVisible(bool(text))
         self._message.show_message(tone, text)
-        self.resized.emit()
 
     def _show_leading(self) -> None:
         """Let one button lead: Copy while a token is shown, else Create."""

@@ -204,7 +204,7 @@ class LabelDialog(Dialog):
     @property
     def sheet_index(self) -> int:
         """The place of the chosen sheet in the list."""
-        return self._sheet.index
+        return self._sheet.field.currentIndex()
 
     @property
     def line(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, Slot
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
 from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError
@@ -38,7 +38,6 @@ class Labels(Feature):
         super().__init__(context)
         self._plants = plants
         self._queries: StoreQueries | None = None
-        self._dialog: LabelDialog | None = None
         self._problem = ""
         self._command = context.menus.add(Section.FILE_EXPORT, self.tr("Print &labels…"), self.print_selected, "Ctrl+P")
         self._command.setEnabled(False)
@@ -52,8 +51,6 @@ class Labels(Feature):
     def release_store(self) -> None:
         self._queries = None
         self._command.setEnabled(False)
-        if self._dialog is not None:
-            self._dialog.reject()
 
     @Slot()
     def on_selection(self) -> None:
@@ -64,7 +61,7 @@ class Labels(Feature):
     def print_selected(self) -> None:
         """Read the selected plants, and open the dialog."""
         ids = self._plants.selected_ids()
-        if self._queries is None or self._dialog is not None:
+        if self._queries is None:
             return
         if not 0 < len(ids) <= _MAX_PLANTS:
             most = self.tr("Select at most {count} plants.").format(count=QLocale().toString(_MAX_PLANTS))
@@ -76,29 +73,24 @@ class Labels(Feature):
     def _open(self, rows: list[PlantRow]) -> None:
         from plantdesk.ui.labels.dialog import LabelDialog
 
-        if rows and self._dialog is None:
-            settings = self.context.preferences.settings
-            choices = settings.label_sheet, settings.label_line
-            dialog = self._dialog = LabelDialog(self.context.theme, rows, *choices, self.context.page)
-            dialog.print_requested.connect(self._print)
-            dialog.pdf_requested.connect(self._save)
-            dialog.finished.connect(self._on_closed)
-            dialog.open()
+        if not rows or QApplication.activeModalWidget() is not None:  # asked for twice
+            return
+        preferences = self.context.preferences
+        choices = preferences.settings.label_sheet, preferences.settings.label_line
+        dialog = LabelDialog(self.context.theme, rows, *choices, self.context.page)
+        dialog.print_requested.connect(partial(self._print, dialog))
+        dialog.pdf_requested.connect(partial(self._save, dialog))
+        dialog.finished.connect(
+            lambda _result: preferences.change(label_sheet=dialog.sheet_index, label_line=dialog.line)
+        )
+        dialog.open()
 
-    @Slot()
-    def _on_closed(self) -> None:
-        if self._dialog is not None:
-            self.context.preferences.change(label_sheet=self._dialog.sheet_index, label_line=self._dialog.line)
-        self._dialog = None
-
-    @Slot(object)
-    def _save(self, job: Job) -> None:
-
+    def _save(self, dialog: LabelDialog, job: Job) -> None:
         from plantdesk.ui.labels.painting import write_pdf
 
         start = str(documents_folder() / self.tr("labels.pdf"))
-        name, _ = QFileDialog.getSaveFileName(self._dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
-        if not name or self._dialog is None:
+        name, _ = QFileDialog.getSaveFileName(dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
+        if not name:
             return
         file = Path(name)
         if not file.suffix and not file.with_suffix(".pdf").exists():  # one that is there would not be asked about
@@ -106,15 +98,14 @@ class Labels(Feature):
         try:
             write_pdf(file, job)
         except (OSError, PlantDeskError) as error:
-            self._dialog.show_outcome(Tone.ERROR, error_text(error))
+            dialog.show_outcome(Tone.ERROR, error_text(error))
             return
-        self._dialog.accept()
+        dialog.accept()
         text = self.tr("Saved the labels to {file}.").format(file=quoted(file.name))
         toast = self.context.page.toast
         toast.show_message(text, (self.tr("Open"), partial(toast.open_file, file)))
 
-    @Slot(object)
-    def _print(self, job: Job) -> None:
+    def _print(self, dialog: LabelDialog, job: Job) -> None:
         from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 
         from plantdesk.ui.labels.painting import page_layout, paint_job
@@ -122,22 +113,20 @@ class Labels(Feature):
         printer = QPrinter(QPrinter.PrinterMode.HighResolution)
         printer.setPageLayout(page_layout(job))
         printer.setFullPage(True)
-        dialog = QPrintDialog(printer, self._dialog)
-        dialog.setWindowTitle(self.tr("Print labels"))
-        dialog.setWindowModality(Qt.WindowModality.WindowModal)
+        printing = QPrintDialog(printer, dialog)
+        printing.setWindowTitle(self.tr("Print labels"))
+        printing.setWindowModality(Qt.WindowModality.WindowModal)
 
         def run() -> None:
-            if self._dialog is None:
-                return
             try:
                 paint_job(printer, job, printer.paperRect(QPrinter.Unit.DevicePixel).toRect())
             except PlantDeskError as error:
-                self._dialog.show_outcome(Tone.ERROR, error_text(error))
+                dialog.show_outcome(Tone.ERROR, error_text(error))
             else:
-                self._dialog.accept()
+                dialog.accept()
 
-        dialog.accepted.connect(run)
-        dialog.show()
+        printing.accepted.connect(run)
+        printing.show()
 
 
 def _rows(ids: array[int], reader: PlantReader, _task: Task) -> list[PlantRow]:

@@ -135,11 +135,6 @@ class SheetChoice(QWidget):
         lengths = [each.value() for each in self._lengths]
         return Sheet("", QPageSize.PageSizeId(self._page.currentData()), columns, rows, *lengths)
 
-    @property
-    def index(self) -> int:
-        """The place of the sheet in the list."""
-        return self.field.currentIndex()
-
     def choose(self, index: int) -> None:
         """Choose a sheet by its place in the list."""
         self.field.setCurrentIndex(index if 0 <= index < self.field.count() else 0)

@@ -12,7 +12,6 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.event_loop import Midnight
-from plantdesk.ui.page import DROP_TARGET
 from plantdesk.ui.plants.search_bar import SearchBar
 from plantdesk.ui.plants.status import ArrivalAnnouncer
 from plantdesk.ui.plants.table.cells import Column
@@ -51,7 +50,6 @@ class WelcomePage(StatePage):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "sprout", "accent", self.tr("No plants yet"))
-        self.setObjectName(DROP_TARGET)
         self.set_text(
             self.tr("Type a name above and press Enter. You can also drop a file here, or paste rows of a table.")
         )

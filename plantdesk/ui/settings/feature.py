@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.settings.page import SettingRows
-    from plantdesk.ui.settings.rows import SettingRow, SettingsSection
+    from plantdesk.ui.settings.rows import SettingCommands, SettingRow, SettingsSection
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -42,8 +42,6 @@ _WIDE = 640
 
 class SettingsDialog(Dialog):
     """Not modal. `unsaved_shown` says at its top that the settings cannot be written."""
-
-    closed = Signal()
 
     def __init__(self, theme: Theme, sections: Sequence[SettingsSection], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Settings"), parent)
@@ -68,7 +66,6 @@ class SettingsDialog(Dialog):
         self._area.verticalScrollBar().valueChanged.connect(self._show_section)
         self._list.currentRowChanged.connect(self._go_to)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._search.setFocus)
-        self.finished.connect(self.closed)
         self._find("")
         self._list.setCurrentRow(0)
         self._search.setFocus()
@@ -192,20 +189,11 @@ class SettingsDialog(Dialog):
 
 
 class SettingsPage(Feature):
-    """Opens the settings.
+    """Opens the settings."""
 
-    `api_access_requested`, `backup_requested`: the buttons beside the settings of these.
-    `manual_requested(page, heading)`: the button for quick entry.
-    """
-
-    api_access_requested = Signal()
-    backup_requested = Signal()
-    manual_requested = Signal(str, str)
-
-    def __init__(self, context: WindowContext, server: ApiControl, switches: tuple[QAction, QAction]) -> None:
-        """`switches` are the commands for lower rows, and for the tag that is kept."""
+    def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context)
-        self._server, self._switches = server, switches
+        self._server, self._other_commands = server, commands
         self._found: list[Command] = []
         self._dialog: SettingsDialog | None = None
         self._rows: SettingRows | None = None
@@ -223,11 +211,8 @@ class SettingsPage(Feature):
     def open_dialog(self) -> SettingsDialog:
         """Open the dialog, or bring it to the front."""
         if self._dialog is None:
-            dialog, rows = self._dialog, self._rows = self._made()
-            rows.api_access_requested.connect(self.api_access_requested)
-            rows.backup_requested.connect(self.backup_requested)
-            rows.manual_requested.connect(self.manual_requested)
-            dialog.closed.connect(self._forget)
+            self._dialog, self._rows = dialog, _ = self._made()
+            dialog.finished.connect(self._forget)
             self._show_saved()
         bring_to_front(self._dialog)
         return self._dialog
@@ -235,7 +220,7 @@ class SettingsPage(Feature):
     def _made(self) -> tuple[SettingsDialog, SettingRows]:
         from plantdesk.ui.settings.page import SettingRows
 
-        rows = SettingRows(self.context, self._server, self._switches)
+        rows = SettingRows(self.context, self._server, self._other_commands)
         dialog = SettingsDialog(self.context.theme, rows.sections, self.context.page)
         rows.setParent(dialog)
         return dialog, rows

@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QSpinBox, QSystemTrayIcon
 from shiboken6 import isValid
 
@@ -19,7 +18,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.server_state import Failed, Off, On
 from plantdesk.platform import languages, login
-from plantdesk.platform.settings import LARGEST_TEXT, MOST_BACKUPS, SMALLEST_TEXT, ThemeMode
+from plantdesk.platform.settings import MOST_BACKUPS, ThemeMode
 from plantdesk.store import KnownNames
 from plantdesk.ui import translation
 from plantdesk.ui.qt import set_properties
@@ -37,16 +36,16 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.server_control import ApiControl
+    from plantdesk.ui.settings.rows import SettingCommands
 
 
 class BackupRows(QObject):
-    """Rows of the store of a window; the settings are those of all stores. `requested`: back up now."""
+    """Rows of the store of a window; the settings are those of all stores."""
 
-    requested = Signal()
-
-    def __init__(self, context: WindowContext, parent: QObject) -> None:
+    def __init__(self, context: WindowContext, back_up: Callable[[], object], parent: QObject) -> None:
         super().__init__(parent)
         self._context, self._theme = context, context.theme
+        self._back_up, self._open = back_up, context.page.toast.open_file
         location = context.location
         self.rows: list[SettingRow] = []
         if location.backups is not None:
@@ -55,7 +54,7 @@ class BackupRows(QObject):
             self._show()
             self.show_last()
         if location.folder is not None:
-            show = self._button(self.tr("Show folder"), partial(_open, str(location.folder)))
+            show = self._button(self.tr("Show folder"), partial(self._open, location.folder))
             self.rows.append(SettingRow(self._theme, self.tr("Plants"), show, hint=str(location.folder)))
 
     @Slot()
@@ -82,7 +81,7 @@ class BackupRows(QObject):
         self._count.setKeyboardTracking(False)
         self._count.valueChanged.connect(self._on_count)
         self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
-        make = self._button(self.tr("Back up now"), self.requested.emit)
+        make = self._button(self.tr("Back up now"), self._back_up)
         self._last = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
         every = SettingRow(self._theme, self.tr("Every"), self._every, hint=hint, words=self.tr("how often interval"))
         return [self._folder, every, self._keep, self._last]
@@ -139,8 +138,7 @@ class BackupRows(QObject):
     def _open_folder(self) -> None:
         backups = self._context.location.backups
         if backups is not None:
-            folder = backups.folder if backups.folder.is_dir() else backups.folder.parent
-            _open(str(folder))
+            self._open(backups.folder if backups.folder.is_dir() else backups.folder.parent)
 
     def _button(self, text: str, slot: Callable[[], object]) -> QPushButton:
         button = QPushButton(text)
@@ -154,37 +152,24 @@ def _check(folder: Path, _task: Task) -> None:
         return
 
 
-def _open(folder: str) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
-
-
 _log = logging.getLogger(__name__)
 
 #: For text of 13 px.
 _PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
-_TEXT_STEP = 1.1
 
 
 class SettingRows(QObject):
     """The rows. Each shows its setting, follows it, and changes it at once."""
 
-    api_access_requested = Signal()
-    backup_requested = Signal()
-    manual_requested = Signal(str, str)
-
-    def __init__(self, context: WindowContext, server: ApiControl, switches: tuple[QAction, QAction]) -> None:
-        """`switches` are the commands for lower rows, and for the tag that is kept."""
+    def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context.page)
-        self._context, self._server = context, server
-        self._compact_command, self._keep_tag_command = switches
+        self._context, self._server, self._commands = context, server, commands
         self._preferences = context.preferences
         self._followers: list[Callable[[], None]] = []
         #: The rows of the backups.
-        self.backups = BackupRows(context, self)
-        self.backups.requested.connect(self.backup_requested)
+        self.backups = BackupRows(context, commands.back_up, self)
         appearance, entry, api = self._appearance(), self._entry(), self._api()
-        start = StartRows(context, self)
-        start.manual_requested.connect(self.manual_requested)
+        start = StartRows(context, partial(commands.show_manual, "window", "quick entry"), self)
         self._followers.append(start.follow)
         self.sections = [
             SettingsSection("eye", self.tr("Appearance"), appearance),
@@ -217,7 +202,7 @@ class SettingRows(QObject):
             known, lambda: self._preferences.settings.language, lambda value: change(language=value)
         )
         heights = [(self.tr("Comfortable"), ""), (self.tr("Compact"), "compact")]
-        compact = self._compact_command
+        compact = self._commands.compact_rows
         rows = self._choice(
             heights, lambda: "compact" if compact.isChecked() else "", lambda value: _set(compact, on=bool(value))
         )
@@ -240,12 +225,9 @@ class SettingRows(QObject):
     def _text_size(self) -> SettingRow:
         theme, value = self._context.theme, PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         smaller, larger = QPushButton("\u2212"), QPushButton("+")
-        for button, name, factor in (
-            (smaller, self.tr("Smaller"), 1 / _TEXT_STEP),
-            (larger, self.tr("Larger"), _TEXT_STEP),
-        ):
+        for button, name, steps in ((smaller, self.tr("Smaller"), -1), (larger, self.tr("Larger"), 1)):
             button.setAccessibleName(name)
-            button.clicked.connect(partial(self._scale_text, factor))
+            button.clicked.connect(partial(self._preferences.scale_text, steps))
         value.setFixedWidth(theme.metrics.scaled(_SCALE_WIDTH))
 
         def show_scale() -> None:
@@ -256,12 +238,8 @@ class SettingRows(QObject):
         words = self.tr("font zoom")
         return SettingRow(theme, self.tr("Text size"), smaller, value, larger, hint=hint, words=words)
 
-    def _scale_text(self, factor: float) -> None:
-        scale = self._preferences.settings.text_scale * factor
-        self._preferences.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
-
     def _entry(self) -> list[SettingRow]:
-        theme, command = self._context.theme, self._keep_tag_command
+        theme, command = self._context.theme, self._commands.keep_tag
         keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
         self._followers.append(lambda: keep.setChecked(command.isChecked()))
         keep.clicked.connect(lambda on: _set(command, on=on))
@@ -309,7 +287,7 @@ class SettingRows(QObject):
         #: The row of the port.
         self.port = SettingRow(theme, self.tr("Port"), self._port_edit, self._free_button, hint=" ")
         access = QPushButton(self.tr("API access…"))
-        access.clicked.connect(self.api_access_requested)
+        access.clicked.connect(self._commands.open_api_access)
         return [
             SettingRow(theme, self.tr("Other programs"), self._on_box),
             self.port,
@@ -398,16 +376,11 @@ def _set(command: QAction, *, on: bool) -> None:
         command.trigger()
 
 
-#: Milliseconds between two looks for a tray.
-_WATCH = 1000
-
-
 class StartRows(QObject):
-    """`manual_requested(page, heading)`: the manual says how to bind a key."""
+    """Whether PlantDesk starts at login and stays in the tray, and what opens the small window."""
 
-    manual_requested = Signal(str, str)
-
-    def __init__(self, context: WindowContext, parent: QObject) -> None:
+    def __init__(self, context: WindowContext, show_manual: Callable[[], object], parent: QObject) -> None:
+        """`show_manual` shows how to bind a key."""
         super().__init__(parent)
         self._preferences = context.preferences
         self._login_box = QCheckBox(self.tr("&Start PlantDesk without its window"))
@@ -422,13 +395,11 @@ class StartRows(QObject):
         copy = CopyButton(context.theme, self.tr("Copy {command}").format(command="plantdesk quick"))
         copy.set_content(command)
         how = QPushButton(self.tr("How to bind a key"))
-        how.clicked.connect(lambda: self.manual_requested.emit("window", "quick entry"))
+        how.clicked.connect(show_manual)
         hint = self.tr("A small window for one plant.")
         quick = SettingRow(
             context.theme, self.tr("Quick entry"), copy, how, hint=hint, words=self.tr("shortcut hotkey keyboard")
         )
-        self._watch = QTimer(self, interval=_WATCH)  # Qt does not report it
-        self._watch.timeout.connect(self._follow_tray)
         #: All of them, in their order.
         self.rows = [self._login, self._tray, quick]
 
@@ -440,14 +411,6 @@ class StartRows(QObject):
             _log.warning("Whether PlantDesk starts at login cannot be read: %s", error)
             self._login_box.setChecked(False)
         self._tray_box.setChecked(self._preferences.settings.keep_in_tray)
-        self._follow_tray()
-        self._watch.start()
-
-    @Slot()
-    def _follow_tray(self) -> None:
-        """A tray may come and go while the settings are open."""
-        if not self._tray_box.window().isVisible():
-            self._watch.stop()
         has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self._tray_box.setEnabled(has_tray)
         self._tray.set_hint("" if has_tray else self.tr("This desktop has no tray."))

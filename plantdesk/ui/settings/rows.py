@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -15,7 +15,7 @@ from plantdesk.ui.theme.metrics import XL, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
+    from PySide6.QtGui import QAction, QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme
 
@@ -24,6 +24,16 @@ _LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176
 #: The most lines of a hint beside the controls, and its least width where it has more than one.
 _MAX_LINES, _HINT_WIDTH = 1.8, 100
 _BESIDE, _BELOW = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+
+
+class SettingCommands(NamedTuple):
+    """Commands of other features that the settings have as well; `show_manual` gets a page and a heading."""
+
+    compact_rows: QAction
+    keep_tag: QAction
+    open_api_access: Callable[[], object]
+    back_up: Callable[[], object]
+    show_manual: Callable[[str, str], object]
 
 
 class SettingRow(QWidget):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton
 
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.locations import copy_store
@@ -17,7 +17,7 @@ from plantdesk.store import PostgresLocation, location_of
 from plantdesk.ui.qt import fill
 from plantdesk.ui.shared_store.outcomes import PasswordField, row
 from plantdesk.ui.texts import error_text, one_line, shown
-from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import LineEdit, labelled
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -59,7 +59,6 @@ class CopyDialog(Dialog):
         self._target_edit.textChanged.connect(self._on_edited)
         self._target_edit.returnPressed.connect(self._copy)
         self._file_button.clicked.connect(self._choose_file)
-        self.finished.connect(self._on_finished)
         self._on_edited()
 
     def _lay_out(self) -> None:
@@ -71,8 +70,7 @@ class CopyDialog(Dialog):
         target = fill(QHBoxLayout(), (self._target_edit, 1), self._file_button, spacing=M)
         account = row(labelled(self.tr("&User"), self._user_edit), labelled(self.tr("&Password"), self._password_edit))
         texts = PlainLabel(about, tone="muted", wrapped=True)
-        parts = texts, label, target, account, self._message, self.buttons
-        fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
+        self.arrange(texts, label, target, account, self._message)
         self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
 
     @Slot()
@@ -112,16 +110,12 @@ class CopyDialog(Dialog):
             return
 
         def copy(task: Task) -> tuple[StoreLocation, Copied]:
-            def report(fraction: float) -> None:
-                if task.cancelled:
-                    raise InterruptedError
-                task.report(fraction)
-
-            return target, copy_store(self._source, target, report)
+            return target, copy_store(self._source, target, task.report_or_end)
 
         self._task = self._context.bridge.long_tasks.ask(
             self, copy, self._on_copied, self._on_failed, progress=self._on_progress
         )
+        self.finished.connect(self._task.cancel)
         self._set_busy(busy=True)
         self._on_progress(0.0)
 
@@ -161,8 +155,3 @@ class CopyDialog(Dialog):
         self._target_edit.setFocus()  # else the focus goes from the disabled button to Cancel, under a held Enter
         self._file_button.setEnabled(not busy)
         self._copy_button.setEnabled(not busy)
-
-    @Slot()
-    def _on_finished(self) -> None:
-        if self._task is not None:
-            self._task.cancel()

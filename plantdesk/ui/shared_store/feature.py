@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QStorageInfo, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreUnreachableError, Text, shortened
@@ -16,7 +15,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import fill, set_properties
 from plantdesk.ui.texts import error_text, one_line, short_time, shown
-from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.painting import Icon
@@ -76,17 +75,13 @@ class UpdateDialog(Dialog):
         )
         saved = self.tr("A backup comes first, in {folder}. The update itself cannot be undone.")
         name = one_line(self._location.name)
-        fill(
-            QVBoxLayout(self),
+        self.arrange(
             PlainLabel(title.format(name=name, version=update.after), role="strong", wrapped=True),
             PlainLabel(about.format(before=update.before, after=update.after), tone="muted", wrapped=True),
             self._card(update),
             PlainLabel(saved.format(folder=str(folder)), tone="muted", wrapped=True),
             self._progress,
             self._message,
-            self.buttons,
-            margins=(EDGE, L, EDGE, L),
-            spacing=M,
         )
         self._fit()
 
@@ -118,20 +113,16 @@ class UpdateDialog(Dialog):
             return
         location = self._location
 
-        def update(task: Task) -> Backup | None:
-            def report(fraction: float) -> None:
-                if not task.complete(lambda: None):
-                    raise InterruptedError
-                task.report(fraction)
-
-            return update_store(location, report)
-
         self._update_button.setEnabled(False)
         self._show_progress(0.0)
         self._progress.show()
         self._fit()
         self._task = self._context.bridge.long_tasks.ask(
-            self, update, self._on_updated, self._on_failed, progress=self._show_progress
+            self,
+            lambda task: update_store(location, task.report_or_end),
+            self._on_updated,
+            self._on_failed,
+            progress=self._show_progress,
         )
         self.running.emit(True)
 
@@ -174,42 +165,8 @@ class UpdateDialog(Dialog):
             self.running.emit(False)
 
 
-class StoreUpdate(Feature):
-    """Asks whether to update the shared store that is shown, and updates it; the store notices by itself."""
-
-    def __init__(self, context: WindowContext) -> None:
-        super().__init__(context)
-        self._toast = context.page.toast
-
-    @Slot()
-    def ask(self) -> None:
-        """Open the question where an update is needed."""
-        location = self.context.location
-
-        def show(update: TablesUpdate | None) -> None:
-            if update is None or location.backups is None:
-                self._toast.show_message(self.tr("The shared store is up to date."))
-                return
-            dialog = UpdateDialog(self.context, update, location.backups.folder)
-            dialog.running.connect(self._on_running)
-            dialog.updated.connect(self._on_updated)
-            dialog.open()
-
-        self.context.bridge.long_tasks.ask(self, lambda _task: location.needed_update(), show, self._toast.show_error)
-
-    @Slot(bool)
-    def _on_running(self, is_running: bool) -> None:
-        self.set_running(self.tr("The shared store is being updated: it would stay as it is.") if is_running else "")
-
-    @Slot()
-    def _on_updated(self) -> None:
-        self._toast.show_message(self.tr("The shared store is up to date. The backup is listed under Restore."))
-
-
 #: Remembered for a store: its file stays where it is.
 _STAYS = "stays_in_folder"
-#: Milliseconds.
-_TICK = 1000
 
 
 class _ServerState(QWidget):
@@ -220,12 +177,7 @@ class _ServerState(QWidget):
         self._icon = Icon(theme)
         self._word = PlainLabel(role="strong")
         self._server = PlainLabel()
-        self._next_try = PlainLabel(tone="muted")
-        self._retry_at = 0.0
-        self._tick = QTimer(self, interval=_TICK)
-        self._tick.timeout.connect(self._show_next_try)
-        parts = self._icon, self._word, self._server, self._next_try
-        fill(QHBoxLayout(self), *parts, margins=(0, 0, L, 0), spacing=S)
+        fill(QHBoxLayout(self), self._icon, self._word, self._server, margins=(0, 0, L, 0), spacing=S)
 
     def show_server(self, server: str, *, is_reached: bool) -> None:
         """Show whether a server is reached."""
@@ -233,22 +185,6 @@ class _ServerState(QWidget):
         self._word.setText(self.tr("Connected") if is_reached else self.tr("Not connected"))
         set_properties(self._word, tone="ok" if is_reached else "warning")
         self._server.setText(server)
-        if is_reached:
-            self._tick.stop()
-            self._next_try.clear()
-
-    def show_retry(self, milliseconds: int) -> None:
-        """Count the seconds to the next attempt to reach the server."""
-        self._retry_at = time.monotonic() + milliseconds / 1000
-        self._tick.start()
-        self._show_next_try()
-
-    @Slot()
-    def _show_next_try(self) -> None:
-        seconds = round(self._retry_at - time.monotonic())
-        self._next_try.setText(self.tr("next try in {seconds} s").format(seconds=seconds) if seconds > 0 else "")
-        if seconds <= 0:
-            self._tick.stop()
 
 
 class SharedStore(Feature):
@@ -343,11 +279,6 @@ class SharedStore(Feature):
         self._state.show_server(server, is_reached=is_reached)
         self.reached.emit(is_reached)
 
-    def show_retry(self, milliseconds: int) -> None:
-        """Show when the server is tried again."""
-        if self._state is not None:
-            self._state.show_retry(milliseconds)
-
     @Slot()
     def open_dialog(self) -> None:
         """Ask for a shared store, beginning with the one that is shown, or was shown last."""
@@ -370,6 +301,31 @@ class SharedStore(Feature):
         from plantdesk.ui.shared_store.copying import CopyDialog
 
         CopyDialog(self.context).open()
+
+    @Slot()
+    def ask_to_update(self) -> None:
+        """Ask whether to update the tables of the store where that is needed; the store notices it by itself."""
+        location, toast = self.context.location, self.context.page.toast
+
+        def show(update: TablesUpdate | None) -> None:
+            if update is None or location.backups is None:
+                toast.show_message(self.tr("The shared store is up to date."))
+                return
+            dialog = UpdateDialog(self.context, update, location.backups.folder)
+            dialog.running.connect(self._on_updating)
+            dialog.updated.connect(self._on_updated)
+            dialog.open()
+
+        self.context.bridge.long_tasks.ask(self, lambda _task: location.needed_update(), show, toast.show_error)
+
+    @Slot(bool)
+    def _on_updating(self, is_running: bool) -> None:
+        self.set_running(self.tr("The shared store is being updated: it would stay as it is.") if is_running else "")
+
+    @Slot()
+    def _on_updated(self) -> None:
+        text = self.tr("The shared store is up to date. The backup is listed under Restore.")
+        self.context.page.toast.show_message(text)
 
     @Slot()
     def use_own_store(self) -> None:

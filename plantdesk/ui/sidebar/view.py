@@ -399,7 +399,7 @@ class SidebarView(QTreeView):
     def startDrag(self, actions: Qt.DropAction) -> None:
         entry, self._is_entry_pressed = self.current(), False
         if entry is not None and entry.tag is not None and self.can_change_tags:
-            drag_tag(self, entry.tag, self._theme)
+            drag_tag(self, entry.tag)
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

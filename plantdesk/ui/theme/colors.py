@@ -111,9 +111,6 @@ DARK = Colors(
 )
 
 
-_LINEAR_BELOW = 0.04045  # sRGB's curve, IEC 61966-2-1
-
-
 def in_high_contrast(colors: Colors) -> Colors:
     """Return the colours for the high-contrast setting of the system: no grey text, every edge visible."""
     return colors._replace(
@@ -132,21 +129,6 @@ def mixed(front: QColor, back: QColor, opacity: float) -> QColor:
         front.greenF() * opacity + back.greenF() * (1 - opacity),
         front.blueF() * opacity + back.blueF() * (1 - opacity),
     )
-
-
-def contrast(first: QColor, second: QColor) -> float:
-    """Return the contrast ratio of WCAG 2: from 1 to 21."""
-    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(color: QColor) -> float:
-    red, green, blue = (_linear(part) for part in (color.redF(), color.greenF(), color.blueF()))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _linear(part: float) -> float:
-    return part / 12.92 if part <= _LINEAR_BELOW else float(((part + 0.055) / 1.055) ** 2.4)
 
 
 def palette_of(colors: Colors) -> QPalette:
@@ -187,8 +169,11 @@ _ROLES = {
 
 #: Degrees.
 HUES = (16, 42, 70, 95, 130, 165, 188, 205, 230, 255, 290, 318)
-#: The contrast of a dot with the sidebar, in light and in dark colours: no hue stands out.
-_DOT_CONTRAST = {False: 3.7, True: 6.5}
+#: Of the dot of each hue, in light and in dark colours: no hue stands out from the sidebar.
+_DOT_LIGHTNESS = {
+    False: (0.49, 0.37, 0.32, 0.34, 0.35, 0.34, 0.37, 0.46, 0.6, 0.61, 0.54, 0.53),
+    True: (0.65, 0.5, 0.43, 0.45, 0.47, 0.46, 0.49, 0.62, 0.72, 0.73, 0.7, 0.69),
+}
 
 
 class PillColors(NamedTuple):
@@ -234,13 +219,6 @@ def pill_colors(hue: int, *, dark: bool) -> PillColors:
     return PillColors(QColor.fromHslF(fraction, 0.45, 0.90), QColor.fromHslF(fraction, 0.60, 0.19))
 
 
-@cache
 def dot_color(hue: int, colors: Colors) -> QColor:
-    """Return the colour of a dot on the sidebar, of the same contrast for every hue."""
-    sidebar, requested = colors.color("sidebar"), _DOT_CONTRAST[colors.dark]
-    steps = [number / 100 for number in range(10, 91)]
-    for lightness in steps if colors.dark else reversed(steps):
-        color = QColor.fromHslF(HUES[hue] / 360, 0.55, lightness)
-        if contrast(color, sidebar) >= requested:
-            return color
-    return colors.color("text")
+    """Return the colour of a dot on the sidebar."""
+    return QColor.fromHslF(HUES[hue] / 360, 0.55, _DOT_LIGHTNESS[colors.dark][hue])

@@ -25,7 +25,6 @@ class FontRole(StrEnum):
     CAPTION = "caption"
     PILL = "pill"
     TITLE = "title"
-    EMPTY_TITLE = "empty-title"
 
 
 _FACTORS = {
@@ -33,7 +32,6 @@ _FACTORS = {
     FontRole.CAPTION: 0.9,
     FontRole.PILL: 0.9,
     FontRole.TITLE: 1.4,
-    FontRole.EMPTY_TITLE: 1.4,
 }
 
 

@@ -1,7 +1,7 @@
 """The style sheet: what Fusion and the palette do not cover.
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
-(caption, detail, key, title, empty-title, strong, drop, drop-card) and `tone` (muted, error, warning, ok) of labels;
+(caption, detail, key, title, strong, drop, drag) and `tone` (muted, error, warning, ok) of labels;
 `variant` (primary, icon, pill, chip, link, quiet, command, collapse) of buttons, `small` of buttons and combo boxes;
 `card`, `pane` (lines, strip, list, sidebar, card, toast) and `bar` (info, warning, error) of frames;
 `invalid` and `cell` (over one) of fields; `clear` of what shows the background behind it.
@@ -180,9 +180,12 @@ QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; bor
 QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-radius: 8px; }
 
 QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $text_2; }
-QLabel[role="drop-card"] { border: 2px solid $focus; border-radius: 10px; }
 QLabel[role="drop"] {
-  background: $drop; border: 2px solid $focus; border-radius: 8px; font-size: ${empty_title}pt; font-weight: 600;
+  background: $drop; border: 2px solid $focus; border-radius: 8px; font-size: ${title}pt; font-weight: 600;
+}
+QLabel[role="drag"] {
+  background: $selection; border: 1px solid $border; border-radius: ${pill_radius}px; padding: 0 11px;
+  min-height: ${pill}px;
 }
 QLabel[role="detail"] { font-size: ${caption}pt; color: $text_2; }
 QScrollArea[clear="true"], QWidget[clear="true"] { background: transparent; border: none; }
@@ -191,12 +194,11 @@ QLabel[role="key"] {
   background: $surface; color: $text; border: 1px solid $border; border-bottom-width: 2px; border-radius: 4px;
   padding: 1px 6px; min-width: 12px;
 }
-QLabel[role="title"] { font-size: ${empty_title}pt; font-weight: 600; }
+QLabel[role="title"] { font-size: ${title}pt; font-weight: 600; }
 
 QProgressBar { background: $line; border: none; border-radius: 3px; margin-top: 4px; min-height: 6px; max-height: 6px; }
 QProgressBar::chunk { background: $info; border-radius: 3px; }
 
-QLabel[role="empty-title"] { font-size: ${empty_title}pt; font-weight: 600; }
 QLabel[role="strong"] { font-weight: 600; }
 QLabel[hit="true"] { background: $selection; border-radius: 4px; }
 QLabel[tone="muted"] { color: $text_2; }
@@ -344,5 +346,5 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "sidebar_pad": "8px 8px 8px 0" if QGuiApplication.isRightToLeft() else "8px 0 8px 8px",
         "item": str(metrics.compact_row),
         "caption": f"{metrics.points[FontRole.CAPTION]:.2f}",
-        "empty_title": f"{metrics.points[FontRole.EMPTY_TITLE]:.2f}",
+        "title": f"{metrics.points[FontRole.TITLE]:.2f}",
     }

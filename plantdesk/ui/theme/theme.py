@@ -1,4 +1,4 @@
-"""The theme of the application: light or dark, text size, icons, and whether animations are allowed.
+"""The theme of the application: light or dark, text size and icons.
 
 It owns both palettes, because on Linux neither Qt's palette nor its colour scheme follow the desktop reliably. The
 style is Fusion with rounded menus, whose mnemonics are underlined while Alt is held: Windows, GNOME and KDE underline
@@ -76,7 +76,6 @@ class Icons:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
         self._cache: dict[tuple[str, str, int, int], QIcon] = {}
-        self._pixmaps: dict[tuple[str, str, int, float], QPixmap] = {}
         self._renderers: dict[str, QSvgRenderer] = {}
         self._targets: WeakKeyDictionary[IconTarget, tuple[str, str, int]] = WeakKeyDictionary()
 
@@ -90,16 +89,9 @@ class Icons:
             self._cache[key] = self._render(name, color, size, gap)
         return self._cache[key]
 
-    def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
-        """Return an icon as a pixmap, `size` logical pixels wide, for a device pixel ratio."""
-        key = (name, color, size, ratio)
-        if key not in self._pixmaps:
-            self._pixmaps[key] = self._rendered(name, self._theme.colors.color(color), size, ratio)
-        return self._pixmaps[key]
-
     def paint(self, painter: QPainter, rect: QRect, name: str, color: str = "text_2") -> None:
         """Paint an icon into a square."""
-        painter.drawPixmap(rect, self.pixmap(name, color, rect.width(), painter.device().devicePixelRatioF()))
+        self.icon(name, color, rect.width()).paint(painter, rect)
 
     def put_on(self, target: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
         """Set the icon of a button or an action, and again after each change of the theme.
@@ -112,7 +104,6 @@ class Icons:
     def rebuild(self) -> None:
         """Render all icons again, after the colours have changed."""
         self._cache.clear()
-        self._pixmaps.clear()
         for target, (name, color, size) in list(self._targets.items()):
             if isValid(target):
                 self._set_icon(target, name, color, size)
@@ -134,7 +125,7 @@ class Icons:
             icon.addPixmap(_tinted(pixmap, faded), QIcon.Mode.Disabled)
         return icon
 
-    def _rendered(self, name: str, color: QColor, size: int, ratio: float, gap: int = 0) -> QPixmap:
+    def _rendered(self, name: str, color: QColor, size: int, ratio: float, gap: int) -> QPixmap:
         pixmap = QPixmap(round((size + gap) * ratio), round(size * ratio))
         pixmap.fill(Qt.GlobalColor.transparent)
         start = gap * ratio if QGuiApplication.isRightToLeft() else 0
@@ -202,12 +193,6 @@ class Theme(QObject):
         self._follow_system()
         self._set_color_scheme()
         self._apply()
-
-    @property
-    def animated(self) -> bool:
-        """Whether animations are allowed: not when the system asks for reduced motion."""
-        preference = getattr(self._accessibility, "motionPreference", None)  # from Qt 6.12 on
-        return preference is None or preference().name != "ReducedMotion"
 
     def font(self, role: FontRole = FontRole.BODY, weight: QFont.Weight | None = None) -> QFont:
         """Return the font of a role, for text in paint code, in its usual weight or another one."""
@@ -316,7 +301,7 @@ class Style(QProxyStyle):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(watched, QMenu):
             if event.type() is QEvent.Type.Resize:
-                _round_corners(watched)
+                round_corners(watched)
         elif isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Alt:
             is_held = event.type() is QEvent.Type.KeyPress or QApplication.activePopupWidget() is not None
             self._set_underlined(underlined=is_held and sys.platform != "darwin")
@@ -340,8 +325,8 @@ class Style(QProxyStyle):
                 widget.update()
 
 
-def _round_corners(menu: QMenu) -> None:
+def round_corners(popup: QWidget) -> None:
     """Cut off the corners outside the border; a transparent background would be black without a compositor."""
     path = QPainterPath()
-    path.addRoundedRect(menu.rect(), S, S)
-    menu.setMask(QRegion(path.toFillPolygon().toPolygon()))
+    path.addRoundedRect(popup.rect(), S, S)
+    popup.setMask(QRegion(path.toFillPolygon().toPolygon()))

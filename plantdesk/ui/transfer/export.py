@@ -103,7 +103,6 @@ class ExportDialog(Dialog):
         """Ask what the file dialog has not asked: it knows the name without the suffix."""
         text = self.tr("{file} exists already.").format(file=quoted(file.name))
         box = MessageBox(self._theme, self.tr("Export"), text, self.tr("Its content would be replaced."), self)
-        box.set_icon("triangle-alert", "warning")
         box.add_button(self.tr("&Replace")).clicked.connect(partial(self._accept, form, file))
         box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         box.open()
@@ -151,7 +150,6 @@ class ExportController(QObject):
     def __init__(self, context: WindowContext, store: PlantStore, parent: QObject) -> None:
         super().__init__(parent)
         self._context, self._store = context, store
-        self._dialog: ExportDialog | None = None
         self._task: Task | None = None
         self._bar = context.page.add_bar()
         #: What closing the window now would cancel, as a sentence; empty: nothing.
@@ -159,8 +157,6 @@ class ExportController(QObject):
 
     def open_dialog(self, plants: ShownPlants) -> None:
         """Ask what to export: everything, what the search finds, or what is selected."""
-        if self._dialog is not None:
-            return
         is_cancelling = self._task is not None and self._task.cancelled and not self._task.ended
         if self.running or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
@@ -175,25 +171,18 @@ class ExportController(QObject):
             choices.append(
                 (shown(Text("The {count:,} selected plants", one="The selected plant", count=len(selected))), _SELECTED)
             )
-        self._dialog = ExportDialog(self._context.theme, choices, documents_folder(), self._context.page)
-        self._dialog.requested.connect(self._export)
-        self._dialog.finished.connect(self._on_closed)
-        self._dialog.open()
+        dialog = ExportDialog(self._context.theme, choices, documents_folder(), self._context.page)
+        dialog.requested.connect(self._export)
+        dialog.open()
 
     def close(self) -> None:
         """Cancel, and wait until the store is not read any more."""
-        if self._dialog is not None:
-            self._dialog.reject()
         if self._task is not None:
             self._task.cancel()
             self._task.wait()
         self._bar.clear()
         self._bar.deleteLater()
         self.deleteLater()
-
-    @Slot()
-    def _on_closed(self) -> None:
-        self._dialog = None
 
     @Slot(str, object, object)
     def _export(self, choice: str, form: Format, file: Path) -> None:

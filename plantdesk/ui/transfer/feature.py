@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 from typing_extensions import override
 
@@ -17,7 +17,7 @@ from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.views import View
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
-from plantdesk.ui.qt import documents_folder, set_properties
+from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import SAMPLES, error_text, quoted, shown
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -263,11 +263,8 @@ class Transfer(Feature):
     def _show_drop(self, files: Sequence[Path]) -> None:
         names = [quoted(file.name) for file in files]
         what = names[0] if len(names) == 1 else self.tr("{count} files").format(count=QLocale().toString(len(names)))
-        page, target = self.context.page, self.context.page.drop_target
-        text = self.tr("Import {what}").format(what=what if names else self.tr("the text"))
-        self._drop_frame.setText(text if target is page else "")  # a card says it
-        set_properties(self._drop_frame, role="drop" if target is page else "drop-card")
-        self._drop_frame.setGeometry(QRect(target.mapTo(page, QPoint()), target.size()))
+        self._drop_frame.setText(self.tr("Import {what}").format(what=what if names else self.tr("the text")))
+        self._drop_frame.setGeometry(self.context.page.rect())
         self._drop_frame.show()
         self._drop_frame.raise_()
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.ui.qt import QWIDGETSIZE_MAX, STRETCH, fill, fitted
-from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
+from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XL, XXL, L, M, S
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import SignalInstance
     from PySide6.QtGui import QKeyEvent, QShowEvent
 
+    from plantdesk.ui.qt import Item
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -111,6 +112,10 @@ class Dialog(QDialog):
         button.setProperty("variant", "primary")
         button.clicked.connect(slot)
         return button
+
+    def arrange(self, *items: Item, spacing: int = M) -> None:
+        """Show items one below the other, and the buttons under them."""
+        fill(QVBoxLayout(self), *items, self.buttons, margins=(EDGE, L, EDGE, L), spacing=spacing)
 
     def break_rows(self, *rows: QBoxLayout) -> None:
         """Let each of these rows, and the buttons, be a column where the screen is too narrow for their texts."""
@@ -210,7 +215,7 @@ _TEXT_WIDTH = 380
 
 
 class MessageBox(Dialog):
-    """Shows an icon, a sentence, its details, and buttons. Escape closes it like its last button.
+    """Shows an icon (a warning by default), a sentence, its details, and buttons. Escape closes it like its last one.
 
     Open it with `open`: `exec` would run a nested event loop.
     """
@@ -222,7 +227,7 @@ class MessageBox(Dialog):
         self._details.setVisible(bool(details))
         for label in (self._text, self._details):
             label.setFixedWidth(theme.metrics.scaled(_TEXT_WIDTH))
-        self._icon = Icon(theme, size=ICON_LARGE)
+        self._icon = Icon(theme, "triangle-alert", "warning", ICON_LARGE)
         self._lay_out()
 
     @property

@@ -18,7 +18,6 @@ from PySide6.QtCore import (
     QObject,
     QPointF,
     QRect,
-    QRectF,
     QSize,
     QStringListModel,
     Qt,
@@ -27,16 +26,13 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import (
-    QContextMenuEvent,
     QFont,
     QFontMetrics,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QPainter,
-    QPainterPath,
     QPalette,
-    QRegion,
     QTextLayout,
     QTextOption,
 )
@@ -45,7 +41,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QLineEdit,
-    QMenu,
     QPushButton,
     QStyle,
     QStyledItemDelegate,
@@ -62,6 +57,7 @@ from plantdesk.domain.tags import completions
 from plantdesk.ui.qt import fill, mirrored
 from plantdesk.ui.texts import one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
+from plantdesk.ui.theme.theme import round_corners
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip, show_below
 
@@ -75,8 +71,8 @@ if TYPE_CHECKING:
     Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
 
 
-#: Of the frame, as in the style sheet, and of the chosen offer.
-_RADIUS, _ROW_RADIUS = 8, 6
+#: Of the chosen offer.
+_ROW_RADIUS = 6
 #: Events of a field's window that close its list.
 _CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
 
@@ -161,10 +157,8 @@ class CompleterPopup(QObject):
                 self._follow(self._completer.widget())
             elif kind is QEvent.Type.Hide:
                 self._follow(None)
-            elif kind is QEvent.Type.Resize:  # a translucent window has black corners without a compositor
-                path = QPainterPath()
-                path.addRoundedRect(QRectF(self._popup.rect()), _RADIUS, _RADIUS)
-                self._popup.setMask(QRegion(path.toFillPolygon().toPolygon()))
+            elif kind is QEvent.Type.Resize:
+                round_corners(self._popup)
         elif watched is self._field and kind is QEvent.Type.KeyPress:
             return QApplication.sendEvent(self._popup, event)  # the completer asks the field first
         elif kind is QEvent.Type.FocusOut if watched is self._field else kind in _CLOSING:
@@ -243,21 +237,6 @@ class LineEdit(QLineEdit):
         completer: QCompleter | None = self.completer()
         popup = None if completer is None else completer.popup()
         return popup is not None and popup.isVisible() and popup.currentIndex().isValid()
-
-    @override
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = self.createStandardContextMenu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(event.globalPos())
-
-    @override
-    def createStandardContextMenu(self) -> QMenu:
-        """Call the commands as the Edit menu does; Qt writes “Select All”."""
-        menu = super().createStandardContextMenu()
-        for action in menu.actions():
-            if action.objectName() == "select-all":
-                action.setText("\t".join((self.tr("Select &all"), *action.text().split("\t")[1:])))  # the key stays
-        return menu
 
     def _is_of_menu(self, event: QKeyEvent) -> bool:
         undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()

@@ -11,13 +11,12 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QEvent, QPropertyAnimation, QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QAccessible, QDesktopServices
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
     QFrame,
-    QGraphicsOpacityEffect,
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
@@ -367,7 +366,6 @@ class BarStack(QFrame):
 
 #: Milliseconds after which work that goes on is reported: most is done before.
 _PROGRESS_MS = 150
-_FADE_MS = 150
 
 
 class Toast(Message):
@@ -390,15 +388,6 @@ class Toast(Message):
         self._close_button.show()
         self._progress = QTimer(self, singleShot=True, interval=_PROGRESS_MS)
         self._progress.timeout.connect(self._on_progress_due)
-        # Never exchanged: Qt deletes the effect of before, and the program crashes when the window is deleted.
-        self._opacity = QGraphicsOpacityEffect(self)
-        self._opacity.setEnabled(False)
-        self.setGraphicsEffect(self._opacity)
-        self._fading = QPropertyAnimation(self._opacity, b"opacity", self)
-        self._fading.setDuration(_FADE_MS)
-        self._fading.setStartValue(0.0)
-        self._fading.setEndValue(1.0)
-        self._fading.finished.connect(partial(self._opacity.setEnabled, False))
         self.hide()
 
     @property
@@ -476,7 +465,6 @@ class Toast(Message):
 
     def _show(self, tone: Tone, text: str, *actions: MessageAction, key: str = "", expires: bool = False) -> None:
         self._progress.stop()
-        fades = self.isHidden() and self._theme.animated and self.window().isVisible()
         self._is_visited = False
         self._key_label.setText(key)
         self._key_label.setVisible(bool(key))
@@ -485,9 +473,6 @@ class Toast(Message):
         once = [(label, partial(self._run, action)) for label, action in actions]
         self._set_content(tone, text, once, expires=expires)
         self._announce()
-        if fades:
-            self._opacity.setEnabled(True)
-            self._fading.start()
 
     def _run(self, action: Callable[[], object]) -> None:
         self.clear()

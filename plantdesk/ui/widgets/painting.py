@@ -189,7 +189,7 @@ _TURN_MS, _DEGREES = 80, 30
 
 
 class Spinner(QObject):
-    """A wheel that a widget paints itself. It stands still where the system asks for no animations."""
+    """A wheel that a widget paints itself."""
 
     def __init__(self, theme: Theme, widget: QWidget) -> None:
         super().__init__(widget)
@@ -235,9 +235,8 @@ class Spinner(QObject):
 
     @Slot()
     def _on_turn(self) -> None:
-        if self._theme.animated:
-            self._angle = (self._angle + _DEGREES) % 360
-            self._widget.update()
+        self._angle = (self._angle + _DEGREES) % 360
+        self._widget.update()
 
 
 #: For text of 13 px.
@@ -252,7 +251,7 @@ class StatePage(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._icon = Icon(theme, icon, color, ICON_LARGE)
-        self._title_label = PlainLabel(title, role="empty-title", alignment=Qt.AlignmentFlag.AlignCenter)
+        self._title_label = PlainLabel(title, role="title", alignment=Qt.AlignmentFlag.AlignCenter)
         self._text_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
         self._set_width()
         self._buttons = fill(QHBoxLayout(), STRETCH, STRETCH, spacing=S)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind, preview_text
@@ -15,9 +15,7 @@ from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Te
 from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, shown, size_text
-from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
@@ -196,16 +194,7 @@ class RestoreDialog(Dialog):
                 "The present state is backed up first, and the history can take this back."
             )
         self._about = PlainLabel(text, tone="" if self._backups.is_shared else "muted", wrapped=True)
-        fill(
-            QVBoxLayout(self),
-            self._about,
-            self._card,
-            (self._preview, 1),
-            self._message,
-            self.buttons,
-            margins=(EDGE, L, EDGE, L),
-            spacing=M,
-        )
+        self.arrange(self._about, self._card, (self._preview, 1), self._message)
         self._preview.setMinimumHeight(5 * self._preview.fontMetrics().lineSpacing())
         self.fit_height(self._theme.metrics.scaled(_WIDTH))
 

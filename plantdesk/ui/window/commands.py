@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import Change, ChangeKind
-from plantdesk.platform.settings import LARGEST_TEXT, SMALLEST_TEXT, ThemeMode
+from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check, key_text
 from plantdesk.ui.qt import application, bring_to_front
@@ -24,6 +24,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.window.help_dialogs import AboutDialog, CommandSearch, ManualDialog, ShortcutsDialog
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QTextDocument
+
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes
@@ -34,24 +36,14 @@ if TYPE_CHECKING:
 
 
 class WindowCommands(Feature):
-    """Closes the window, which ends the program where it does not stay in the tray, and ends the program."""
+    """Closes the window, ends the program, and shows the window as the settings say, some of which have commands."""
 
     def __init__(self, context: WindowContext, window: MainWindow) -> None:
         super().__init__(context)
-        context.menus.add(Section.FILE_WINDOW, self.tr("&Close window"), window.close, Key.Close)
-        leave = context.menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
-        leave.setMenuRole(QAction.MenuRole.QuitRole)
-
-
-_TEXT_STEP = 1.1
-
-
-class AppearanceCommands(Feature):
-    """Shows the window as the settings say; some of these have commands as well."""
-
-    def __init__(self, context: WindowContext) -> None:
-        super().__init__(context)
         menus, section = context.menus, Section.VIEW_APPEARANCE
+        menus.add(Section.FILE_WINDOW, self.tr("&Close window"), window.close, Key.Close)
+        leave = menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
+        leave.setMenuRole(QAction.MenuRole.QuitRole)
         modes = (
             (self.tr("&System"), ThemeMode.SYSTEM.value),
             (self.tr("&Light"), ThemeMode.LIGHT.value),
@@ -60,17 +52,11 @@ class AppearanceCommands(Feature):
         change = context.preferences.change
         self._modes = menus.add_choices(section, self.tr("&Theme"), modes, lambda mode: change(theme=mode))
         add = partial(menus.add, section, in_menu=False)  # the settings have the text size, too
-        add(self.tr("&Larger text"), partial(self._scale_text, _TEXT_STEP), Key.ZoomIn, "Ctrl+=")
-        add(self.tr("S&maller text"), partial(self._scale_text, 1 / _TEXT_STEP), Key.ZoomOut)
-        add(self.tr("N&ormal text"), partial(self._set_text_scale, 1.0), "Ctrl+0")
+        add(self.tr("&Larger text"), partial(context.preferences.scale_text, 1), Key.ZoomIn, "Ctrl+=")
+        add(self.tr("S&maller text"), partial(context.preferences.scale_text, -1), Key.ZoomOut)
+        add(self.tr("N&ormal text"), lambda: change(text_scale=1.0), "Ctrl+0")
         context.preferences.changed.connect(self._apply)
         self._apply()
-
-    def _scale_text(self, factor: float) -> None:
-        self._set_text_scale(self.context.preferences.settings.text_scale * factor)
-
-    def _set_text_scale(self, scale: float) -> None:
-        self.context.preferences.change(text_scale=round(min(max(scale, SMALLEST_TEXT), LARGEST_TEXT), 2))
 
     @Slot()
     def _apply(self) -> None:
@@ -91,33 +77,21 @@ class HelpCommands(Feature):
         self._manual: ManualDialog | None = None
         menus = context.menus
         menus.add(Section.HELP, self.tr("&Find a command…"), self._find_command, "Ctrl+Shift+P")
-        menus.add(Section.HELP, self.tr("&Manual"), self._show_manual, "F1")
-        menus.add(Section.HELP, self.tr("What is &new"), self.show_news)
+        menus.add(Section.HELP, self.tr("&Manual"), partial(self.show_page, ""), "F1")
+        menus.add(Section.HELP, self.tr("What is &new"), partial(self.show_page, "news"))
         menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/")
         if context.location.folder is not None:
             menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder, in_menu=False)
         about = menus.add(Section.HELP_ABOUT, self.tr("&About PlantDesk"), self._show_about)
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
-    @Slot()
-    def _show_manual(self) -> None:
-        self._open_manual()
-
-    @Slot()
-    def show_news(self) -> None:
-        """Show what users can do since this version."""
-        self._open_manual().show_page("news")
-
-    def show_page(self, name: str, heading: str) -> None:
-        """Show a page of the manual, from a heading on."""
-        self._open_manual().show_page(name, heading)
-
-    def _open_manual(self) -> ManualDialog:
-        """Open the manual, or bring it to the front."""
+    def show_page(self, name: str, heading: str = "") -> None:
+        """Open the manual, or bring it to the front, and show a page from a heading on; no name: what it shows."""
         if self._manual is None or not isValid(self._manual):
             self._manual = ManualDialog(self.context.theme, self.context.page)
         bring_to_front(self._manual)
-        return self._manual
+        if name:
+            self._manual.show_page(name, heading)
 
     @Slot()
     def _find_command(self) -> None:
@@ -190,8 +164,6 @@ class EditCommands(Feature):
         self._redo = context.menus.add(
             Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y"
         )
-        for action in (self._undo, self._redo):
-            action.setIconText(action.iconText())  # stays when the text names what is undone
         self._focused: QWidget | None = None
         self._queries: StoreQueries | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)
@@ -303,40 +275,31 @@ class EditCommands(Feature):
         widget = self._focused
         if widget is None or not isValid(widget):
             return {}
-        if isinstance(widget, QLineEdit):
+        if isinstance(widget, QLineEdit | QPlainTextEdit):
             return _of_field(widget)
-        if isinstance(widget, QPlainTextEdit):
-            return _of_text(widget)
         if isinstance(widget, PlainLabel):
-            return {_COPY: _copying(widget.selectedText())} if widget.hasSelectedText() else {}
+            copy = partial(QGuiApplication.clipboard().setText, widget.selectedText())
+            return {_COPY: copy} if widget.hasSelectedText() else {}
         if isinstance(widget, Editable):
             commands = {_COPY: (widget.can_copy, widget.copy), _SELECT_ALL: (widget.can_select_all, widget.selectAll)}
             return {name: command for name, (possible, command) in commands.items() if possible}
         return {}
 
 
-def _of_field(field: QLineEdit) -> dict[str, Callable[[], object]]:
-    selected, editable = field.hasSelectedText(), not field.isReadOnly()
+def _of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], object]]:
+    typed: QLineEdit | QTextDocument
+    if isinstance(field, QLineEdit):
+        typed, selected, is_empty = field, field.hasSelectedText(), not field.text()
+    else:
+        typed, selected, is_empty = field.document(), field.textCursor().hasSelection(), field.document().isEmpty()
+    editable = not field.isReadOnly()
     commands = {
-        _UNDO: (field.isUndoAvailable(), field.undo),
-        _REDO: (field.isRedoAvailable(), field.redo),
+        _UNDO: (editable and typed.isUndoAvailable(), field.undo),
+        _REDO: (editable and typed.isRedoAvailable(), field.redo),
         _CUT: (selected and editable, field.cut),
         _COPY: (selected, field.copy),
         _PASTE: (editable and bool(QGuiApplication.clipboard().text()), field.paste),
-        _SELECT_ALL: (bool(field.text()), field.selectAll),
-    }
-    return {name: command for name, (possible, command) in commands.items() if possible}
-
-
-def _of_text(text: QPlainTextEdit) -> dict[str, Callable[[], object]]:
-    selected, editable, document = text.textCursor().hasSelection(), not text.isReadOnly(), text.document()
-    commands = {
-        _UNDO: (editable and document.isUndoAvailable(), text.undo),
-        _REDO: (editable and document.isRedoAvailable(), text.redo),
-        _CUT: (selected and editable, text.cut),
-        _COPY: (selected, text.copy),
-        _PASTE: (editable and bool(QGuiApplication.clipboard().text()), text.paste),
-        _SELECT_ALL: (not document.isEmpty(), text.selectAll),
+        _SELECT_ALL: (not is_empty, field.selectAll),
     }
     return {name: command for name, (possible, command) in commands.items() if possible}
 
@@ -346,13 +309,6 @@ def _titled(command: str, titled: str, change: Step | None) -> str:
     if change is None:
         return command
     return titled.format(title=shortened(shown(change.plain_title), _MAX_TITLE).replace("&", "&&"))
-
-
-def _copying(text: str) -> Callable[[], object]:
-    def copy() -> None:
-        QGuiApplication.clipboard().setText(text)
-
-    return copy
 
 
 def _is_undone(reader: PlantReader, _task: Task, number: int) -> bool:

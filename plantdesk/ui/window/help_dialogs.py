@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication, QModelIndex, QRegularExpression, QS
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QShortcut, QTextCursor, QTextDocument
 from PySide6.QtWidgets import (
     QAbstractSlider,
+    QBoxLayout,
     QGridLayout,
     QHBoxLayout,
     QListWidget,
@@ -29,12 +30,12 @@ from plantdesk.domain.folding import searched
 from plantdesk.platform import languages, manual
 from plantdesk.platform.logs import system_facts
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import STRETCH, fill, fitted
+from plantdesk.ui.qt import fill, fitted
 from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XS, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
-from plantdesk.ui.widgets.fields import ComboBox, CopyButton, SearchEdit
+from plantdesk.ui.widgets.fields import CopyButton, SearchEdit
 from plantdesk.ui.widgets.painting import Icon
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, report_focus
@@ -270,8 +271,7 @@ class AboutDialog(Dialog):
         self.buttons.addButton(copy, START_ROLE)
         close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         licences, field = PlainLabel(self._licences(), wrapped=True), self._text_field(diagnosis)
-        fill(
-            QVBoxLayout(self),
+        self.arrange(
             self._header(theme),
             S,
             PlainLabel(checked if checks_for_updates else unchecked, tone="muted", wrapped=True),
@@ -282,8 +282,6 @@ class AboutDialog(Dialog):
             PlainLabel(self.tr("Diagnosis"), role="caption", buddy=field),
             field,
             M,
-            self.buttons,
-            margins=(EDGE, L, EDGE, L),
             spacing=S,
         )
         self.fit_height(theme.metrics.scaled(_ABOUT_WIDTH))
@@ -333,7 +331,7 @@ def diagnosis_of(theme: Theme) -> str:
 
 
 #: Between the two columns of groups.
-_GAP = 40
+_GAP = 32
 #: Keys that scroll while the button has the focus.
 _PAGES = {
     Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
@@ -353,10 +351,7 @@ class _Group(Enum):
 
 
 class ShortcutsDialog(Dialog):
-    """Lists the keys of the commands in `menus`, and those that are not commands.
-
-    On a screen that is too small for all groups, the user chooses one of them.
-    """
+    """Lists the keys of the commands in `menus`, and those that are not commands."""
 
     def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
@@ -366,47 +361,43 @@ class ShortcutsDialog(Dialog):
         self._rows = rows
         close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         self.buttons.setContentsMargins(EDGE, S, EDGE, L)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.buttons)  # before it is measured: Qt ignores what is in no window
-        around = QSize(EDGE, self.buttons.sizeHint().height() + XS)
         content = self._in_columns()
-        if fitted(self, content.sizeHint() + around) != content.sizeHint() + around:
-            content = self._one_by_one()
-        requested = content.sizeHint() + around
         self._area = ScrollArea(content)
+        self._area.setMinimumWidth(1)  # of two columns the second may be scrolled to
         self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._area.setAccessibleName(self.windowTitle())
         report_focus(self._area)
-        layout.insertWidget(0, self._area, 1)
-        self.resize_to_fit(requested)
+        fill(QVBoxLayout(self), (self._area, 1), self.buttons, margins=0, spacing=0)
+        self.resize_to_fit(content.sizeHint() + QSize(EDGE, self.buttons.sizeHint().height() + XS))
         close.setFocus()
 
     def _in_columns(self) -> QWidget:
+        """Return all groups, in two columns where the screen has room for them."""
         content = QWidget()
         columns = fill(QHBoxLayout(content), margins=(EDGE, L, EDGE, M), spacing=_GAP)
-        for groups in ((_Group.PLANTS, _Group.FIND), (_Group.VIEW, _Group.PROGRAM)):
-            grids = [_grid(self._rows[group]) for group in groups]
-            _align(grids)
-            column = fill(QVBoxLayout(), spacing=S)
-            for group, grid in zip(groups, grids, strict=True):
-                fill(column, PlainLabel(self._title(group), role="strong"), grid, L)
-            fill(columns, (fill(column, STRETCH), 1))
+        fill(columns, self._column(_Group.PLANTS, _Group.FIND), self._column(_Group.VIEW, _Group.PROGRAM))
+        needed = content.sizeHint() + QSize(EDGE, 0)  # for the scroll bar
+        if fitted(self, needed).width() < needed.width():
+            columns.setDirection(QBoxLayout.Direction.TopToBottom)
+            columns.setSpacing(0)
         return content
 
-    def _one_by_one(self) -> QWidget:
-        grids = [_grid(self._rows[group]) for group in _Group]
-        _align(grids)
-        choice, pages = ComboBox(self.tr("Group")), QStackedWidget()
-        for group, grid in zip(_Group, grids, strict=True):
-            choice.addItem(self._title(group))
-            pages.addWidget(grid)
-        choice.currentIndexChanged.connect(pages.setCurrentIndex)
-        header = fill(QHBoxLayout(), PlainLabel(self.tr("&Group"), buddy=choice), choice, STRETCH, spacing=S)
-        content = QWidget()
-        fill(QVBoxLayout(content), header, pages, STRETCH, margins=(EDGE, L, EDGE, M), spacing=M)
-        return content
+    def _column(self, *groups: _Group) -> QWidget:
+        column = QWidget()
+        grid = QGridLayout(column)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(L)
+        grid.setVerticalSpacing(S - 2)
+        for group in groups:
+            grid.addWidget(PlainLabel(self._title(group), role="strong"), grid.rowCount(), 0, 1, 2)
+            for keys, meaning in self._rows[group]:
+                row = grid.rowCount()
+                grid.addWidget(_key_caps(keys), row, 0, Qt.AlignmentFlag.AlignLeading)
+                grid.addWidget(PlainLabel(meaning), row, 1)
+            grid.setRowMinimumHeight(grid.rowCount(), L)
+        grid.setRowStretch(grid.rowCount(), 1)
+        grid.setColumnStretch(1, 1)
+        return column
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -463,29 +454,6 @@ def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
     return [(each.shortcut().toString(native), each.iconText().rstrip("…")) for each in actions]
-
-
-def _grid(rows: list[tuple[str, str]]) -> QWidget:
-    widget = QWidget()
-    grid = QGridLayout(widget)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(L)
-    grid.setVerticalSpacing(S - 2)
-    grid.setColumnStretch(1, 1)
-    for row, (keys, meaning) in enumerate(rows):
-        grid.addWidget(_key_caps(keys), row, 0, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(PlainLabel(meaning), row, 1)
-    grid.setRowStretch(len(rows), 1)
-    return widget
-
-
-def _align(grids: Sequence[QWidget]) -> None:
-    """Let the meanings in several grids begin at the same edge."""
-    layouts = [layout for grid in grids if isinstance(layout := grid.layout(), QGridLayout)]
-    caps = [each for grid in grids for each in grid.findChildren(QWidget) if each.accessibleName()]
-    width = max(each.sizeHint().width() for each in caps)
-    for layout in layouts:
-        layout.setColumnMinimumWidth(0, width)
 
 
 def _key_caps(keys: str) -> QWidget:

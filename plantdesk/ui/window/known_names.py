@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFileDialog, QProgressBar, QPushButton, QVBoxLayout, QWidget
-from typing_extensions import override
+from PySide6.QtWidgets import QFileDialog, QProgressBar, QPushButton, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.store import KnownNames
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import documents_folder, fill
+from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, long_date, one_line, shown
-from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -28,29 +26,15 @@ if TYPE_CHECKING:
 
 
 class NameLists(Feature):
-    """Opens one dialog at a time."""
+    """The command that opens the dialog."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._dialog: NamesDialog | None = None
-        context.menus.add(Section.TOOLS_PLANTS, self.tr("&Known names…"), self.open_dialog)
-
-    @override
-    def release_store(self) -> None:
-        if self._dialog is not None:
-            self._dialog.close()
+        context.menus.add(Section.TOOLS_PLANTS, self.tr("&Known names…"), self._open_dialog)
 
     @Slot()
-    def open_dialog(self) -> None:
-        """Open the dialog."""
-        if self._dialog is None:
-            self._dialog = NamesDialog(self.context, self.context.page)
-            self._dialog.finished.connect(self._forget)
-        self._dialog.open()
-
-    @Slot()
-    def _forget(self) -> None:
-        self._dialog = None
+    def _open_dialog(self) -> None:
+        NamesDialog(self.context, self.context.page).open()
 
 
 #: For text of 13 px.
@@ -64,7 +48,6 @@ class NamesDialog(Dialog):
         super().__init__(self.tr("Known names"), parent)
         self._context = context
         self._names = KnownNames(context.location.names_file)
-        self._task: Task | None = None
         intro = self.tr(
             "While a name is typed, names of a list are offered after those of your plants. The list is a text with "
             "one name on each line, or a table with a column of names, such as that of World Flora Online, also in the "
@@ -82,9 +65,7 @@ class NamesDialog(Dialog):
         self._choose_button.setProperty("variant", "primary")
         self._remove_button.clicked.connect(self._remove)
         self._choose_button.clicked.connect(self._choose)
-        self.finished.connect(self._cancel)
-        parts = (self._intro_label, self._about_label, self._progress, self._message, self.buttons)
-        fill(QVBoxLayout(self), *parts, margins=(EDGE, L, EDGE, L), spacing=M)
+        self.arrange(self._intro_label, self._about_label, self._progress, self._message)
         self._set_reading(is_reading=False)
         self._show(None)
         context.bridge.short_tasks.ask(self, lambda _task: self._names.about(), self._show)
@@ -126,13 +107,14 @@ class NamesDialog(Dialog):
         self._message.clear()
         self._set_reading(is_reading=True)
         self._progress.setRange(0, 0)
-        self._task = self._context.bridge.long_tasks.ask(
+        task = self._context.bridge.long_tasks.ask(
             self,
             lambda task: _replaced(self._names, source, task),
             self._on_read,
             self._on_failed,
             progress=self._progress_to,
         )
+        self.finished.connect(task.cancel)
 
     def _progress_to(self, fraction: float) -> None:
         self._progress.setRange(0, 1000)
@@ -166,22 +148,11 @@ class NamesDialog(Dialog):
             self, lambda _task: self._names.remove(), lambda _none: self._show(None), self._on_failed
         )
 
-    @Slot()
-    def _cancel(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-
 
 def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesList, int]:
     """Make the list of a file until the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import names_of
 
     left_out = [0]
-
-    def report(share: float) -> None:
-        if task.cancelled:
-            raise InterruptedError
-        task.report(share)
-
-    names = names_of(source, source.share(report), left_out=left_out.append)
+    names = names_of(source, source.share(task.report_or_end), left_out=left_out.append)
     return known.replace(names, source.name), left_out[-1]

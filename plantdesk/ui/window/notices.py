@@ -70,11 +70,10 @@ class DefectNotice(Feature):
 
     def _log_actions(self) -> list[MessageAction]:
         """Offer the log folder where there is one."""
-        try:
-            url = QUrl.fromLocalFile(str(paths.log_folder()))
-        except paths.NoHomeFolderError:
+        folder = paths.usable(paths.log_folder)
+        if folder is None:
             return []
-        return [(self.tr("Open log folder"), partial(QDesktopServices.openUrl, url))]
+        return [(self.tr("Open log folder"), partial(self.context.page.toast.open_file, folder))]
 
 
 class StoreNotice(Feature):

@@ -1,4 +1,4 @@
-"""The icon in the tray, behind which the window may be hidden while the API goes on."""
+"""The icon in the tray, behind which the window may be hidden while the API goes on, and notifications beside it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from PySide6.QtGui import QAction, QIcon, QPainter, QWindow
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text
-from plantdesk.domain.server_state import Failed, Off
+from plantdesk.domain.errors import (
+    BackupFolderError,
+    StoreDamagedError,
+    StoreFullError,
+    StoreMovedError,
+    StoreReadOnlyError,
+    Text,
+)
+from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import app_icon
+from plantdesk.ui.qt import app_icon, is_seen
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import set_tray_tip, tray_text
@@ -31,6 +38,8 @@ if TYPE_CHECKING:
 #: Milliseconds for which a hidden window waits for a tray, which may come later than the program at login.
 _TRAY_TIMEOUT = 30_000
 _ICON, _DOT = 64, 26
+#: What keeps plants from being saved until the user does something.
+_TO_ACT_ON = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
 
 
 class Tray(Feature):
@@ -45,16 +54,16 @@ class Tray(Feature):
         super().__init__(context)
         self._window, self._server = window, server
         self._server_error = self._store_error = ""
-        self._question: MessageBox | None = None
         self._icon: QSystemTrayIcon | None = None
         self._has_begun = self._has_tokens = False
-        self._messages: set[str] = set()
+        self._messages: dict[str, tuple[str, str]] = {}
         self._today = QAction(self)
         self._today.setEnabled(False)
         self._timeout = QTimer(self, interval=_TRAY_TIMEOUT)
         self._timeout.timeout.connect(self._check_tray)
         context.bridge.server_changed.connect(self._show_server)
         context.bridge.health_changed.connect(self._show_health)
+        context.bridge.backup_changed.connect(self._show_backup)
         context.preferences.changed.connect(self._apply)
 
     def begin(self) -> None:
@@ -83,6 +92,7 @@ class Tray(Feature):
     @override
     def release_store(self) -> None:
         self._timeout.stop()
+        self._messages.clear()
         if self._icon is not None:
             self._icon.hide()
 
@@ -104,22 +114,24 @@ class Tray(Feature):
 
     # --- messages ---
 
-    def show_message(self, name: str, title: str, text: str) -> None:
-        """Show a message beside the icon, which is there until the window is seen at least.
+    def _notify(self, name: str, title: str, error: PlantDeskError | None) -> None:
+        """Show what the user must act on while the window is not seen; None: its cause is gone.
 
-        Without a tray, do nothing: the bar in the window says the same.
+        The icon is there until the window is seen at least. Without a tray, the bar in the window alone says it.
         """
-        if self._has_begun and QSystemTrayIcon.isSystemTrayAvailable():
-            self._messages.add(name)
+        message = None if error is None else (tray_text(title), tray_text(error_text(error)))
+        if message is None:
+            self._messages.pop(name, None)
+            self._apply()
+        elif self._can_show_messages and self._messages.get(name) != message and not is_seen(self._window):
+            self._messages[name] = message
             self._apply()
             if self._icon is not None:
-                self._icon.showMessage(tray_text(title), tray_text(text), QSystemTrayIcon.MessageIcon.Warning)
+                self._icon.showMessage(*message, QSystemTrayIcon.MessageIcon.Warning)
 
-    def remove_message(self, name: str) -> None:
-        """Hide the icon, if it was there for the message of this name alone."""
-        if name in self._messages:
-            self._messages.remove(name)
-            self._apply()
+    @property
+    def _can_show_messages(self) -> bool:
+        return self._has_begun and QSystemTrayIcon.isSystemTrayAvailable()
 
     @Slot(QWindow.Visibility)
     def _on_visibility(self, visibility: QWindow.Visibility) -> None:
@@ -147,27 +159,20 @@ class Tray(Feature):
         return True
 
     def _ask(self) -> None:
-        if self._question is not None and self._question.isVisible():
-            return
         title = self.tr("Keep accepting plants in the background?")
         text = self.tr(
             "PlantDesk stays in the tray without its window. Quit in the menu of its icon ends it, and so does Ctrl+Q. "
             "The settings have this choice, too."
         )
-        box = self._question = MessageBox(self.context.theme, "PlantDesk", title, text, self.context.page)
+        box = MessageBox(self.context.theme, "PlantDesk", title, text, self.context.page)
         box.set_icon("sprout", "accent")
         box.add_button(self.tr("&Quit")).clicked.connect(partial(self._answer, keeps=False))
         box.add_button(self.tr("&Keep running")).clicked.connect(partial(self._answer, keeps=True))
-        box.finished.connect(self._on_asked)
         box.open()
 
     def _answer(self, _checked: bool = False, *, keeps: bool) -> None:  # noqa: FBT002  of `clicked`
         self.context.preferences.change(keep_in_tray=keeps, tray_answered=True)
         self._window.close()
-
-    @Slot()
-    def _on_asked(self) -> None:
-        self._question = None
 
     def _hide(self) -> None:
         self._window.save_place()
@@ -232,11 +237,22 @@ class Tray(Feature):
     def _show_server(self, state: ServerState) -> None:
         self._server_error = error_text(state.error) if isinstance(state, Failed) else ""
         self._show_state()
+        if isinstance(state, Failed) and not isinstance(state.error, NoOpenStoreError):
+            self._notify("api", self.tr("The API is off"), state.error)
+        elif isinstance(state, On):
+            self._notify("api", "", None)
 
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:
         self._store_error = "" if error is None else error_text(error)
         self._show_state()
+        if error is None or isinstance(error, _TO_ACT_ON):
+            self._notify("store", self.tr("Plants cannot be saved"), error)
+
+    @Slot(object)
+    def _show_backup(self, error: StoreError | None) -> None:
+        if error is None or isinstance(error, BackupFolderError | StoreFullError):
+            self._notify("backup", self.tr("Backups fail"), error)
 
     def _show_state(self) -> None:
         """Mark the icon while there is something to act on, and say what."""

@@ -218,8 +218,3 @@ def test_the_menu_of_a_row_filters_by_its_day(desk: Desk, other_program: Connect
     choose(desk.popup(), "Show only this day")
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     assert table.model().index(0, Column.NAME).data() == "Basil"
-
-
-def test_fields_and_menu_call_select_all_the_same(desk: Desk) -> None:
-    right_click(desk.name, desk.name.rect().center())
-    assert "Select all" in [text.partition("\t")[0] for text in texts(desk.popup())]

@@ -13,6 +13,7 @@ from plantdesk.domain.server_state import Off, On, PortInUseError, Starting
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.settings.feature import SettingsPage
+from plantdesk.ui.settings.rows import SettingCommands
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Server:
         self._bridge = bridge
         self.state: ServerState = On("http://127.0.0.1:8721", 8721)
         self.asked: list[int] = []
+        #: What the buttons have asked of other features.
+        self.pressed: list[str] = []
         #: Ports of other programs.
         self.taken: set[int] = set()
 
@@ -96,8 +99,15 @@ class SettingsDesk(Desk):
 @pytest.fixture
 def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[SettingsDesk]:
     server, plants = Server(bridge), Plants(context)
-    switches = plants.view.compact_command, plants.view.keep_tag_command
-    page = SettingsPage(context, cast("ApiControl", server), switches)
+    pressed = server.pressed
+    commands = SettingCommands(
+        plants.view.compact_command,
+        plants.view.keep_tag_command,
+        lambda: pressed.append("API access"),
+        lambda: pressed.append("back up"),
+        lambda page, heading: pressed.extend((page, heading)),
+    )
+    page = SettingsPage(context, cast("ApiControl", server), commands)
     dialog = page.open_dialog()
     with qtbot.waitExposed(dialog):
         dialog.show()

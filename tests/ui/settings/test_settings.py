@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QDesktopServices
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -27,7 +27,7 @@ from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.settings.rows import SettingRow
 from plantdesk.ui.translation import Translator
-from plantdesk.ui.window.commands import AppearanceCommands
+from plantdesk.ui.window.commands import WindowCommands
 from tests.support.other_languages import Language, english
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.main_window import MainWindow
     from tests.ui.settings.conftest import SettingsDesk
 
 
@@ -48,7 +49,7 @@ def saved(context: WindowContext, tmp_path: Path) -> Preferences:
 
 
 def test_appearance_applies_at_once_and_is_saved(desk: SettingsDesk, context: WindowContext, tmp_path: Path) -> None:
-    AppearanceCommands(context)
+    WindowCommands(context, cast("MainWindow", context.page.window()))
     desk.pick("Theme", "Dark")
     assert context.theme.mode is ThemeMode.DARK
     desk.button("Larger").click()
@@ -62,7 +63,7 @@ def test_appearance_applies_at_once_and_is_saved(desk: SettingsDesk, context: Wi
 
 
 def test_what_the_menu_changes_is_shown(desk: SettingsDesk, context: WindowContext) -> None:
-    AppearanceCommands(context)
+    WindowCommands(context, cast("MainWindow", context.page.window()))
     context.preferences.change(theme="light")
     assert desk.the(QComboBox, "Theme").currentText() == "Light"
     command, box = desk.plants.view.keep_tag_command, desk.button("Keep the tag for the next plant")
@@ -159,11 +160,10 @@ def test_backups_are_kept_where_how_often_and_how_many_the_user_wants(
     assert count.value() == 7
 
 
-def test_the_buttons_lead_to_api_access_and_backups(desk: SettingsDesk) -> None:
-    with desk.qtbot.waitSignal(desk.page.api_access_requested):
-        desk.button("API access…").click()
-    with desk.qtbot.waitSignal(desk.page.backup_requested):
-        desk.button("Back up now").click()
+def test_the_buttons_lead_to_api_access_backups_and_the_manual(desk: SettingsDesk) -> None:
+    for label in ("API access…", "Back up now", "How to bind a key"):
+        desk.button(label).click()
+    assert desk.server.pressed == ["API access", "back up", "window", "quick entry"]
     desk.until(lambda: bool(desk.visible("None yet.")))
 
 
@@ -299,11 +299,24 @@ def test_in_another_language_a_search_finds_english_words_too(
         languages.use(Catalogue())
 
 
-def test_a_tray_that_comes_later_is_noticed(desk: SettingsDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_there_is_no_tray_the_window_cannot_stay_in_it(
+    desk: SettingsDesk, context: WindowContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = desk.button("Keep running when the window is closed")
     assert "This desktop has no tray." in desk.texts()
+    assert not box.isEnabled()
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
-    desk.until(lambda: "This desktop has no tray." not in desk.texts())
-    assert desk.button("Keep running when the window is closed").isEnabled()
+    context.preferences.changed.emit()
+    assert "This desktop has no tray." not in desk.texts()
+    assert box.isEnabled()
+
+
+def test_a_folder_that_no_program_opens_is_reported(
+    desk: SettingsDesk, context: WindowContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
+    desk.button("Show folder").click()
+    assert context.page.toast.text.startswith("No program was found that opens")
 
 
 def test_hints_belong_to_their_fields_so_that_opening_speaks_no_loose_sentences(desk: SettingsDesk) -> None:

@@ -13,13 +13,13 @@ from plantdesk.ui.theme.colors import (
     LIGHT,
     Colors,
     TagColors,
-    contrast,
     dot_color,
     in_high_contrast,
     palette_of,
     pill_colors,
 )
 from plantdesk.ui.theme.theme import Theme
+from tests.support.contrast import contrast
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication

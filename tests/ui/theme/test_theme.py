@@ -114,7 +114,7 @@ def test_text_is_never_smaller_than_twelve_pixels(theme: Theme, qapp: QApplicati
 
 def test_a_label_takes_size_and_colour_from_its_role(theme: Theme, qtbot: QtBot) -> None:
     label, title = QLabel("Text"), QLabel("Text")
-    title.setProperty("role", "empty-title")
+    title.setProperty("role", "title")
     title.setProperty("tone", "error")
     for widget in (label, title):
         qtbot.addWidget(widget)
@@ -152,7 +152,7 @@ def test_icons_are_sharp_on_every_screen(theme: Theme, ratio: int) -> None:
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in DRAWINGS.glob("*.svg")))
 def test_every_drawing_can_be_drawn(theme: Theme, name: str) -> None:
-    assert _inked(theme.icons.pixmap(name, "text", 18, 1).toImage())
+    assert _inked(theme.icons.icon(name, size=18).pixmap(18, 18).toImage())
 
 
 def _ink(button: QPushButton) -> str:
@@ -202,5 +202,5 @@ def test_a_release_that_went_to_a_menu_is_noticed_at_the_next_event(window: QWid
 
 
 def test_an_icon_whose_file_was_removed_paints_nothing(theme: Theme) -> None:
-    pixmap = theme.icons.pixmap("removed-with-the-package", "text", 16, 1.0)
+    pixmap = theme.icons.icon("removed-with-the-package").pixmap(16, 16)
     assert pixmap.toImage().pixelColor(8, 8).alpha() == 0

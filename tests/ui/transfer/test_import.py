@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QFrame, QLabel, QPushButton, QSpinBox, QTableView
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, QSpinBox, QTableView
 
-from plantdesk.ui.page import DROP_TARGET
 from plantdesk.ui.transfer.import_dialog import RefusedDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk, rows_of
@@ -303,22 +302,6 @@ def test_the_window_says_what_a_drop_imports(desk: TransferDesk, file: Path) -> 
     assert f"Import “{file.name}”" in desk.texts()
     QApplication.sendEvent(desk.window, QDragLeaveEvent())
     assert f"Import “{file.name}”" not in desk.texts()
-
-
-def test_of_an_empty_store_a_drop_frames_the_card_about_files(desk: TransferDesk, file: Path) -> None:
-    card = QFrame(desk.widget)
-    card.setObjectName(DROP_TARGET)
-    card.setGeometry(30, 40, 200, 100)
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(file))])
-    keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    for is_shown in (True, False):
-        card.setVisible(is_shown)
-        QApplication.sendEvent(desk.window, QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, data, *keys))
-        (frame,) = [each for each in desk.window.findChildren(QLabel) if str(each.property("role")).startswith("drop")]
-        assert frame.geometry() == (card.geometry() if is_shown else desk.widget.rect())
-        assert frame.text() == ("" if is_shown else f"Import “{file.name}”")
-        QApplication.sendEvent(desk.window, QDragLeaveEvent())
 
 
 def test_a_table_is_dropped_on_the_window(desk: TransferDesk) -> None:

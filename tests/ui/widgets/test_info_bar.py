@@ -3,8 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton
 
 from plantdesk.ui.widgets.messages import InfoBar, Tone
 
@@ -59,22 +58,3 @@ def test_the_ways_on_of_the_state_before_are_gone(qtbot: QtBot, theme: Theme) ->
     assert [each.text() for each in bar.findChildren(QPushButton) if not each.isHidden()] == ["Second"]
     closing = [each for each in bar.findChildren(QAbstractButton) if each.accessibleName() == "Close this message"]
     assert all(each.isHidden() for each in closing)
-
-
-def test_the_focus_returns_to_the_field_after_an_action(qtbot: QtBot, theme: Theme) -> None:
-    window = QWidget()
-    qtbot.addWidget(window)
-    field, bar = QLineEdit(), InfoBar(theme)
-    layout = QVBoxLayout(window)
-    layout.addWidget(field)
-    layout.addWidget(bar)
-    window.show()
-    bar.show_state(Tone.WARNING, "API is off", "The port is taken.", ("Use port 2", bar.clear))
-    field.setFocus()
-    qtbot.waitUntil(field.hasFocus)
-    button = next(each for each in bar.findChildren(QPushButton) if each.text() == "Use port 2")
-    button.setFocus(Qt.FocusReason.TabFocusReason)
-    qtbot.waitUntil(button.hasFocus)
-    qtbot.keyClick(button, Qt.Key.Key_Space)
-    assert bar.isHidden()
-    assert field.hasFocus()

@@ -59,19 +59,6 @@ def test_a_message_disappears_by_itself_and_a_problem_stays(desk: ToastDesk) -> 
     assert desk.toast.isHidden()
 
 
-def test_it_stays_while_it_has_the_focus_and_gives_it_back(desk: ToastDesk) -> None:
-    desk.toast.show_message("Deleted 2 plants.", ("Undo", desk.undo))
-    desk.toast.focus_first()
-    assert desk.button("Undo").hasFocus()
-    for _ in range(5):
-        QApplication.processEvents()
-    assert desk.toast.isVisible()
-    desk.press(Qt.Key.Key_Escape)
-    assert desk.toast.isHidden()
-    assert desk.edit.hasFocus()
-    assert desk.chosen == []
-
-
 def test_the_key_of_undo_is_shown_where_it_undoes_no_typing(desk: ToastDesk) -> None:
     for typed, shown in (("", True), ("fern", False)):
         desk.qtbot.keyClicks(desk.edit, typed)
@@ -112,11 +99,6 @@ def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDesk) -> None:
     assert desk.toast.geometry().right() <= 100 + 360
     desk.toast.show_message("Short.", *actions)
     desk.until(lambda: desk.button("Undo").x() > label.geometry().right())
-
-
-def test_a_name_is_not_interpreted(desk: ToastDesk) -> None:
-    desk.toast.show_problem("Renamed to <h1>Aloe</h1>\x07")
-    assert desk.toast.text == "Renamed to <h1>Aloe</h1>␇"
 
 
 def test_its_layout_comes_to_rest(desk: ToastDesk) -> None:
@@ -165,11 +147,6 @@ def test_progress_stays_where_the_message_before_would_have_disappeared(desk: To
     later.toast.show_message("Copied 2 plants.")
     desk.until(later.toast.isHidden)
     assert desk.toast.isVisible()
-
-
-def test_screen_readers_hear_the_message_and_its_buttons(desk: ToastDesk, spoken: list[str]) -> None:
-    desk.toast.show_problem("Deleted 2 plants.", ("Undo", desk.undo))
-    assert spoken == ["Deleted 2 plants. Button: “Undo”."]
 
 
 def test_a_file_without_a_program_for_it_is_reported(desk: ToastDesk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QListWidget, QPlainTextEdit, QScrollArea, QTextBrowser, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
+    QScrollArea,
+    QTextBrowser,
+    QWidget,
+)
 
 from plantdesk import __version__
 from plantdesk.platform import languages, manual
@@ -42,17 +51,29 @@ def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowCo
     assert {"Ctrl+W", "Ctrl++", "Shift+F10"} <= set(names)
 
 
-def test_undo_and_redo_are_listed_without_what_they_act_on(
+def test_commands_are_listed_without_what_they_act_on(
     qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
 ) -> None:
     HelpCommands(context)
     EditCommands(context).set_store(OpenStore(store, queries))
     context.undo_stack.push(AddedPlant(add("Fern")[0]))
     desk = Desk(qtbot, context.page)
+    context.menus.add(Section.EDIT_PLANTS, "&Delete plant", print, "Del").setText("&Delete 8 plants")
     assert desk.action("Undo Add “Fern”").isEnabled()
     desk.choose("Help", "Keyboard shortcuts")
     listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
-    assert [text for text in listed if text.startswith(("Undo", "Redo"))] == ["Undo", "Redo"]
+    commands = [text for text in listed if text.startswith(("Undo", "Redo", "Delete"))]
+    assert commands == ["Undo", "Redo", "Delete plant"]
+
+
+def test_the_groups_are_in_two_columns_where_there_is_room(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Keyboard shortcuts")
+    dialog = desk.the(ShortcutsDialog)
+    labels = {label.text(): label.mapTo(dialog, QPoint()) for label in dialog.findChildren(QLabel)}
+    plants, view = labels["Plants"], labels["View"]
+    assert (plants.y(), plants.x() < view.x()) == (view.y(), True)
 
 
 def test_the_list_scrolls_by_keys_on_a_low_screen(qtbot: QtBot, context: WindowContext) -> None:
@@ -192,7 +213,7 @@ def test_what_is_new_is_a_page_of_the_manual(qtbot: QtBot, context: WindowContex
     commands = HelpCommands(context)
     desk = Desk(qtbot, context.page)
     desk.choose("Help", "What is new")
-    commands.show_news()
+    commands.show_page("news")
     (dialog,) = context.page.findChildren(ManualDialog)
     text = dialog.findChildren(QTextBrowser)[0].toPlainText()
     assert text.startswith("What is new")

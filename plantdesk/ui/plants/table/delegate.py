@@ -165,7 +165,7 @@ class RowBackground(QObject):
         colors = self._theme.colors
         if self._is_selected(row):
             return colors.color("selection")
-        if self._theme.animated and monotonic() - self._added.get(plant_id, float("-inf")) < _TINTED:
+        if monotonic() - self._added.get(plant_id, float("-inf")) < _TINTED:
             return mixed(colors.color("ok_bg"), colors.color("surface"), 0.7)
         return colors.hover() if row == self.hovered else None
 

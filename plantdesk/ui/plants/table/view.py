@@ -292,7 +292,7 @@ class PlantTableView(QTableView):
     @override
     def startDrag(self, supportedActions: Qt.DropAction) -> None:
         """Drag the selected rows, without reading them: there may be a million."""
-        drag_plants(self, self.selected_count(), self._theme, self.dragged.emit)
+        drag_plants(self, self.selected_count(), self.dragged.emit)
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
