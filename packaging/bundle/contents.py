@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-from bundle import freeze
-from linux import elf
+from bundle import elf, freeze
 
 if TYPE_CHECKING:
     #: An entry of PyInstaller's tables: destination, source, type.
@@ -114,8 +113,8 @@ def _is_library(entry: Entry) -> bool:
 
 #: Ubuntu 22.04, Debian 12 and Fedora 36 have it; one function of Python requires it.
 MAX_GLIBC = (2, 35)
-#: MiB of the folder, as du counts; MB of a download.
-MAX_FOLDER_SIZE, MAX_PACKAGE_SIZE = 155, 50
+#: MiB of the folder, as du counts.
+MAX_FOLDER_SIZE = 155
 #: The files that a bundle on Linux may hold, without versions in their names.
 LISTED = project.HERE / "linux" / "bundled-files.txt"
 
@@ -135,12 +134,6 @@ def check_bundle(folder: Path | None = None, *, accept: bool = False) -> None:
     if problems:
         raise dev.RefusedError("\n".join(problems))
     dev.say(f"{folder} is within its limits: {size:.1f} MiB, glibc {'.'.join(map(str, max(required.values())))}")
-
-
-def check_package_size(file: Path) -> None:
-    """Raise RefusedError if a download is too large."""
-    if (size := file.stat().st_size / 1e6) > MAX_PACKAGE_SIZE:
-        raise dev.RefusedError(f"{file} has {size:.1f} MB; the limit is {MAX_PACKAGE_SIZE}.")
 
 
 def files(folder: Path) -> list[str]:

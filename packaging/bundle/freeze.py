@@ -12,7 +12,7 @@ from pathlib import Path
 
 import dev
 import project
-from linux import apt, elf
+from bundle import apt, elf
 
 
 class ThisPython(dev.Environment):
@@ -40,6 +40,7 @@ def make(*, here: bool = False) -> Path:
     same["PYINSTALLER_ZLIB_COMPRESSION_LEVEL"] = "0"
     dev.call([*command, str(project.HERE / "plantdesk.spec")], env={**os.environ, **same})
     if sys.platform.startswith("linux"):
+        apt.need(["chrpath"])
         for file in filter(elf.is_elf, folder.rglob("*")):
             elf.remove_search_path(file)
     run(environment, "notices", "check", folder)

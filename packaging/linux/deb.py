@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-from bundle import contents, freeze
-from ci import release
-from linux import apt, elf, tree
+import release
+from bundle import apt, elf, freeze
+from linux import tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,8 +42,6 @@ def make(*, quick: bool = False, version: str = project.VERSION, extra: dict[str
     dev.call(command, env=same)
     freeze.report(path(version), began)
     _lint(path(version))
-    if not quick:
-        contents.check_package_size(path(version))
     return path(version)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dev
-from linux import apt
+from bundle import apt
 
 CACHE = Path("/var/cache/plantdesk-packaging")
 #: An ordinary account inside, whose number no other program here should have.

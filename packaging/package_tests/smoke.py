@@ -253,50 +253,49 @@ def _variables(process: Path) -> list[bytes]:
 
 
 class ScreenCheck:
-    """What changes on the screen when a plant is added; checks nothing without a screen."""
+    """What changes on the screen: first a window, then a row. Checks nothing without a screen."""
 
     def __init__(self, take: Callable[[], screens.Picture] | None, file: Path | None) -> None:
         self._take = take
         self._file = file
-        self._empty = take() if take else None
-        self._before: list[screens.Picture] = []
+        self._before = take() if take else None
+
+    def remember(self) -> None:
+        """Take a picture to compare the next one with."""
+        if self._take is not None:
+            time.sleep(2)  # what the last commands have changed is on the screen by then
+            self._before = self._take()
 
     def expect_window(self) -> None:
         """Wait until a window covers a tenth of the screen. Raises FailedError."""
-        if self._take is not None and self._empty is not None:
-            take, empty = self._take, self._empty
-            enough = empty.width * empty.height // 10
-            expect("a window is on the screen", lambda: len(take().changes(empty)) > enough)
-
-    def remember(self) -> None:
-        """Take pictures for two seconds, to find what changes by itself, such as a blinking cursor."""
-        if self._take is not None:
-            for _ in range(20):
-                self._before.append(self._take())
-                time.sleep(0.1)
+        self._expect("a window", lambda changed: len(changed) > 100_000)  # noqa: PLR2004
 
     def expect_new_row(self) -> None:
-        """Wait until something as wide as a row is there that was in no picture before. Raises FailedError."""
-        if self._take is None:
-            return
-        take, (first, *later) = self._take, self._before
-        by_itself = set[tuple[int, int]]().union(*(picture.changes(first) for picture in later))
-        expect("the new plant's row is on the screen", lambda: _is_row(take().changes(first) - by_itself))
-        if self._file is not None:
-            take().save(self._file)
+        """Wait until the letters of a row are there, over at least a third of a window's width. Raises FailedError.
+
+        The cursor that blinks, and the digits of a count, are fewer pixels.
+        """
+        self._expect("the new plant's row", lambda changed: len(changed) > 400 and _width(changed) > 300)  # noqa: PLR2004
+        if self._file is not None and self._take is not None:
+            self._take().save(self._file)
+
+    def _expect(self, what: str, is_there: Callable[[set[tuple[int, int]]], bool]) -> None:
+        if self._take is not None and self._before is not None:
+            take, before = self._take, self._before
+            expect(f"{what} is on the screen", lambda: is_there(take().changes(before)))
 
 
-def _is_row(changed: set[tuple[int, int]]) -> bool:
-    """Return whether these are the letters of a row: many, over at least a third of a window's width."""
-    columns = [x for x, _ in changed]
-    return len(changed) > 400 and max(columns) - min(columns) > 300  # noqa: PLR2004
+def _width(pixels: set[tuple[int, int]]) -> int:
+    columns = [x for x, _ in pixels]
+    return max(columns) - min(columns)
 
 
 def verify(product: Product, options: argparse.Namespace) -> None:
     """Run all checks. Raises FailedError."""
     check_commands(product, options)
     with contextlib.ExitStack() as stack:
-        take = None if options.blind else stack.enter_context(screens.screen())
+        is_blind = options.blind or sys.platform == "darwin"
+        take = None if is_blind else stack.enter_context(screens.screen())
         screen = ScreenCheck(take, options.screenshot)
         with product.running("--port", "0") as running:
             product.wait_for_server(running)
@@ -321,8 +320,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     add("--within", default="", metavar="COMMAND", help="starts it elsewhere, in one argument")
     add("--root", default="", metavar="FOLDER", help="the root of its paths, seen from here")
     add("--own-folders", action="store_true", help="use the account's folders instead of temporary ones")
-    add("--blind", action="store_true", help="do not look at the screen")
-    add("--screenshot", type=Path, metavar="FILE", help="save a picture of the new row (PNG)")
+    add("--blind", action="store_true", help="do not look at the screen, as on macOS")
+    add("--screenshot", type=Path, metavar="FILE", help="save a picture of the new row (PPM)")
     return parser.parse_args(arguments)
 
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-from bundle import freeze
-from linux import apt
+from bundle import apt, freeze
 from package_tests import chroots, windows_installer
 from windows import installer
 
@@ -93,9 +92,9 @@ class Chain:
         shutil.rmtree(self._work / "prefix", ignore_errors=True)
         shutil.copytree(self._work / "home" / ".wine", self._work / "prefix", symlinks=True)
         command = ["packaging/build.py", "installer", r"Z:\w\new.exe", "--older", r"Z:\w\older.exe"]
-        command += ["--screenshot", r"Z:\w\window.png"]
+        command += ["--screenshot", r"Z:\w\window.ppm"]
         self._run_inside("verify", *command, env={"WINEPREFIX": "/w/prefix"})
-        say(f"verified; {self._work / 'window.png'} is its window")
+        say(f"verified; {self._work / 'window.ppm'} is its window")
 
     def _run_inside(self, name: str, *arguments: str, env: dict[str, str] | None = None) -> None:
         """Run Windows' Python to its end, in a copy of the project `name` and on a screen of its own."""

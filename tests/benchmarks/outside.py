@@ -295,7 +295,7 @@ class Program:
 
     def _keep_picture(self, name: str) -> None:
         if self._pictures is not None:
-            self._screen.picture().save(self._pictures / f"{name}.png")
+            self._screen.picture().save(self._pictures / f"{name}.ppm")
 
 
 def _measure_starts(programs: list[Program], options: argparse.Namespace) -> None:

@@ -33,8 +33,8 @@ def test_changed_pixels_are_found() -> None:
 def test_a_picture_is_saved(tmp_path: Path) -> None:
     from PySide6.QtGui import QImage
 
-    with_pixel(3, 1).save(tmp_path / "screen.png")
-    image = QImage(str(tmp_path / "screen.png"))
+    with_pixel(3, 1).save(tmp_path / "screen.ppm")
+    image = QImage(str(tmp_path / "screen.ppm"))
     assert (image.width(), image.height()) == (4, 2)
     assert image.pixelColor(3, 1).name() == "#0000ff"
     assert image.pixelColor(0, 0).name() == "#000000"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import project
-from linux import elf
+from bundle import elf
 from macos import dmg
 from plantdesk import APP_ID, URL_SCHEME, __version__
 

@@ -1,9 +1,12 @@
-"""Rules for the workflows, besides those of the linters (`build.py workflows`)."""
+"""Workflows and shell scripts: what linters say, and rules of our own."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +14,28 @@ import yaml  # type: ignore[import-untyped]  # schemathesis brings it
 
 import dev
 import project
-from ci import release
+import release
 from plantdesk import __version__
 
 FILES = sorted((project.ROOT / ".github" / "workflows").glob("*.yml"))
 STEP = re.compile(r"uses: (\S+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$")
+
+
+#: Beside the schema of workflows: zizmor as its auditor, which reports most; what it may report is marked in the files.
+LINTERS: dict[str, list[str | Path]] = {
+    "check-jsonschema": ["--builtin-schema", "vendor.github-workflows", *FILES],
+    "zizmor": ["--quiet", "--offline", "--no-progress", "--persona=auditor", FILES[0].parents[1]],
+    # What is in single quotes is for an inner shell.
+    "shellcheck": ["--exclude=SC2016", *project.HERE.rglob("*.sh"), *(project.ROOT / ".ci").iterdir()],
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="one system is enough")
+@pytest.mark.parametrize("linter", LINTERS)
+def test_linters_find_nothing(linter: str) -> None:
+    command = [Path(sys.prefix) / "bin" / linter, *LINTERS[linter]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(params=FILES, ids=lambda file: file.stem)

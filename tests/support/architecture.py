@@ -47,9 +47,9 @@ POSTGRES = "plantdesk.store.postgres"
 WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
 TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
-PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "translations.py", "build_hook.py", "plantdesk.spec"}
-PACKAGING |= {"README.md", "constraints.txt"}
-PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "package_tests", "ci"}
+PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "translations.py", "build_hook.py", "release.py"}
+PACKAGING |= {"README.md", "icons.sh", "plantdesk.spec"}
+PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "package_tests"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
 # Classes of Qt that show HTML by default, or press a button on any Enter, and what wraps them.
 WRAPPED = {

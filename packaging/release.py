@@ -1,19 +1,14 @@
-"""What a release is published with: the notes for its page, the changes for packages, and SHA256SUMS."""
+"""The releases in CHANGELOG.md, and the notes for the page of the newest one."""
 
 from __future__ import annotations
 
-import hashlib
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import dev
 import project
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _HEADING = re.compile(r"^## \[([^\]]+)\](?: - (\d{4}-\d{2}-\d{2}))?\s*$", re.MULTILINE)
-_DOWNLOADS = (".deb", ".rpm", ".tar.gz", ".zip", ".exe", ".dmg", ".cdx.json")
 
 
 class Release(NamedTuple):
@@ -43,16 +38,3 @@ def print_notes(*, tag: str | None = None) -> None:
         raise dev.RefusedError(
             f"The tag is {tag}, the version {project.VERSION}, the newest in CHANGELOG.md {newest.version}."
         )
-
-
-def sha256(file: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def write_sums() -> None:
-    """Write SHA256SUMS for `sha256sum --check`."""
-    files = [file for file in sorted(project.DIST.iterdir()) if file.name.endswith(_DOWNLOADS)]
-    lines = [f"{sha256(file)}  {file.name}\n" for file in files]
-    (project.DIST / "SHA256SUMS").write_text("".join(lines), encoding="ascii", newline="\n")
-    dev.say(f"{project.DIST / 'SHA256SUMS'}: {len(lines)} files")
