@@ -27,6 +27,7 @@ def make(root: Path, channel: str, *, zsh: str, extra: dict[str, bytes] | None =
     (root / "usr/bin/plantdesk").symlink_to("../lib/plantdesk/plantdesk")
     share = root / "usr/share"
     _add_desktop_files(share)
+    apt.need(["pandoc"])
     made = project.WORK / "manual"
     freeze.run(freeze.prepare(), "manual", made)
     compress((made / "plantdesk.1").read_bytes(), share / "man/man1/plantdesk.1.gz")
