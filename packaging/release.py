@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-import dev
 import project
 
 _HEADING = re.compile(r"^## \[([^\]]+)\](?: - (\d{4}-\d{2}-\d{2}))?\s*$", re.MULTILINE)
@@ -26,15 +25,9 @@ def releases() -> list[Release]:
     return [Release(version, day, text.strip()) for version, day, text in found if day]
 
 
-def print_notes(*, tag: str | None = None) -> None:
-    """Print the manual's page of what is new. With a tag, print nothing, and raise RefusedError if it does not fit."""
-    newest = releases()[0]
-    if tag is None:
-        _, _, page = (project.RESOURCES / "manual" / "news.md").read_text(encoding="utf-8").partition("\n\n")
-        files = f"{project.HOME_PAGE}/blob/v{project.VERSION}"
-        print(re.sub(r"\]\((\w+\.md)\)", rf"]({files}/resources/manual/\1)", page))
-        print(f"[All changes]({files}/CHANGELOG.md)")
-    elif not tag == f"v{project.VERSION}" == f"v{newest.version}":
-        raise dev.RefusedError(
-            f"The tag is {tag}, the version {project.VERSION}, the newest in CHANGELOG.md {newest.version}."
-        )
+def print_notes() -> None:
+    """Print the manual's page of what is new, for the page of the release."""
+    _, _, page = (project.RESOURCES / "manual" / "news.md").read_text(encoding="utf-8").partition("\n\n")
+    files = f"{project.HOME_PAGE}/blob/v{project.VERSION}"
+    print(re.sub(r"\]\((\w+\.md)\)", rf"]({files}/resources/manual/\1)", page))
+    print(f"[All changes]({files}/CHANGELOG.md)")

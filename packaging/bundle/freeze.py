@@ -30,7 +30,7 @@ def make(*, here: bool = False) -> Path:
     folder = project.program_folder()
     shutil.rmtree(folder, ignore_errors=True)
     project.sbom().unlink(missing_ok=True)
-    run(environment, "notices", "write", project.NOTICES)
+    run(environment, "notices", project.NOTICES)
     command = [str(environment.python), "-P", "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
     command += ["--distpath", str(project.DIST), "--workpath", str(project.WORK / "pyinstaller")]
     # The same commit makes the same bytes; PyInstaller's cache stays in the checkout.
@@ -43,8 +43,7 @@ def make(*, here: bool = False) -> Path:
         apt.need(["chrpath"])
         for file in filter(elf.is_elf, folder.rglob("*")):
             elf.remove_search_path(file)
-    run(environment, "notices", "check", folder)
-    run(environment, "notices", "sbom", folder, project.sbom())
+    run(environment, "sbom", "--of", folder, project.sbom())
     report(folder, began)
     return folder
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 #: The first bytes of files with machine code, for one processor or several.
 _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")
 _NOTARY = ("MACOS_NOTARY_KEY", "MACOS_NOTARY_KEY_ID", "MACOS_NOTARY_ISSUER")
-#: hdiutil sometimes fails with “Resource busy” while the system indexes new files.
-_TRIES, _RETRY_DELAY = 5, 5.0
 
 
 def make(*, of: Path | None = None) -> Path:
@@ -92,14 +90,5 @@ def _notarise(path: Path) -> None:
 def _pack(folder: Path, image: Path) -> None:
     """Make a compressed image of a folder."""
     image.parent.mkdir(parents=True, exist_ok=True)
-    image.unlink(missing_ok=True)
     command = ["hdiutil", "create", "-volname", project.TITLE, "-srcfolder", str(folder), "-fs", "HFS+"]
-    command += ["-format", "UDZO", "-ov", str(image)]
-    for left in reversed(range(_TRIES)):
-        try:
-            return dev.call(command)
-        except dev.RefusedError:
-            if not left:
-                raise
-            time.sleep(_RETRY_DELAY)
-    return None
+    dev.call([*command, "-format", "UDZO", "-ov", str(image)])

@@ -43,14 +43,14 @@ def smoke(executable: str, channel: str, *, screenshot: str, options: list[str] 
     """Run the smoke test on an installed program."""
     pictures = project.DIST / "screenshots"
     pictures.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, str(project.HERE / "build.py"), "smoke", executable, "--version", project.VERSION]
+    command = [sys.executable, str(project.HERE / "build.py"), "smoke", executable]
     command += ["--channel", channel, "--screenshot", str(pictures / f"{screenshot}.ppm"), *(options or [])]
     dev.call(command)
 
 
 def _smoke_inside(chroot: Chroot, channel: str, screenshot: str) -> None:
     """Run the smoke test inside, as an ordinary account with its own folders."""
-    options = ["--own-folders", "--root", str(chroot.root), "--within", shlex.join(chroot.command(user=True))]
+    options = ["--root", str(chroot.root), "--within", shlex.join(chroot.command(user=True))]
     smoke("/usr/bin/plantdesk", channel, screenshot=screenshot, options=options)
 
 

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import dev
 import project
 from package_tests import screens, smoke
 
@@ -46,7 +47,7 @@ def test_harmless_lines_are_accepted(line: str) -> None:
 
 
 def test_anything_else_on_standard_error_fails() -> None:
-    with pytest.raises(smoke.FailedError, match="could not load"):
+    with pytest.raises(dev.RefusedError, match="could not load"):
         smoke.check_stderr("qt.qpa.plugin: could not load\n")
 
 
