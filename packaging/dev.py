@@ -57,9 +57,6 @@ COMMANDS = {
     "fuzz": ("test,fuzz", [["tests.fuzz"]]),
 }
 
-#: Programs that the tests of use need; their Debian packages have the same names in small letters.
-_PROGRAMS = ("Xvfb", "openbox", "xdotool", "xclip")
-
 
 class RefusedError(Exception):
     """A reason to stop that the user can resolve."""
@@ -233,10 +230,15 @@ def system_libraries(*, window: bool, programs: bool) -> None:
     if missing and not may_install:
         raise RefusedError(str(display.install_hint(missing)))
     packages = {library.debian for library in missing}
-    packages |= {name.lower() for name in _PROGRAMS if programs and may_install and not shutil.which(name)}
+    packages |= {*missing_programs()} if programs and may_install else set()
     if packages:
         say("Installing Debian packages: {} …".format(" ".join(sorted(packages))))
         install(sorted(packages))
+
+
+def missing_programs() -> list[str]:
+    """Return the Debian packages of the programs that the tests of use need and that are not installed."""
+    return [name.lower() for name in ("Xvfb", "openbox", "xdotool", "xclip") if shutil.which(name) is None]
 
 
 def install(packages: list[str]) -> None:

@@ -92,15 +92,6 @@ def test_a_hundred_thousand_repeated_members_are_not_all_named(api: Api) -> None
 # --- wrong answers -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "target", ["/plants%0A", "/plants%0a", "/plants/", "//plants", "/plants%00", "/PLANTS", "/./plants"]
-)
-def test_there_is_one_path(api: Api, target: str) -> None:
-    (answer,) = api.exchange(api.whole({"id": -78, "name": "Fern"}, target=target))
-    assert answer.number is ErrorNumber.PATH_NOT_FOUND
-    assert -78 not in api.stored()
-
-
 def test_leading_zeros_of_a_content_length_are_ignored(api: Api) -> None:
     body = b'{"id": -79, "name": "Fern"}'
     (answer,) = api.exchange(api.head("Content-Length: " + "0" * 5_000 + str(len(body)), "Connection: close") + body)
@@ -125,11 +116,6 @@ def test_a_message_masks_a_token_in_the_wrong_field(api: Api) -> None:
         (answer,) = api.exchange(request)
         assert answer.status == 400
         assert api.token[10:20] not in answer.message
-
-
-def test_an_upgrade_offer_with_connection_close_is_closed(api: Api) -> None:
-    request = api.head("Connection: Upgrade, close", "Upgrade: h2c", method="GET", target="/openapi.json")
-    assert [answer.status for answer in api.exchange(request)] == [200]
 
 
 # --- what takes memory -------------------------------------------------------------------------------------------
@@ -217,27 +203,6 @@ def test_slow_bodies_on_all_connections_leave_a_place_for_others(serve: Serve) -
             stack.enter_context(api.opened()).sendall(request[:-1])
             patient.sendall(request)
             assert one_answer(patient).status == 200
-
-
-_FEW_DESCRIPTORS = """
-import resource, runpy, sys
-resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv.pop(1)),) * 2)
-sys.argv.pop(0)
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_too_few_descriptors_keep_no_client_out(tmp_path: Path) -> None:
-    with serving(tmp_path / "plants.db", "-c", _FEW_DESCRIPTORS, "128") as process:
-        port, token = _told(process)
-        before = descriptors(process)
-        with contextlib.ExitStack() as stack:
-            for _ in range(200):
-                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=SECONDS))
-            assert post(port, token, 1) == 200
-        assert post(port, token, 2) == 200
-        wait_for(lambda: descriptors(process) <= before)
 
 
 # --- all at once -------------------------------------------------------------------------------------------------

@@ -207,13 +207,6 @@ def test_openapi_prints_the_served_document(run: Run) -> None:
 # --- what all have in common --------------------------------------------------------------------
 
 
-def test_another_database_may_be_named_before_or_after_the_command(run: Run, tmp_path: Path) -> None:
-    run("--database", str(tmp_path / "a.db"), "add", "--name", "Fern")
-    run("add", "--name", "Ficus", "--database", str(tmp_path / "a.db"))
-    assert [name for _, name, _ in plants(tmp_path / "a.db")] == ["Fern", "Ficus"]
-    assert not paths.database_file().exists()
-
-
 @pytest.mark.parametrize("content", [b"something else", b"SQLite format 3\0" + bytes(4096)], ids=["text", "SQLite"])
 def test_a_file_that_is_not_a_store_is_refused_and_unchanged(content: bytes, refused: Run, tmp_path: Path) -> None:
     file = tmp_path / "other.db"
