@@ -34,8 +34,7 @@ RECIPES = {
     "nsis": Recipe("windows.installer:make", "the installer for Windows", ("--of", "--target")),
     "zip": Recipe("windows.installer:make_zip", "the archive for Windows", ("--of",)),
     "dmg": Recipe("macos.dmg:make", "the disk image for macOS", ("--of",)),
-    "notes": Recipe("release:print_notes", "print what is new, for the page of the release"),
-    "limits": Recipe("bundle.contents:check_bundle", "check size, glibc and file list of the bundle", ("--accept",)),
+    "limits": Recipe("bundle.contents:check_bundle", "check size and glibc of the bundle"),
     "smoke": Recipe(
         "package_tests.smoke:verify",
         "use an installed program, and check every result",
@@ -58,7 +57,6 @@ RECIPES = {
     ),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
-    "--accept": {"action": "store_true", "help": "write the list of files anew; review the difference"},
     "--blind": {"action": "store_true", "help": "do not look at the screen, as on macOS"},
     "--channel": {"help": "the package that it must come from: deb, rpm, tar, nsis, zip, dmg"},
     "--here": {"action": "store_true", "help": "use the Python that runs this instead of .dev/build-env"},

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-import release
 from bundle import apt, elf, freeze
 from linux import tree
 
@@ -68,7 +67,7 @@ def _write_documents(folder: Path, version: str) -> None:
     }
     text = project.filled(project.HERE / "linux/copyright.in", values)
     (folder / "copyright").write_text(text, encoding="utf-8", newline="\n")
-    lines = [f"plantdesk ({version}) unstable; urgency=medium", "", *changelog(release.releases()[0].text), ""]
+    lines = [f"plantdesk ({version}) unstable; urgency=medium", "", *changelog(project.releases()[0].text), ""]
     lines += [f" -- {_MAINTAINER}  {formatdate(project.epoch(), usegmt=False)}", ""]
     tree.compress("\n".join(lines).encode(), folder / "changelog.gz")
 

@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 import project
-import release
-from bundle import contents, elf
+from bundle import elf
 from linux import completions, deb, manual, tar, tree
 from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.cli import options
@@ -51,7 +50,7 @@ def bundle_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_versions_agree() -> None:
-    newest = release.releases()[0]
+    newest = project.releases()[0]
     described = ET.parse(f"{STEM}.metainfo.xml").getroot().find("releases/release")  # noqa: S314 - our own file
     assert described is not None
     assert project.VERSION == newest.version == described.get("version") == __version__
@@ -188,7 +187,7 @@ def test_compressed_files_are_the_same_each_time(tmp_path: Path) -> None:
 
 
 def test_debians_changelog_is_made_of_ours() -> None:
-    lines = deb.changelog(release.releases()[0].text)
+    lines = deb.changelog(project.releases()[0].text)
     assert lines[0].startswith("  * ")
     assert all(len(line) <= 78 and re.match(r"  \* |    \S", line) for line in lines)
 
@@ -201,14 +200,3 @@ def test_the_newest_required_glibc_is_found() -> None:
         pytest.skip("binutils are not installed")
     assert elf.is_elf(Path(sys.executable).resolve())
     assert elf.required_glibc(Path(sys.executable).resolve()) >= (2, 2, 5)
-
-
-def test_a_file_that_is_not_listed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    listed = tmp_path / "listed.txt"
-    built_in = "_internal/python3/lib-dynload/sys.so"  # of another Python, which has it as a file
-    listed.write_text(f"a\nb\n{built_in}\n", encoding="utf-8")
-    monkeypatch.setattr(contents, "LISTED", listed)
-    problems = contents.list_problems(["a", "c"])
-    assert problems[0].startswith("c is new")
-    assert problems[1].startswith("b is missing")
-    assert contents.list_problems(["a", "b"]) == []
