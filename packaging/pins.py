@@ -9,7 +9,6 @@ hashes/, a file for each list of requirements in pyproject.toml, all with the sa
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
@@ -134,15 +133,12 @@ def blocks_of(text: str, refused: set[str]) -> list[str]:
 
 def main() -> int:
     """Write the pins."""
-    parser = argparse.ArgumentParser(description="Refresh packaging/hashes.")
-    parser.add_argument("--keep", action="store_true", help="keep the versions that are pinned already")
-    options = parser.parse_args()
     uv = shutil.which("uv")
     if uv is None:
         print("Needs uv on the PATH (`pipx install uv`).", file=sys.stderr)
         return 1
     try:
-        resolve(uv, keep=options.keep)
+        resolve(uv, keep="--keep" in sys.argv)
     except subprocess.CalledProcessError as error:
         print(error.stderr, file=sys.stderr)
         return 1

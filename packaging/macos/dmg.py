@@ -42,7 +42,6 @@ def make(*, of: Path | None = None) -> Path:
         _sign(file, as_program=True)
     _sign(app, as_program=True)
     dev.call(["codesign", "--verify", "--strict", "--deep", str(app)])
-    _notarise(app)
     (folder / "Applications").symlink_to("/Applications")
     image = project.DIST / f"{project.file_stem()}.dmg"
     _pack(folder, image)
@@ -73,17 +72,13 @@ def _sign(path: Path, *, as_program: bool) -> None:
 
 
 def _notarise(path: Path) -> None:
-    """Have Apple check a program or an image, and staple its ticket to it."""
+    """Have Apple check an image with all that is in it, and staple its ticket to it."""
     key, key_id, issuer = (os.environ.get(name) for name in _NOTARY)
     if not (key and key_id and issuer and os.environ.get("MACOS_SIGN_IDENTITY")):
         dev.say(f"{path.name} is not notarised: certificate or key are missing.")
         return
-    upload = path
-    if path.is_dir():
-        upload = project.WORK / "notarise.zip"
-        dev.call(["ditto", "-c", "-k", "--keepParent", str(path), str(upload)])
     account = ["--key", key, "--key-id", key_id, "--issuer", issuer]
-    dev.call(["xcrun", "notarytool", "submit", str(upload), *account, "--wait", "--timeout", "45m"], private=True)
+    dev.call(["xcrun", "notarytool", "submit", str(path), *account, "--wait", "--timeout", "45m"], private=True)
     dev.call(["xcrun", "stapler", "staple", str(path)])
 
 

@@ -60,16 +60,13 @@ def virtual_screen() -> Iterator[tuple[Callable[[], Picture], Path]]:
     program = shutil.which("Xvfb")
     if program is None:
         raise FileNotFoundError("Xvfb is not installed (Debian: apt-get install xvfb)")
-    reading, writing = os.pipe()
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="plantdesk-screen-") as folder:
         command = [program, "-noreset", "-nolisten", "tcp", "-ac", "-screen", "0", "1280x860x24"]
-        command += ["-fbdir", folder, "-displayfd", str(writing)]
-        server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
-        os.close(writing)
-        with os.fdopen(reading, encoding="ascii") as ready:
-            number = ready.readline().strip()
-        os.environ["DISPLAY"] = f":{number}"
+        command += ["-fbdir", folder, "-displayfd", "1"]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert server.stdout is not None  # noqa: S101
+        os.environ["DISPLAY"] = f":{server.stdout.readline().strip()}"
         for other in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
             os.environ.pop(other, None)
         file = Path(folder) / "Xvfb_screen0"

@@ -18,8 +18,9 @@ import pytest
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import Answer, answers, one_answer
-from tests.support.attackers import ATTACKS, SMUGGLING, Target
+from tests.support.attackers import ATTACKS, SMUGGLING
 from tests.support.clients import serving
+from tests.support.programs import post
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -218,12 +219,12 @@ def test_valid_requests_are_answered_during_attacks(tmp_path: Path) -> None:
         attackers = start_attackers(port, token, seconds=3.0)
         good = highest = 0
         while attackers.poll() is None:
-            assert post(port, token, good) == 200
+            assert post(port, token, {"id": good, "name": "Good"}) == 200
             good += 1
             highest = max(highest, resident(process))
         responses = json.loads(attackers.communicate()[0])
         wait_for(lambda: descriptors(process) <= before)
-        assert post(port, token, good) == 200
+        assert post(port, token, {"id": good, "name": "Good"}) == 200
     print(f"{good} good, {(highest - memory) / MIB:+.1f} MiB")  # noqa: T201 - pytest -s shows the figure
     assert good > 3  # 200 as a rule; the machine may be busy
     assert highest - memory < 100 * MIB
@@ -252,14 +253,6 @@ def start_attackers(port: int, token: str, *, seconds: float) -> subprocess.Pope
 
 def attacked(port: int, token: str, *, seconds: float) -> str:
     return start_attackers(port, token, seconds=seconds).communicate()[0]
-
-
-def post(port: int, token: str, plant_id: int) -> int:
-    target = Target(port, token)
-    body = json.dumps({"id": plant_id, "name": "Good"})
-    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
-        connection.sendall(target.head(f"Content-Length: {len(body)}", "Connection: close") + body.encode())
-        return one_answer(connection).status
 
 
 def descriptors(process: subprocess.Popen[str]) -> int:

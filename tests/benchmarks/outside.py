@@ -32,10 +32,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from plantdesk import __version__
-from tests.benchmarks.load import cpu_seconds, create_token, free_port
+from tests.benchmarks.load import cpu_seconds, create_token
 from tests.benchmarks.start import EMPTY_WINDOW
 from tests.benchmarks.views import fill, summary
 from tests.benchmarks.x_screen import POLL, TIMEOUT, Area, Screen
+from tests.support.ports import free_port
 
 _ROOT = Path(__file__).parents[2]
 #: Of the window in its first size: the names, without the marks of new ones; the number of plants; the first name.

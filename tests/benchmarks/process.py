@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.benchmarks.figures import Figure, report
-from tests.benchmarks.load import cpu_seconds, create_token, free_port
+from tests.benchmarks.load import cpu_seconds, create_token
 from tests.benchmarks.views import fill
+from tests.support.ports import free_port
 
 _ROOT = Path(__file__).parents[2]
 _STARTS = 5

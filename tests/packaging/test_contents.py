@@ -80,6 +80,14 @@ def test_only_macos_gets_what_only_macos_needs(monkeypatch: pytest.MonkeyPatch) 
     assert {"plantdesk.cli.main", "plantdesk.ui.api_access.dialog"} <= set(contents.imported())
 
 
+@pytest.mark.parametrize(("system", "is_kept"), [("linux", False), ("win32", True), ("darwin", True)])
+def test_no_slow_hook_runs_before_the_entry(system: str, is_kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+    monkeypatch.setattr(sys, "platform", system)
+    assert contents.runs_first("pyi_rth_pyside6") == is_kept  # it imports Qt, for each command
+    assert not any(map(contents.runs_first, ("pyi_rth_inspect", "pyi_rth_multiprocessing")))
+    assert contents.runs_first("entry")
+
+
 def test_every_icon_that_the_program_reads_is_a_resource() -> None:
     found = {Path(source).name: folder for source, folder in contents.resources()}
     assert found["plantdesk.svg"] == str(Path("resources/icons"))
