@@ -49,7 +49,7 @@ RECIPES = {
     "try": Recipe(
         "package_tests.packages:verify", "verify packages in clean systems: deb deb13 upgrade tar rpm", ("packages",)
     ),
-    "reproduce": Recipe("package_tests.comparisons:reproduce", "build everything for Linux twice and compare"),
+    "reproduce": Recipe("package_tests.packages:reproduce", "build everything for Linux twice and compare"),
     "manual": Recipe("linux.manual:main", "write manual page and completions; run with the build environment", ("to",)),
     "notices": Recipe("bundle.notices:write", "write the notices; run with the build environment", ("to",)),
     "sbom": Recipe(

@@ -9,7 +9,6 @@ file LANGUAGE.po. Refuses translations that the program would not show.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import io
 import re
@@ -48,9 +47,7 @@ _UNUSED = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or count the texts; return 1 where a translation cannot be used, or with --check is missing."""
-    parser = argparse.ArgumentParser(description="Collect the window's texts, and count those that are translated.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where a translation is missing")
-    is_check = parser.parse_args(arguments).check
+    is_check = "--check" in (sys.argv if arguments is None else arguments)
     template = extracted()
     catalogues = {file: updated(file, template) for file in sorted(FOLDER.glob("*.po"))}
     if not is_check:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import dev
+import pins
 import project
 
 LEGAL = project.HERE / "bundle" / "legal"
@@ -96,22 +97,12 @@ def _debian_version(package: str) -> str | None:
 
 
 def packages() -> list[Part]:
-    """Return the distributions that the program needs here, except those in legal/notices.toml and those left out."""
+    """Return the pinned distributions that are here, except those in legal/notices.toml and those left out."""
     lists = tomllib.loads((project.HERE / "bundle" / "contents.toml").read_text(encoding="utf-8"))
-    left_out = lists["excluded"][""]
-    found: dict[str, metadata.Distribution] = {}
-    # An extra of psycopg, which the metadata of plantdesk names in brackets.
-    pending = ["plantdesk", *(["psycopg-binary"] if _distribution_version("psycopg-binary") else [])]
-    while pending:
-        distribution = metadata.distribution(pending.pop())
-        if distribution.metadata["Name"] not in found:
-            found[distribution.metadata["Name"]] = distribution
-            names = [re.match(r"[\w.-]+", line) for line in distribution.requires or () if "extra ==" not in line]
-            # Others are for another system.
-            needed = [name[0] for name in names if name and name[0].lower().replace("-", "_") not in left_out]
-            pending += [name for name in needed if _distribution_version(name)]
-    others = {"plantdesk", "PySide6_Essentials", "shiboken6"}
-    return [_part(distribution) for name, distribution in sorted(found.items()) if name not in others]
+    others = {*lists["excluded"][""], "pyside6_essentials", "shiboken6"}
+    pinned = re.findall(r"^([\w-]+)==", (pins.HASHES / "run.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    names = [name for name in pinned if name.replace("-", "_") not in others and _distribution_version(name)]
+    return [_part(metadata.distribution(name)) for name in dict.fromkeys(names)]
 
 
 def _part(distribution: metadata.Distribution) -> Part:

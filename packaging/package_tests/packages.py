@@ -1,7 +1,8 @@
-"""`build.py try`: packages are installed in clean systems, used, upgraded and removed."""
+"""`build.py try`: packages are installed in clean systems, used, upgraded and removed. `build.py reproduce`."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shlex
@@ -166,6 +167,26 @@ def verify_rpm() -> None:
         chroot.run("rpm", "--verify", "--nodeps", "plantdesk")
         chroot.run("rpm", "--erase", "plantdesk")
         _check_removal(chroot, before, installed)
+
+
+# --- two builds of the same commit --------------------------------------------------------------
+
+
+def reproduce() -> None:
+    """Build everything for Linux twice; raise RefusedError where bytes differ."""
+    first, second = _build(), _build()
+    different = sorted(name for name in {*first, *second} if first.get(name) != second.get(name))
+    if different:
+        raise dev.RefusedError("different in two builds: " + ", ".join(different))
+    dev.say(f"{len(first)} files are equal in two builds.")
+
+
+def _build() -> dict[str, str]:
+    shutil.rmtree(project.WORK / "pyinstaller", ignore_errors=True)
+    folder = freeze.make()
+    packages = [deb.make(quick=True), rpm.make(quick=True), tar.make(quick=True), project.sbom()]
+    files = [file for file in (*folder.rglob("*"), *packages) if file.is_file()]
+    return {str(file.relative_to(project.DIST)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
 VERIFY: dict[str, Callable[[], None]] = {"deb": verify_deb, "deb13": partial(verify_deb, "trixie")}

@@ -84,8 +84,7 @@ def _xwd_picture(data: bytes) -> Picture:
     header = struct.unpack_from(">25I", data)
     header_size, width, height, line, colors = header[0], header[4], header[5], header[12], header[19]
     start = header_size + colors * 12
-    rows = (data[start + y * line : start + y * line + width * _BYTES] for y in range(height))
-    return Picture(width, height, b"".join(rows))
+    return Picture(width, height, data[start : start + line * height])
 
 
 def _windows_picture() -> Picture:

@@ -37,18 +37,11 @@ TESTING = {
 }
 #: The tests of what differs on Windows, except fonts, Ctrl+Break and symlinks, which wine lacks.
 TESTS = [
-    *(
-        "tests/platform/test_login.py",
-        "tests/platform/test_windows.py",
-        "tests/platform/test_no_console.py",
-        "tests/platform/test_updates.py",
-    ),
-    *("tests/platform/test_settings.py", "tests/platform/test_logs.py", "tests/platform/test_atomic_replace.py"),
-    *("tests/ui/test_single_window.py", "tests/ui/test_bridge.py"),
-    *("tests/ui/window/test_update_notice.py", "tests/api/test_selector_loop.py"),
-    *("tests/api/test_access_control.py", "tests/api/test_plants.py", "tests/api/test_discovery.py"),
-    *("tests/store/test_store.py", "tests/store/test_tokens.py", "tests/transfer"),
-    "tests/api/test_protocol.py::test_a_reset_connection_does_not_affect_others",
+    *(f"tests/platform/test_{name}.py" for name in ("login", "windows", "no_console", "updates", "settings", "logs")),
+    *(f"tests/api/test_{name}.py" for name in ("selector_loop", "access_control", "plants", "discovery")),
+    *("tests/platform/test_atomic_replace.py", "tests/ui/test_single_window.py", "tests/ui/test_bridge.py"),
+    *("tests/ui/window/test_update_notice.py", "tests/store/test_store.py", "tests/store/test_tokens.py"),
+    *("tests/transfer", "tests/api/test_protocol.py::test_a_reset_connection_does_not_affect_others"),
 ]
 _STEP_TIMEOUT = 900
 _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
