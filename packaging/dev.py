@@ -180,12 +180,12 @@ def _clean() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in unwanted}
 
 
-def call(command: list[str], env: dict[str, str] | None = None, *, private: bool = False) -> None:
-    """Run a command; if it fails, print its output and raise RefusedError, with its arguments unless private."""
+def call(command: list[str], env: dict[str, str] | None = None) -> None:
+    """Run a command; if it fails, print its output and raise RefusedError."""
     done = run_captured(command, env)
     if done.returncode != 0:
         say(done.stdout)
-        raise RefusedError(f"This step failed: {command[0] if private else shlex.join(command)}")
+        raise RefusedError(f"This step failed: {shlex.join(command)}")
 
 
 def run_captured(command: list[str], env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "packaging"
@@ -36,22 +35,6 @@ VERSION = _CONSTANTS["__version__"]
 APP_ID = _CONSTANTS["APP_ID"]
 #: The oldest macOS that PySide6's wheels run on.
 OLDEST_MACOS = "14.0"
-
-
-class Release(NamedTuple):
-    """A version, its date, and its changes."""
-
-    version: str
-    day: str
-    text: str
-
-
-def releases() -> list[Release]:
-    """Return the released versions in CHANGELOG.md, newest first."""
-    heading = re.compile(r"^## \[([^\]]+)\](?: - (\d{4}-\d{2}-\d{2}))?\s*$", re.MULTILINE)
-    parts = heading.split((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))[1:]
-    found = zip(parts[0::3], parts[1::3], parts[2::3], strict=True)
-    return [Release(version, day, text.strip()) for version, day, text in found if day]
 
 
 def epoch() -> int:

@@ -68,7 +68,7 @@ def _sign(path: Path, *, as_program: bool) -> None:
     if identity:
         command += ["--timestamp", *(["--options", "runtime"] if as_program else [])]
     if identity or as_program:
-        dev.call([*command, str(path)], private=True)
+        dev.call([*command, str(path)])
 
 
 def _notarise(path: Path) -> None:
@@ -78,7 +78,7 @@ def _notarise(path: Path) -> None:
         dev.say(f"{path.name} is not notarised: certificate or key are missing.")
         return
     account = ["--key", key, "--key-id", key_id, "--issuer", issuer]
-    dev.call(["xcrun", "notarytool", "submit", str(path), *account, "--wait", "--timeout", "45m"], private=True)
+    dev.call(["xcrun", "notarytool", "submit", str(path), *account, "--wait", "--timeout", "45m"])
     dev.call(["xcrun", "stapler", "staple", str(path)])
 
 
