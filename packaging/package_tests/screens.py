@@ -76,7 +76,7 @@ def virtual_screen() -> Iterator[tuple[Callable[[], Picture], Path]]:
             os.environ.clear()
             os.environ.update(before)
             server.terminate()
-            server.wait()
+            server.communicate()
 
 
 def _xwd_picture(data: bytes) -> Picture:

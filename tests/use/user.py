@@ -54,7 +54,7 @@ class Screen:
         """Stop both."""
         for process in (self._manager, self._server):
             process.kill()
-            process.wait()
+            process.communicate()
 
 
 class Probe:
