@@ -15,10 +15,10 @@ import yaml  # type: ignore[import-untyped]  # schemathesis brings it
 import project
 
 FILES = sorted((project.ROOT / ".github" / "workflows").glob("*.yml"))
-STEP = re.compile(r"uses: (\S+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$")
 
 
-#: Beside the schema of workflows: zizmor as its auditor, which reports most; what it may report is marked in the files.
+#: Beside the schema of workflows: zizmor as its auditor, which reports most, such as actions and images without a hash;
+#: what it may report is marked in the files.
 LINTERS: dict[str, list[str | Path]] = {
     "check-jsonschema": ["--builtin-schema", "vendor.github-workflows", *FILES],
     "zizmor": ["--quiet", "--offline", "--no-progress", "--persona=auditor", FILES[0].parents[1]],
@@ -45,22 +45,9 @@ def jobs(text: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_each_action_is_pinned_to_a_commit(text: str) -> None:
-    lines = [line.strip().removeprefix("- ") for line in text.splitlines() if "uses:" in line]
-    assert lines
-    assert all(STEP.match(line) for line in lines)
-
-
 def test_only_the_release_may_write(text: str) -> None:
-    assert yaml.safe_load(text)["permissions"] == {}
     writers = {name for name, job in jobs(text).items() if "write" in job["permissions"].values()}
     assert writers <= {"release"}
-
-
-def test_no_step_keeps_the_credentials(text: str) -> None:
-    steps = [step for job in jobs(text).values() for step in job["steps"]]
-    checkouts = [step for step in steps if step.get("uses", "").startswith("actions/checkout@")]
-    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
 def test_secrets_are_in_single_steps_of_jobs_for_tags_that_install_and_start_nothing(text: str) -> None:
@@ -73,11 +60,6 @@ def test_secrets_are_in_single_steps_of_jobs_for_tags_that_install_and_start_not
         # No package of others, and nothing of what was built from them.
         assert not re.search(r"\bpip\b|\bnpm\b|dev\.py|build\.py (bundle|smoke|installer)", runs), name
         assert "secrets." not in runs, name  # in the environment only: a run is printed
-
-
-def test_each_image_is_pinned_to_a_digest(text: str) -> None:
-    images = [job["container"]["image"] for job in jobs(text).values() if "container" in job]
-    assert all(re.search(r"@sha256:[0-9a-f]{64}$", image) for image in images)
 
 
 def test_no_job_hangs_for_hours(text: str) -> None:
