@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -18,55 +19,58 @@ import dev
 
 
 class Recipe(NamedTuple):
-    """What can be made: `module:function`, its help, and its options; None where it parses its own arguments."""
+    """What can be made: `module:function`, its help, and its options."""
 
     function: str
     help: str
-    options: tuple[str, ...] | None = ()
+    options: tuple[str, ...] = ()
 
 
 RECIPES = {
     "bundle": Recipe("bundle.freeze:make", "freeze the program into the folder that packages are made of", ("--here",)),
     "deb": Recipe("linux.deb:make", "the package for Debian and Ubuntu", ("--quick",)),
     "rpm": Recipe("linux.rpm:make", "the package for Fedora and openSUSE", ("--quick",)),
-    "tar": Recipe("bundle.archives:make_tar", "the archive for any Linux", ("--quick",)),
+    "tar": Recipe("linux.tar:make", "the archive for any Linux", ("--quick",)),
     "nsis": Recipe("windows.installer:make", "the installer for Windows", ("--of", "--target")),
-    "zip": Recipe("bundle.archives:make_zip", "the archive for Windows", ("--of",)),
+    "zip": Recipe("windows.installer:make_zip", "the archive for Windows", ("--of",)),
     "dmg": Recipe("macos.dmg:make", "the disk image for macOS", ("--of",)),
-    "manifests": Recipe("windows.manifests:write", "the manifests for winget and Scoop", ("folder",)),
-    "sums": Recipe("ci.release:write_sums", "SHA256SUMS of all packages"),
-    "notes": Recipe("ci.release:print_notes", "print what is new, for the page of the release", ("--tag",)),
-    "check": Recipe("ci.checks:check", "validate manual page and completions"),
-    "workflows": Recipe("ci.checks:lint", "lint .github/workflows and the shell scripts", ("--if-possible",)),
-    "limits": Recipe("bundle.contents:check_bundle", "check size, glibc and file list of the bundle", ("--accept",)),
-    "smoke": Recipe("package_tests.smoke:main", "use an installed program, and check every result", None),
-    "installer": Recipe("package_tests.windows_installer:main", "use the Windows installer, on Windows", None),
-    "wine": Recipe("package_tests.wine:main", "build and verify the Windows installer", ("--keep", "--tests")),
+    "limits": Recipe("bundle.contents:check_bundle", "check size and glibc of the bundle"),
+    "smoke": Recipe(
+        "package_tests.smoke:verify",
+        "use an installed program, and check every result",
+        ("executable", "--channel", "--within", "--root", "--blind", "--screenshot"),
+    ),
+    "installer": Recipe(
+        "package_tests.windows_installer:verify",
+        "use the Windows installer, on Windows",
+        ("installer", "--older", "--screenshot"),
+    ),
+    "wine": Recipe("package_tests.wine:main", "build and verify the Windows installer"),
     "try": Recipe(
         "package_tests.packages:verify", "verify packages in clean systems: deb deb13 upgrade tar rpm", ("packages",)
     ),
-    "reproduce": Recipe("package_tests.comparisons:reproduce", "build everything for Linux twice and compare"),
-    "start": Recipe("package_tests.comparisons:start", "compare start times, frozen and unpackaged", ("--rounds",)),
-    "verify": Recipe("ci.chain:verify", "all that a release must pass", ("--no-wine",)),
-    "icons": Recipe("bundle.icons:main", "draw the icons from their SVGs; run with .dev/env's Python"),
+    "reproduce": Recipe("package_tests.packages:reproduce", "build everything for Linux twice and compare"),
     "manual": Recipe("linux.manual:main", "write manual page and completions; run with the build environment", ("to",)),
-    "notices": Recipe("bundle.notices:main", "write notices or SBOM; run with the build environment", None),
+    "notices": Recipe("bundle.notices:write", "write the notices; run with the build environment", ("to",)),
+    "sbom": Recipe(
+        "bundle.notices:write_sbom", "write a bundle's SBOM; run with the build environment", ("--of", "to")
+    ),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
-    "--accept": {"action": "store_true", "help": "write the list of files anew; review the difference"},
+    "--blind": {"action": "store_true", "help": "do not look at the screen, as on macOS"},
+    "--channel": {"help": "the package that it must come from: deb, rpm, tar, nsis, zip, dmg"},
     "--here": {"action": "store_true", "help": "use the Python that runs this instead of .dev/build-env"},
-    "--if-possible": {"action": "store_true", "help": "skip a linter that cannot be installed"},
-    "--keep": {"action": "store_true", "help": "only verify the installers of the last run"},
-    "--no-wine": {"action": "store_true", "help": "skip Windows, which needs 4 GB"},
     "--of": {"type": Path, "metavar": "FOLDER", "help": "a frozen program (default: freeze it now)"},
+    "--older": {"type": Path, "metavar": "FILE", "help": "the installer of an older version, to install over"},
     "--quick": {"action": "store_true", "help": "compress little, for tests"},
-    "--rounds": {"type": int, "default": 25, "help": "starts of each program (default: 25)"},
-    "--tag": {"help": "print nothing; fail unless this is the newest version's tag"},
+    "--root": {"metavar": "FOLDER", "help": "use the account's folders below it instead of temporary ones"},
+    "--screenshot": {"type": Path, "metavar": "FILE", "help": "save a picture of the new row (PPM)"},
     "--target": {"help": "another NSIS target, for tests: amd64-unicode"},
-    "--tests": {"action": "store_true", "help": "only run the tests of what differs on Windows"},
-    "folder": {"type": Path, "metavar": "FOLDER", "help": "the downloads, beside which they are written"},
+    "--within": {"default": "", "metavar": "COMMAND", "help": "starts it elsewhere, in one argument"},
+    "executable": {"help": "the command, as it is typed"},
+    "installer": {"type": Path},
     "packages": {"nargs": "+", "choices": ["deb", "deb13", "upgrade", "tar", "rpm"]},
-    "to": {"type": Path, "metavar": "FOLDER"},
+    "to": {"type": Path, "metavar": "FILE"},
 }
 
 
@@ -75,24 +79,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="recipe", metavar="NAME", required=True)
     for name, recipe in RECIPES.items():
-        command = commands.add_parser(
-            name, help=recipe.help, description=recipe.help, add_help=recipe.options is not None, allow_abbrev=False
-        )
-        for option in recipe.options or ():
+        command = commands.add_parser(name, help=recipe.help, description=recipe.help, allow_abbrev=False)
+        for option in recipe.options:
             command.add_argument(option, **OPTIONS[option])
-    options, rest = parser.parse_known_args()
-    recipe = RECIPES[vars(options).pop("recipe")]
-    if rest and recipe.options is not None:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    module, _, function = recipe.function.partition(":")
-    run = getattr(importlib.import_module(module), function)
+    options = vars(parser.parse_args())
+    module, _, function = RECIPES[options.pop("recipe")].function.partition(":")
     try:
-        # The paths that some return are for other recipes.
-        result = run(**vars(options)) if recipe.options is not None else run(rest)
-    except (dev.RefusedError, OSError, subprocess.SubprocessError) as reason:
+        getattr(importlib.import_module(module), function)(**options)
+    except (dev.RefusedError, OSError, sqlite3.Error, subprocess.SubprocessError) as reason:
         dev.say(str(reason))
         return 1
-    return result if isinstance(result, int) else 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
     python3 packaging/dev.py run [ARGUMENTS]     PlantDesk; the arguments are those of `plantdesk`
     python3 packaging/dev.py test [ARGUMENTS]    the tests; the arguments are those of pytest
     python3 packaging/dev.py test --cov          the tests, with the branch coverage of plantdesk/
-    python3 packaging/dev.py smoke               use the program once, its window offscreen (Linux, macOS)
     python3 packaging/dev.py use [ARGUMENTS]     the tests of use: the real window under Xvfb (Linux)
     python3 packaging/dev.py lint                ruff: rules and format
     python3 packaging/dev.py types [ARGUMENTS]   mypy, strict; the arguments are its own, such as --platform win32
@@ -28,6 +27,7 @@ import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -52,7 +52,6 @@ COMMANDS = {
     "lint": ("test", [["ruff", "check"], ["ruff", "format", "--check"]]),
     "hooks": ("test", [["pre_commit", "install", "--hook-type", "pre-commit", "--hook-type", "commit-msg"]]),
     "types": ("test", [["mypy"]]),
-    "smoke": ("test", [["tests.smoke"]]),
     "texts": ("test", [["packaging/translations.py"]]),
     "bench": ("test,bench", [["tests.benchmarks.load"]]),
     "fuzz": ("test,fuzz", [["tests.fuzz"]]),
@@ -181,12 +180,12 @@ def _clean() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in unwanted}
 
 
-def call(command: list[str], env: dict[str, str] | None = None, *, private: bool = False) -> None:
-    """Run a command; if it fails, print its output and raise RefusedError, with its arguments unless private."""
+def call(command: list[str], env: dict[str, str] | None = None) -> None:
+    """Run a command; if it fails, print its output and raise RefusedError."""
     done = run_captured(command, env)
     if done.returncode != 0:
         say(done.stdout)
-        raise RefusedError(f"This step failed: {command[0] if private else shlex.join(command)}")
+        raise RefusedError(f"This step failed: {shlex.join(command)}")
 
 
 def run_captured(command: list[str], env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -206,56 +205,40 @@ def run_captured(command: list[str], env: dict[str, str] | None = None) -> subpr
 
 @contextlib.contextmanager
 def alone(folder: Path = HOME) -> Iterator[None]:
-    """Hold a lock in the folder. The system releases the lock of a killed process."""
+    """Hold a lock in the folder: that of an empty database, which the system releases when this process ends."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("a+b") as file:
-        if sys.platform == "win32":
-            import msvcrt
-
-            locked = False
-            while not locked:
-                file.seek(0)
-                with contextlib.suppress(OSError):  # LK_LOCK fails after ten seconds
-                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-                    locked = True
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX)
+    with contextlib.closing(sqlite3.connect(folder / "lock", timeout=3600, isolation_level=None)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")
         yield
 
 
 # Qt's system libraries --------------------------------------------------------------------------
 
 
-def system_libraries(*, window: bool) -> None:
-    """Install the system libraries that Qt needs, or raise RefusedError with the command."""
+def system_libraries(*, window: bool, programs: bool) -> None:
+    """Install the system libraries that Qt needs, and the `programs` of the tests of use.
+
+    Raises RefusedError with the command, or where no window can be opened; tests without their programs are skipped.
+    """
     sys.path.insert(0, str(ROOT))
     from plantdesk.platform import display
 
-    requested = [*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])]
-    missing = display.missing_libraries(requested)
-    if not missing:
-        return
-    if shutil.which("apt-get") is None or not os.access("/var/lib/dpkg", os.W_OK):
+    if window and not programs and not display.has_display(os.environ):
+        raise RefusedError(str(display.NoDisplayError("python3 packaging/dev.py run serve")))
+    missing = display.missing_libraries([*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])])
+    may_install = shutil.which("apt-get") is not None and os.access("/var/lib/dpkg", os.W_OK)
+    if missing and not may_install:
         raise RefusedError(str(display.install_hint(missing)))
-    packages = sorted({library.debian for library in missing})
-    say("Installing Debian packages: {} …".format(" ".join(packages)))
-    install(packages)
+    packages = {library.debian for library in missing}
+    packages |= {*missing_programs()} if programs and may_install else set()
+    if packages:
+        say("Installing Debian packages: {} …".format(" ".join(sorted(packages))))
+        install(sorted(packages))
 
 
 def missing_programs() -> list[str]:
     """Return the Debian packages of the programs that the tests of use need and that are not installed."""
     return [name.lower() for name in ("Xvfb", "openbox", "xdotool", "xclip") if shutil.which(name) is None]
-
-
-def require_display() -> None:
-    """Raise RefusedError where no window can be opened."""
-    sys.path.insert(0, str(ROOT))
-    from plantdesk.platform import display
-
-    if not display.has_display(os.environ):
-        raise RefusedError(str(display.NoDisplayError("python3 packaging/dev.py run serve")))
 
 
 def install(packages: list[str]) -> None:
@@ -280,16 +263,10 @@ def opens_window(arguments: list[str]) -> bool:
 
 def prepare(name: str, arguments: list[str]) -> Environment:
     """Return an environment that is ready for a command."""
-    extra, _ = COMMANDS[name]
     window = name == "use" or (name == "run" and opens_window(arguments))
-    if sys.platform.startswith("linux") and (window or name in ("test", "smoke")):
-        if name == "run":
-            require_display()
-        system_libraries(window=window)
-        programs = missing_programs() if name == "use" else []
-        if programs and os.access("/var/lib/dpkg", os.W_OK):
-            install(programs)  # for other users the tests are skipped
-    return Environment(HOME / "env").ensure(extra)
+    if sys.platform.startswith("linux") and (window or name == "test"):
+        system_libraries(window=window, programs=name == "use")
+    return Environment(HOME / "env").ensure(COMMANDS[name][0])
 
 
 def start(command: list[str], cwd: Path) -> int:

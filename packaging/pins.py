@@ -3,15 +3,12 @@
     python3 packaging/pins.py            the newest versions that pyproject.toml allows
     python3 packaging/pins.py --keep     only what pyproject.toml requires anew; all other versions stay
 
-Needs uv, whose resolver works for every platform and Python version at once. The results name no index.
-
-constraints.txt has one version a line, for reading and comparing. hashes/ has the same versions with hashes, in a file
-for each list of requirements in pyproject.toml: pip checks hashes of requirements, not of constraints.
+Needs uv, whose resolver works for every platform and Python version at once. The results name no index. They are in
+hashes/, a file for each list of requirements in pyproject.toml, all with the same versions.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
@@ -26,7 +23,6 @@ from typing import Any
 from project import OLDEST_MACOS
 
 ROOT = Path(__file__).resolve().parent.parent
-CONSTRAINTS = ROOT / "packaging" / "constraints.txt"
 HASHES = ROOT / "packaging" / "hashes"
 
 HEADER = """\
@@ -68,14 +64,18 @@ def files(extra: str) -> list[Path]:
     return [HASHES / f"{place}.txt" for place in ("run", "build-system", *filter(None, extra.split(",")))]
 
 
+def pinned() -> list[str]:
+    """Return the versions that are pinned, such as `idna==3.11`, with the markers of some."""
+    texts = [file.read_text(encoding="utf-8") for file in HASHES.glob("*.txt")]
+    return sorted({line for text in texts for line in re.findall(r"^([^#\s].*?) \\$", text, re.MULTILINE)})
+
+
 def resolve(uv: str, *, keep: bool) -> None:
     """Let uv choose the versions, and write them."""
     required = requirements()
     python = required.pop("python")[0]
-    chosen = CONSTRAINTS.read_text(encoding="utf-8").splitlines() if keep else []
-    pins = _compile(uv, [line for lines in required.values() for line in lines], chosen)
+    pins = _compile(uv, [line for lines in required.values() for line in lines], pinned() if keep else [])
     header = HEADER.format(python=python, fingerprint=fingerprint())
-    CONSTRAINTS.write_text(header + pins, encoding="utf-8", newline="\n")
     extras = _document()["project"]["optional-dependencies"]
     run: list[str] = []
     refused = refused_hashes(_compile(uv, pins.splitlines(), [], "--format", "pylock.toml"))
@@ -133,15 +133,12 @@ def blocks_of(text: str, refused: set[str]) -> list[str]:
 
 def main() -> int:
     """Write the pins."""
-    parser = argparse.ArgumentParser(description="Refresh packaging/constraints.txt and packaging/hashes.")
-    parser.add_argument("--keep", action="store_true", help="keep the versions that are pinned already")
-    options = parser.parse_args()
     uv = shutil.which("uv")
     if uv is None:
         print("Needs uv on the PATH (`pipx install uv`).", file=sys.stderr)
         return 1
     try:
-        resolve(uv, keep=options.keep)
+        resolve(uv, keep="--keep" in sys.argv)
     except subprocess.CalledProcessError as error:
         print(error.stderr, file=sys.stderr)
         return 1

@@ -88,12 +88,6 @@ def program_folder() -> Path:
     return DIST / (f"{TITLE}.app" if sys.platform == "darwin" else NAME)
 
 
-def executable() -> Path:
-    """Return the frozen program's command."""
-    inside = {"darwin": "Contents/MacOS/plantdesk", "win32": "plantdesk.exe"}
-    return program_folder() / inside.get(sys.platform, "plantdesk")
-
-
 def filled(template: Path, values: dict[str, str]) -> str:
     """Return the text of a template with each @NAME@ replaced."""
     return re.sub(r"@([A-Z_]+)@", lambda found: values[found[1]], template.read_text(encoding="utf-8"))

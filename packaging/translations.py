@@ -9,10 +9,11 @@ file LANGUAGE.po. Refuses translations that the program would not show.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import io
+import re
 import sys
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,6 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 import project
-from linux import entries
 from plantdesk.platform.languages import is_usable
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FOLDER = project.RESOURCES / "languages"
 TEMPLATE = "plantdesk.pot"
 _WIDTH = 110
+_TAGS = {"summary", "p", "li", "caption"}
 _HEADER = "# Texts of PlantDesk's window. Made by `python3 packaging/dev.py texts`; translations are written by hand."
 #: What a file says of itself and PlantDesk does not use.
 _UNUSED = (
@@ -46,9 +47,7 @@ _UNUSED = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or count the texts; return 1 where a translation cannot be used, or with --check is missing."""
-    parser = argparse.ArgumentParser(description="Collect the window's texts, and count those that are translated.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where a translation is missing")
-    is_check = parser.parse_args(arguments).check
+    is_check = "--check" in (sys.argv if arguments is None else arguments)
     template = extracted()
     catalogues = {file: updated(file, template) for file in sorted(FOLDER.glob("*.po"))}
     if not is_check:
@@ -76,9 +75,19 @@ def extracted() -> Catalog:
         where = [(file.parent.relative_to(project.ROOT).as_posix(), 0)]  # a file moves more often than its folder
         for text, context in _texts(ast.parse(file.read_text(encoding="utf-8"))):
             template.add(text, locations=where, context=context)
-    for text in entries.texts():
-        template.add(text, locations=[("resources", 0)], context=entries.CONTEXT)
+    for text in _texts_of_resources():
+        template.add(text, locations=[("resources", 0)])
     return template
+
+
+def _texts_of_resources() -> Iterator[str]:
+    """Yield the texts of desktop entry and metainfo that msgfmt translates; those of releases stay English."""
+    stem = project.RESOURCES / project.APP_ID
+    entry = stem.with_name(f"{stem.name}.desktop").read_text(encoding="utf-8")
+    yield from re.findall("^(?:GenericName|Comment|Keywords)=(.*)$", entry, re.MULTILINE)
+    for part in ET.parse(stem.with_name(f"{stem.name}.metainfo.xml")).getroot():  # noqa: S314 - our own file
+        described = part.iter() if part.tag != "releases" else ()
+        yield from (" ".join((each.text or "").split()) for each in described if each.tag in _TAGS)
 
 
 def _texts(tree: ast.AST) -> Iterator[tuple[str | tuple[str, str], str | None]]:

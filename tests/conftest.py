@@ -50,11 +50,24 @@ settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
 
+def remove_folders_of_killed_runs(parent: Path) -> None:
+    """Remove the folders for temporary files of processes that are gone: they would stay in memory."""
+    for folder in parent.glob("plantdesk-tests-*-*"):
+        try:
+            os.kill(int(folder.name.split("-")[2]), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except PermissionError:
+            pass  # another user's process
+
+
 @pytest.fixture(autouse=True, scope="session")
 def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Remove what killed programs leave in the folder for temporary files, which all users may use."""
     tmp_path_factory.getbasetemp()  # is made beside this folder
-    folders = tempfile.TemporaryDirectory(prefix="plantdesk-tests-", ignore_cleanup_errors=True)
+    if os.name == "posix":
+        remove_folders_of_killed_runs(Path(tempfile.gettempdir()))
+    folders = tempfile.TemporaryDirectory(prefix=f"plantdesk-tests-{os.getpid()}-", ignore_cleanup_errors=True)
     with folders as folder, pytest.MonkeyPatch.context() as patch:
         Path(folder).chmod(0o1777)
         for name in ("TMPDIR", "TEMP", "TMP"):  # SQLite reads the first one, Windows the others

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import http.client
-import json
 import os
 import re
 import signal
@@ -55,7 +53,7 @@ from plantdesk.ui.window.help_dialogs import ManualDialog
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
 from tests.support.desk import Desk
-from tests.support.programs import runtimes
+from tests.support.programs import post, runtimes
 from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
@@ -157,13 +155,6 @@ def close(desk: ProgramDesk) -> None:
 def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[ProgramDesk]:
     with running(qtbot, qapp, paths.database_file()) as desk:
         yield desk
-
-
-def post(port: int, token: str, plant: dict[str, object]) -> int:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        connection.request("POST", "/plants", json.dumps(plant), headers)
-        return connection.getresponse().status
 
 
 def test_start_type_a_name_enter_and_it_is_there(desk: ProgramDesk) -> None:

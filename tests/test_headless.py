@@ -9,7 +9,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
@@ -76,38 +75,6 @@ def test_it_serves_until_a_signal(end: signal.Signals, token: str) -> None:
     assert not paths.runtime_folder().exists()
     with closing(sqlite3.connect(paths.database_file())) as database:
         assert database.execute("SELECT id, name FROM plant").fetchall() == [(7, "Fern")]
-
-
-def test_nothing_acknowledged_is_lost_when_it_stops_under_load(token: str) -> None:
-    acknowledged: list[int] = []
-    enough = threading.Event()
-
-    def load(first: int) -> None:
-        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
-            for plant_id in range(first, first + 1_000_000):
-                try:
-                    if post(connection, token, plant_id) != 200:
-                        return
-                except (OSError, http.client.HTTPException):
-                    return
-                acknowledged.append(plant_id)
-                if len(acknowledged) > 200:
-                    enough.set()
-
-    with serving() as (process, port):
-        threads = [threading.Thread(target=load, args=(number * 1_000_000,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        assert enough.wait(SECONDS)
-        process.terminate()
-        process.communicate(timeout=SECONDS)
-        for thread in threads:
-            thread.join()
-        if os.name == "posix":
-            assert process.returncode == 0
-    with closing(sqlite3.connect(paths.database_file())) as database:
-        stored = {plant_id for (plant_id,) in database.execute("SELECT id FROM plant")}
-    assert set(acknowledged) <= stored
 
 
 def test_info_names_the_database_of_another_server(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

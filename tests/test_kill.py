@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 KILLS = int(os.environ.get("PLANTDESK_KILLS", "2"))
 WAYS = pytest.mark.parametrize("how", [SERVE, WINDOW], ids=["serve", "window"])
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no such signals on Windows")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="there are no such signals on Windows")
 
 
 @pytest.fixture
@@ -64,6 +64,7 @@ def test_acknowledged_plants_survive_a_kill(program_home: Home, how: tuple[str, 
     print(f"{KILLS} kills, {len(acknowledged)} plants acknowledged, 0 lost")  # noqa: T201 - pytest -s shows the figure
 
 
+@POSIX
 @WAYS
 def test_a_stop_under_load_loses_nothing(program_home: Home, how: tuple[str, ...]) -> None:
     token = program_home.new_token()

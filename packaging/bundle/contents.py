@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-from bundle import freeze
-from linux import elf
+from bundle import elf, freeze
 
 if TYPE_CHECKING:
     #: An entry of PyInstaller's tables: destination, source, type.
@@ -114,53 +113,17 @@ def _is_library(entry: Entry) -> bool:
 
 #: Ubuntu 22.04, Debian 12 and Fedora 36 have it; one function of Python requires it.
 MAX_GLIBC = (2, 35)
-#: MiB of the folder, as du counts; MB of a download.
-MAX_FOLDER_SIZE, MAX_PACKAGE_SIZE = 155, 50
-#: The files that a bundle on Linux may hold, without versions in their names.
-LISTED = project.HERE / "linux" / "bundled-files.txt"
+#: MiB of the folder, as du counts.
+MAX_FOLDER_SIZE = 155
 
 
-def check_bundle(folder: Path | None = None, *, accept: bool = False) -> None:
-    """Raise RefusedError where the bundle breaks a limit; `accept` its files as the new list."""
-    folder = folder or freeze.ready()
-    found = files(folder)
-    if accept:
-        LISTED.write_text("".join(f"{name}\n" for name in found), encoding="utf-8", newline="\n")
+def check_bundle() -> None:
+    """Raise RefusedError where the bundle breaks a limit."""
+    folder = freeze.ready()
     size = freeze.size(folder) / 2**20
     problems = [f"The folder has {size:.1f} MiB; the limit is {MAX_FOLDER_SIZE}."] if size > MAX_FOLDER_SIZE else []
     required = {file: elf.required_glibc(file) for file in sorted(folder.rglob("*")) if elf.is_elf(file)}
     problems += [f"{file} requires glibc {version}" for file, version in required.items() if version > MAX_GLIBC]
-    if sys.version_info[:2] == dev.OLDEST:  # others split their library into other files
-        problems += list_problems(found)
     if problems:
         raise dev.RefusedError("\n".join(problems))
     dev.say(f"{folder} is within its limits: {size:.1f} MiB, glibc {'.'.join(map(str, max(required.values())))}")
-
-
-def check_package_size(file: Path) -> None:
-    """Raise RefusedError if a download is too large."""
-    if (size := file.stat().st_size / 1e6) > MAX_PACKAGE_SIZE:
-        raise dev.RefusedError(f"{file} has {size:.1f} MB; the limit is {MAX_PACKAGE_SIZE}.")
-
-
-def files(folder: Path) -> list[str]:
-    """Return the files of a bundle, without versions in their names."""
-    names = {unversioned(file.relative_to(folder).as_posix()) for file in folder.rglob("*") if not file.is_dir()}
-    return sorted(names)
-
-
-def unversioned(name: str) -> str:
-    """Remove versions and processors from a file name."""
-    name = re.sub(r"\.cpython-\d+-[\w-]+(?=\.so)|\.abi3(?=\.so)", "", name)
-    name = re.sub(r"python3\.\d+", "python3", name)
-    return re.sub(r"(?<=\.so)(\.\d+)+$", "", name)
-
-
-def list_problems(found: list[str]) -> list[str]:
-    """Return how the files of a bundle differ from the committed list; modules built into this Python may lack."""
-    built_in = {f"_internal/python3/lib-dynload/{name}.so" for name in sys.builtin_module_names}
-    listed = [name for name in LISTED.read_text(encoding="utf-8").splitlines() if name not in built_in]
-    new = [f"{name} is new in the bundle." for name in found if name not in listed]
-    gone = [f"{name} is missing from the bundle." for name in listed if name not in found]
-    advice = ["If this is intended, run: python3 packaging/build.py limits --accept"] if new or gone else []
-    return [*new, *gone, *advice]

@@ -12,26 +12,18 @@ from pathlib import Path
 
 import dev
 import project
-from linux import apt, elf
-
-
-class ThisPython(dev.Environment):
-    """The Python that runs this script, for wine, where no environment can be made."""
-
-    def __init__(self) -> None:
-        super().__init__(Path(sys.prefix))
-        self.python = Path(sys.executable)
+from bundle import apt, elf
 
 
 def make(*, here: bool = False) -> Path:
-    """Freeze the program into DIST; return its folder."""
+    """Freeze the program into DIST; return its folder. `here`: by this Python, for wine, which makes no environment."""
     began = time.monotonic()
-    environment = ThisPython() if here else prepare()
+    python = Path(sys.executable) if here else prepare()
     folder = project.program_folder()
     shutil.rmtree(folder, ignore_errors=True)
     project.sbom().unlink(missing_ok=True)
-    run(environment, "notices", "write", project.NOTICES)
-    command = [str(environment.python), "-P", "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
+    run(python, "notices", project.NOTICES)
+    command = [str(python), "-P", "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
     command += ["--distpath", str(project.DIST), "--workpath", str(project.WORK / "pyinstaller")]
     # The same commit makes the same bytes; PyInstaller's cache stays in the checkout.
     same = {"SOURCE_DATE_EPOCH": str(project.epoch()), "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1"}
@@ -40,24 +32,24 @@ def make(*, here: bool = False) -> Path:
     same["PYINSTALLER_ZLIB_COMPRESSION_LEVEL"] = "0"
     dev.call([*command, str(project.HERE / "plantdesk.spec")], env={**os.environ, **same})
     if sys.platform.startswith("linux"):
+        apt.need(["chrpath"])
         for file in filter(elf.is_elf, folder.rglob("*")):
             elf.remove_search_path(file)
-    run(environment, "notices", "check", folder)
-    run(environment, "notices", "sbom", folder, project.sbom())
+    run(python, "sbom", "--of", folder, project.sbom())
     report(folder, began)
     return folder
 
 
-def prepare() -> dev.Environment:
-    """Return an environment with the program and PyInstaller, and nothing else that could get into the bundle."""
+def prepare() -> Path:
+    """Return the Python of an environment with the program and PyInstaller, and nothing else to get into the bundle."""
     if sys.platform.startswith("linux"):
         apt.need(apt.QT_LIBRARIES)
-    return dev.Environment(dev.HOME / "build-env").ensure("build")
+    return dev.Environment(dev.HOME / "build-env").ensure("build").python
 
 
-def run(environment: dev.Environment, recipe: str, *arguments: str | Path) -> None:
+def run(python: Path, recipe: str, *arguments: str | Path) -> None:
     """Run another recipe in the environment that the program is frozen from."""
-    dev.call([str(environment.python), str(project.HERE / "build.py"), recipe, *map(str, arguments)])
+    dev.call([str(python), str(project.HERE / "build.py"), recipe, *map(str, arguments)])
 
 
 def ready() -> Path:

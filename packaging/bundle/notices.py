@@ -1,9 +1,5 @@
 """Licences and parts of the frozen program: the notices in it, and the SBOM beside the packages.
 
-    build.py notices write FILE             write the notices
-    build.py notices sbom FOLDER FILE       write the SBOM of a bundle
-    build.py notices check FOLDER           list the libraries of a bundle without a licence
-
 Runs in the environment that the program is frozen from, whose packages and versions it reads.
 """
 
@@ -22,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import dev
+import pins
 import project
 
 LEGAL = project.HERE / "bundle" / "legal"
@@ -100,22 +97,12 @@ def _debian_version(package: str) -> str | None:
 
 
 def packages() -> list[Part]:
-    """Return the distributions that the program needs here, except those in legal/notices.toml and those left out."""
+    """Return the pinned distributions that are here, except those in legal/notices.toml and those left out."""
     lists = tomllib.loads((project.HERE / "bundle" / "contents.toml").read_text(encoding="utf-8"))
-    left_out = lists["excluded"][""]
-    found: dict[str, metadata.Distribution] = {}
-    # An extra of psycopg, which the metadata of plantdesk names in brackets.
-    pending = ["plantdesk", *(["psycopg-binary"] if _distribution_version("psycopg-binary") else [])]
-    while pending:
-        distribution = metadata.distribution(pending.pop())
-        if distribution.metadata["Name"] not in found:
-            found[distribution.metadata["Name"]] = distribution
-            names = [re.match(r"[\w.-]+", line) for line in distribution.requires or () if "extra ==" not in line]
-            # Others are for another system.
-            needed = [name[0] for name in names if name and name[0].lower().replace("-", "_") not in left_out]
-            pending += [name for name in needed if _distribution_version(name)]
-    others = {"plantdesk", "PySide6_Essentials", "shiboken6"}
-    return [_part(distribution) for name, distribution in sorted(found.items()) if name not in others]
+    others = {*lists["excluded"][""], "pyside6_essentials", "shiboken6"}
+    pinned = re.findall(r"^([\w-]+)==", (pins.HASHES / "run.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    names = [name for name in pinned if name.replace("-", "_") not in others and _distribution_version(name)]
+    return [_part(metadata.distribution(name)) for name in dict.fromkeys(names)]
 
 
 def _part(distribution: metadata.Distribution) -> Part:
@@ -127,20 +114,11 @@ def _part(distribution: metadata.Distribution) -> Part:
         name=name,
         version=distribution.version,
         licence="".join(about.get_all("License-Expression") or []) or _old_licence(about.get_all("Classifier") or []),
-        source=_source(about),
+        source=f"https://pypi.org/project/{name}/{distribution.version}/",
         texts={f"{name} {file.name}": Path(str(file.locate())).read_text(encoding="utf-8") for file in texts},
         patterns=tuple(rf"(^|/){re.escape(folder)}/" for folder in sorted(folders) if re.fullmatch(r"\w+", folder)),
         distribution=name,
     )
-
-
-def _source(about: metadata.PackageMetadata) -> str:
-    """Return the best of the addresses in a package's metadata."""
-    pages = [line.partition(", ") for line in about.get_all("Project-URL") or []]
-    named = {label.lower(): address for label, _, address in pages if address}
-    preferred = ("source", "source code", "repository", "homepage", "code", "github")
-    fitting = [named[label] for label in preferred if label in named]
-    return next(iter([*fitting, *(about.get_all("Home-page") or []), *named.values()]), "as in its metadata")
 
 
 def _old_licence(classifiers: list[str]) -> str:
@@ -149,7 +127,7 @@ def _old_licence(classifiers: list[str]) -> str:
     return " OR ".join(spdx.get(name, name) for name in names) or "NOASSERTION"
 
 
-# --- notices, SBOM and check --------------------------------------------------------------------
+# --- notices and SBOM ---------------------------------------------------------------------------
 
 
 def uncovered(files: list[str], parts: list[Part]) -> list[str]:
@@ -219,17 +197,17 @@ def _component(part: Part) -> dict[str, object]:
     }
 
 
-def main(arguments: list[str]) -> None:
-    """Write the notices or the SBOM, or check a bundle. Raises RefusedError for a library without a licence."""
-    what, *paths = arguments
-    files = [file.relative_to(paths[0]).as_posix() for file in sorted(Path(paths[0]).rglob("*")) if file.is_file()]
-    parts = [*libraries(), *packages()]
-    if what == "check":
-        if missing := uncovered(files, parts):
-            raise dev.RefusedError(f"no licence in packaging/bundle/legal/notices.toml: {', '.join(missing)}")
-        return
-    text = notices(parts, (project.ROOT / "LICENSE").read_text(encoding="utf-8"))
-    if what == "sbom":
-        text = json.dumps(sbom([*present(files, libraries()), *packages()]), indent=2) + "\n"
-    Path(paths[-1]).parent.mkdir(parents=True, exist_ok=True)
-    Path(paths[-1]).write_text(text, encoding="utf-8", newline="\n")
+def write(*, to: Path) -> None:
+    """Write the notices."""
+    text = notices([*libraries(), *packages()], (project.ROOT / "LICENSE").read_text(encoding="utf-8"))
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_sbom(*, of: Path, to: Path) -> None:
+    """Write the SBOM of a bundle. Raises RefusedError for a library in it without a licence."""
+    files = [file.relative_to(of).as_posix() for file in sorted(of.rglob("*")) if file.is_file()]
+    if missing := uncovered(files, [*libraries(), *packages()]):
+        raise dev.RefusedError(f"no licence in packaging/bundle/legal/notices.toml: {', '.join(missing)}")
+    document = sbom([*present(files, libraries()), *packages()])
+    to.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8", newline="\n")

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-from bundle import contents, freeze
-from ci import release
-from linux import apt, elf, tree
+from bundle import apt, elf, freeze
+from linux import tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,8 +41,6 @@ def make(*, quick: bool = False, version: str = project.VERSION, extra: dict[str
     dev.call(command, env=same)
     freeze.report(path(version), began)
     _lint(path(version))
-    if not quick:
-        contents.check_package_size(path(version))
     return path(version)
 
 
@@ -70,21 +67,14 @@ def _write_documents(folder: Path, version: str) -> None:
     }
     text = project.filled(project.HERE / "linux/copyright.in", values)
     (folder / "copyright").write_text(text, encoding="utf-8", newline="\n")
-    lines = [f"plantdesk ({version}) unstable; urgency=medium", "", *changelog(release.releases()[0].text), ""]
-    lines += [f" -- {_MAINTAINER}  {formatdate(project.epoch(), usegmt=False)}", ""]
+    lines = [f"plantdesk ({version}) unstable; urgency=medium", "", f"  * {project.HOME_PAGE}/blob/main/CHANGELOG.md"]
+    lines += ["", f" -- {_MAINTAINER}  {formatdate(project.epoch(), usegmt=False)}", ""]
     tree.compress("\n".join(lines).encode(), folder / "changelog.gz")
 
 
 def _continued(text: str) -> str:
     """Return text as continuation lines of a field, where a dot stands for an empty line."""
     return "\n".join(f" {line.rstrip()}" if line.strip() else " ." for line in text.strip().splitlines())
-
-
-def changelog(text: str) -> list[str]:
-    """Return the items of a Markdown list in the form of Debian's changelogs."""
-    items = re.findall(r"^- (.+(?:\n  .+)*)", text, re.MULTILINE)
-    wrap = textwrap.TextWrapper(78, initial_indent="  * ", subsequent_indent="    ")
-    return [line for item in items for line in wrap.wrap(" ".join(item.split()))]
 
 
 def _write_control(root: Path, version: str) -> None:

@@ -11,46 +11,44 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-from bundle import contents, freeze
-from linux import apt, tree
+from bundle import apt, freeze
+from linux import tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def make(*, quick: bool = False, version: str = project.VERSION, extra: dict[str, bytes] | None = None) -> Path:
-    """Return the package. `version` and `extra` files make another one, to test upgrades with."""
+def make(*, quick: bool = False) -> Path:
+    """Return the package."""
     apt.need(["rpm", "binutils"])
     began = time.monotonic()
     work = project.WORK / "rpm"
     shutil.rmtree(work, ignore_errors=True)
     root = work / "tree"
-    tree.make(root, "rpm", zsh="zsh/site-functions", extra=extra)
+    tree.make(root, "rpm", zsh="zsh/site-functions")
     tree.put(project.ROOT / "LICENSE", root / "usr/share/licenses/plantdesk")
     tree.put(project.NOTICES, root / "usr/share/licenses/plantdesk")
     tree.normalize(root)
     specification = work / "plantdesk.spec"
-    specification.write_text(_specification(root, version), encoding="utf-8", newline="\n")
+    specification.write_text(_specification(root), encoding="utf-8", newline="\n")
     command = ["rpmbuild", "-bb", "--quiet", f"--define=_topdir {work / 'top'}", f"--target={project.machine()}-linux"]
     command += [f"--define=_binary_payload {'w1.gzdio' if quick else 'w9.xzdio'}", str(specification)]
     dev.call(command, env={**os.environ, "SOURCE_DATE_EPOCH": str(project.epoch()), "LC_ALL": "C.UTF-8"})
     (built,) = (work / "top/RPMS").rglob("*.rpm")
-    shutil.move(built, path(version))
-    freeze.report(path(version), began)
-    if not quick:
-        contents.check_package_size(path(version))
-    return path(version)
+    shutil.move(built, path())
+    freeze.report(path(), began)
+    return path()
 
 
-def path(version: str = project.VERSION) -> Path:
-    """Return where the package of a version is put."""
-    return project.DIST / f"plantdesk-{version}-1.{project.machine()}.rpm"
+def path() -> Path:
+    """Return where the package is put."""
+    return project.DIST / f"plantdesk-{project.VERSION}-1.{project.machine()}.rpm"
 
 
-def _specification(root: Path, version: str) -> str:
+def _specification(root: Path) -> str:
     names = {file.name for file in (root / tree.PROGRAM).rglob("lib*.so*")}
     values = {
-        "VERSION": version,
+        "VERSION": project.VERSION,
         "ID": project.APP_ID,
         "TREE": str(root),
         "DESCRIPTION": "\n".join(textwrap.wrap(project.DESCRIPTION, 78)),

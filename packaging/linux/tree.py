@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
+import dev
 import project
-from bundle import freeze
-from linux import entries
+from bundle import apt, freeze
 
 #: Where the program is installed.
 PROGRAM = Path("usr/lib/plantdesk")
@@ -26,6 +27,7 @@ def make(root: Path, channel: str, *, zsh: str, extra: dict[str, bytes] | None =
     (root / "usr/bin/plantdesk").symlink_to("../lib/plantdesk/plantdesk")
     share = root / "usr/share"
     _add_desktop_files(share)
+    apt.need(["pandoc"])
     made = project.WORK / "manual"
     freeze.run(freeze.prepare(), "manual", made)
     compress((made / "plantdesk.1").read_bytes(), share / "man/man1/plantdesk.1.gz")
@@ -35,18 +37,26 @@ def make(root: Path, channel: str, *, zsh: str, extra: dict[str, bytes] | None =
 
 
 def _add_desktop_files(share: Path) -> None:
-    stem, icons = project.RESOURCES / project.APP_ID, project.RESOURCES / "icons"
-    for folder, name, data in (
-        ("applications", f"{project.APP_ID}.desktop", entries.desktop_entry()),
-        ("metainfo", f"{project.APP_ID}.metainfo.xml", entries.metainfo()),
-    ):
-        (share / folder).mkdir(parents=True)
-        (share / folder / name).write_bytes(data)
-    put(Path(f"{stem}.mime.xml"), share / "mime/packages", f"{project.APP_ID}.xml")
+    icons = project.RESOURCES / "icons"
+    translate("desktop", share / "applications" / f"{project.APP_ID}.desktop")
+    translate("xml", share / "metainfo" / f"{project.APP_ID}.metainfo.xml")
+    put(project.RESOURCES / f"{project.APP_ID}.mime.xml", share / "mime/packages", f"{project.APP_ID}.xml")
     put(icons / "plantdesk.svg", share / "icons/hicolor/scalable/apps", f"{project.APP_ID}.svg")
     for icon in sorted(icons.glob("plantdesk-[0-9]*.png")):
         size = icon.stem.rpartition("-")[2]
         put(icon, share / f"icons/hicolor/{size}x{size}/apps", f"{project.APP_ID}.png")
+
+
+def translate(kind: str, target: Path) -> None:
+    """Write the desktop entry, or the metainfo (`xml`), with the translations of the window's catalogues."""
+    apt.need(["gettext", "appstream"])  # the latter knows which parts of the metainfo have texts
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        catalogues = shutil.copytree(project.RESOURCES / "languages", Path(folder) / "languages")
+        languages = sorted(file.stem for file in catalogues.glob("*.po"))
+        (catalogues / "LINGUAS").write_text("\n".join(languages), encoding="ascii")
+        source = project.RESOURCES / target.name
+        dev.call(["msgfmt", f"--{kind}", f"--template={source}", f"-d{catalogues}", f"--output-file={target}"])
 
 
 def put(source: Path, folder: Path, name: str | None = None) -> None:

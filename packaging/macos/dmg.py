@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 #: The first bytes of files with machine code, for one processor or several.
 _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")
 _NOTARY = ("MACOS_NOTARY_KEY", "MACOS_NOTARY_KEY_ID", "MACOS_NOTARY_ISSUER")
-#: hdiutil sometimes fails with “Resource busy” while the system indexes new files.
-_TRIES, _RETRY_DELAY = 5, 5.0
 
 
 def make(*, of: Path | None = None) -> Path:
@@ -44,7 +42,6 @@ def make(*, of: Path | None = None) -> Path:
         _sign(file, as_program=True)
     _sign(app, as_program=True)
     dev.call(["codesign", "--verify", "--strict", "--deep", str(app)])
-    _notarise(app)
     (folder / "Applications").symlink_to("/Applications")
     image = project.DIST / f"{project.file_stem()}.dmg"
     _pack(folder, image)
@@ -71,35 +68,22 @@ def _sign(path: Path, *, as_program: bool) -> None:
     if identity:
         command += ["--timestamp", *(["--options", "runtime"] if as_program else [])]
     if identity or as_program:
-        dev.call([*command, str(path)], private=True)
+        dev.call([*command, str(path)])
 
 
 def _notarise(path: Path) -> None:
-    """Have Apple check a program or an image, and staple its ticket to it."""
+    """Have Apple check an image with all that is in it, and staple its ticket to it."""
     key, key_id, issuer = (os.environ.get(name) for name in _NOTARY)
     if not (key and key_id and issuer and os.environ.get("MACOS_SIGN_IDENTITY")):
         dev.say(f"{path.name} is not notarised: certificate or key are missing.")
         return
-    upload = path
-    if path.is_dir():
-        upload = project.WORK / "notarise.zip"
-        dev.call(["ditto", "-c", "-k", "--keepParent", str(path), str(upload)])
     account = ["--key", key, "--key-id", key_id, "--issuer", issuer]
-    dev.call(["xcrun", "notarytool", "submit", str(upload), *account, "--wait", "--timeout", "45m"], private=True)
+    dev.call(["xcrun", "notarytool", "submit", str(path), *account, "--wait", "--timeout", "45m"])
     dev.call(["xcrun", "stapler", "staple", str(path)])
 
 
 def _pack(folder: Path, image: Path) -> None:
     """Make a compressed image of a folder."""
     image.parent.mkdir(parents=True, exist_ok=True)
-    image.unlink(missing_ok=True)
     command = ["hdiutil", "create", "-volname", project.TITLE, "-srcfolder", str(folder), "-fs", "HFS+"]
-    command += ["-format", "UDZO", "-ov", str(image)]
-    for left in reversed(range(_TRIES)):
-        try:
-            return dev.call(command)
-        except dev.RefusedError:
-            if not left:
-                raise
-            time.sleep(_RETRY_DELAY)
-    return None
+    dev.call([*command, "-format", "UDZO", "-ov", str(image)])

@@ -11,19 +11,16 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import dev
-from linux import apt
+from bundle import apt
 
 CACHE = Path("/var/cache/plantdesk-packaging")
 #: An ordinary account inside, whose number no other program here should have.
 USER_ID = 64821
 _HOME = "/home/user"
-#: A base system is made anew after so many days, while the mirror still has the packages in its lists.
-_MAX_AGE = 14
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: Mounts /proc, /dev and the X servers' sockets in a namespace of the started command. Of the variables only the
 #: display and the smoke test's mark are passed on.
@@ -88,26 +85,25 @@ def fresh(codename: str) -> Iterator[Chroot]:
         root = Path(folder) / "root"
         dev.call(["cp", "--archive", "--reflink=auto", str(base), str(root)])
         shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
-        yield Chroot(root)
+        chroot = Chroot(root)
+        chroot.run("apt-get", "update")  # the mirror may have newer packages than the base system knows
+        yield chroot
 
 
 def _base(codename: str) -> Path:
     base = CACHE / f"debian-{codename}"
-    if base.exists() and time.time() - base.stat().st_mtime < _MAX_AGE * 86400:
+    if base.exists():
         return base
     apt.need(["debootstrap", "xvfb"])
     dev.say(f"Making a clean Debian {codename} …")
     temporary = CACHE / f"debian-{codename}.part"
-    for old in (temporary, base):
-        shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(temporary, ignore_errors=True)
     dev.call(["debootstrap", "--variant=minbase", codename, str(temporary), mirror()])
     chroot = Chroot(temporary)
     chroot.run("useradd", "--uid", str(USER_ID), "--create-home", "--home-dir", _HOME, "--skel", "/dev/null", "user")
     chroot.run("apt-get", "update")
     chroot.install("fonts-dejavu-core")  # without a font a screenshot would show no text
-    temporary.rename(base)
-    os.utime(base)
-    return base
+    return temporary.rename(base)
 
 
 def mirror() -> str:

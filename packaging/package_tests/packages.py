@@ -1,7 +1,8 @@
-"""`build.py try`: packages are installed in clean systems, used, upgraded and removed."""
+"""`build.py try`: packages are installed in clean systems, used, upgraded and removed. `build.py reproduce`."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shlex
@@ -17,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-from bundle import archives, freeze
-from linux import apt, deb, rpm, tree
+from bundle import apt, freeze
+from linux import deb, rpm, tar, tree
 from package_tests import chroots
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 #: What may be left in the account's home: the user's data, and caches of system libraries.
 USER_DATA = ("home/user/.local", "home/user/.config", "home/user/.cache")
+_TMP = "/tmp"  # noqa: S108 - inside
 #: A module that only the older version has.
 STALE = {"_internal/plantdesk_of_an_older_version.py": b"# was in an older version\n"}
 
@@ -42,14 +44,14 @@ def smoke(executable: str, channel: str, *, screenshot: str, options: list[str] 
     """Run the smoke test on an installed program."""
     pictures = project.DIST / "screenshots"
     pictures.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, str(project.HERE / "build.py"), "smoke", executable, "--version", project.VERSION]
-    command += ["--channel", channel, "--screenshot", str(pictures / f"{screenshot}.png"), *(options or [])]
+    command = [sys.executable, str(project.HERE / "build.py"), "smoke", executable]
+    command += ["--channel", channel, "--screenshot", str(pictures / f"{screenshot}.ppm"), *(options or [])]
     dev.call(command)
 
 
 def _smoke_inside(chroot: Chroot, channel: str, screenshot: str) -> None:
     """Run the smoke test inside, as an ordinary account with its own folders."""
-    options = ["--own-folders", "--root", str(chroot.root), "--within", shlex.join(chroot.command(user=True))]
+    options = ["--root", str(chroot.root), "--within", shlex.join(chroot.command(user=True))]
     smoke("/usr/bin/plantdesk", channel, screenshot=screenshot, options=options)
 
 
@@ -76,9 +78,8 @@ def verify_deb(codename: str = "bookworm") -> None:
 
 
 def _install_deb(chroot: Chroot, package: Path) -> None:
-    shutil.copy(package, chroot.root / "mnt" / package.name)
-    chroot.install(f"/mnt/{package.name}")
-    (chroot.root / "mnt" / package.name).unlink()
+    shutil.copy(package, chroot.root / "tmp")
+    chroot.install(f"{_TMP}/{package.name}")
 
 
 def _check_removal(chroot: Chroot, before: set[str], installed: set[str]) -> None:
@@ -92,45 +93,42 @@ def _check_removal(chroot: Chroot, before: set[str], installed: set[str]) -> Non
 
 
 def verify_upgrade() -> None:
-    """Upgrade an older version while it runs: it ends cleanly, and none of its modules is left."""
+    """Upgrade an older version while its server runs: it still answers and ends, and none of its modules is left."""
     older = deb.make(quick=True, version="0.0.9", extra=STALE)
     newer = freeze.latest(deb.path(), deb.make)
     with chroots.fresh("bookworm") as chroot:
         _install_deb(chroot, older)
-        _upgrade_while_running(chroot, lambda: _install_deb(chroot, newer))
+        (stale,) = (chroot.root / tree.PROGRAM / name for name in STALE)
+        if not stale.exists():
+            raise dev.RefusedError("the older version lacks the module that the newer one must not have")
+        command = [*chroot.command(user=True, env={"PLANTDESK_HOME": f"{_TMP}/upgrade"}), "plantdesk"]
+        with subprocess.Popen([*command, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None  # noqa: S101
+            server.stdout.readline()
+            try:
+                _install_deb(chroot, newer)
+                _check_running_program(command)
+            finally:
+                server.terminate()
+            if server.wait(30) != 0:
+                raise dev.RefusedError(f"the program ended with {server.returncode} after the upgrade")
+        if stale.exists():
+            raise dev.RefusedError(f"{stale} is left after the upgrade")
         _smoke_inside(chroot, "deb", "deb-upgraded")
     older.unlink()
 
 
-def _upgrade_while_running(chroot: Chroot, upgrade: Callable[[], None]) -> None:
-    """Replace the files of a running server, which must still answer; then end it."""
-    (stale,) = (chroot.root / tree.PROGRAM / name for name in STALE)
-    if not stale.exists():
-        raise dev.RefusedError("the older version lacks the module that the newer one must not have")
-    command = [*chroot.command(user=True, env={"PLANTDESK_HOME": "/tmp/upgrade"}), "plantdesk"]  # noqa: S108
-    with subprocess.Popen([*command, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None  # noqa: S101
-        server.stdout.readline()
-        try:
-            upgrade()
-        except BaseException:
-            server.terminate()  # leaving the block waits for it
-            raise
-        info = subprocess.run([*command, "info", "--json"], capture_output=True, text=True, check=True)
-        facts = json.loads(info.stdout)
-        opened = list(Path(f"/proc/{facts['pid']}/fd").iterdir()) if facts["running"] else []
-        if not any(str(each.readlink()).endswith("plantdesk/plantdesk (deleted)") for each in opened):
-            raise dev.RefusedError("the running program has lost the file of its modules by the upgrade")
-        server.terminate()
-        if server.wait(30) != 0:
-            raise dev.RefusedError(f"the program ended with {server.returncode} after the upgrade")
-    if stale.exists():
-        raise dev.RefusedError(f"{stale} is left after the upgrade")
+def _check_running_program(command: list[str]) -> None:
+    """Check that an upgraded server answers, and still holds the file that its modules are read from."""
+    info = subprocess.run([*command, "info", "--json"], capture_output=True, text=True, check=True)
+    opened = list(Path(f"/proc/{json.loads(info.stdout)['pid']}/fd").iterdir())
+    if not any(str(each.readlink()).endswith("plantdesk/plantdesk (deleted)") for each in opened):
+        raise dev.RefusedError("the running program has lost the file of its modules by the upgrade")
 
 
 def verify_tar() -> None:
     """Unpack the archive into a folder with a space in its name; start it with no variable but the display."""
-    archive = freeze.latest(archives.tar_file(), archives.make_tar)
+    archive = freeze.latest(tar.path(), tar.make)
     with tempfile.TemporaryDirectory(prefix="plantdesk of a user ", ignore_cleanup_errors=True) as folder:
         dev.call(["tar", "--extract", "--file", str(archive), "--directory", folder])
         (unpacked,) = Path(folder).iterdir()
@@ -149,36 +147,46 @@ def verify_tar() -> None:
 
 
 def verify_rpm() -> None:
-    """Install by rpm beside Debian's libraries, verify, use, upgrade from an older version, erase.
+    """Install by rpm beside Debian's libraries, verify, use, erase.
 
     Debian's libraries are no rpm packages, so each required library is looked up directly. The names of Fedora's
     packages can only be checked on Fedora.
     """
-    older = rpm.make(quick=True, version="0.0.9", extra=STALE)
-    newer = freeze.latest(rpm.path(), rpm.make)
+    package = freeze.latest(rpm.path(), rpm.make)
     with chroots.fresh("bookworm") as chroot:
         chroot.install("rpm", *apt.RUNTIME_LIBRARIES)
         before = chroot.files()
-        _install_rpm(chroot, older)
-        _upgrade_while_running(chroot, lambda: _install_rpm(chroot, newer))
+        shutil.copy(package, chroot.root / "tmp")
+        chroot.run("rpm", "--install", "--nodeps", f"{_TMP}/{package.name}")
         required = re.findall(r"^(lib[^(\s]+)\(", chroot.run("rpm", "--query", "--requires", "plantdesk"), re.MULTILINE)
         there = re.findall(r"^\s(\S+) \(", chroot.run("ldconfig", "--print-cache"), re.MULTILINE)
         if not required or set(required).difference(there):
             raise dev.RefusedError(f"required but not there: {', '.join(set(required).difference(there))}")
-        chroot.run("rpm", "--verify", "--nodeps", "plantdesk")
         installed = chroot.files()
         _smoke_inside(chroot, "rpm", "rpm")
         chroot.run("rpm", "--verify", "--nodeps", "plantdesk")
         chroot.run("rpm", "--erase", "plantdesk")
         _check_removal(chroot, before, installed)
-    older.unlink()
 
 
-def _install_rpm(chroot: Chroot, package: Path) -> None:
-    """Install or upgrade a package by rpm alone."""
-    shutil.copy(package, chroot.root / "mnt" / package.name)
-    chroot.run("rpm", "--upgrade", "--nodeps", f"/mnt/{package.name}")
-    (chroot.root / "mnt" / package.name).unlink()
+# --- two builds of the same commit --------------------------------------------------------------
+
+
+def reproduce() -> None:
+    """Build everything for Linux twice; raise RefusedError where bytes differ."""
+    first, second = _build(), _build()
+    different = sorted(name for name in {*first, *second} if first.get(name) != second.get(name))
+    if different:
+        raise dev.RefusedError("different in two builds: " + ", ".join(different))
+    dev.say(f"{len(first)} files are equal in two builds.")
+
+
+def _build() -> dict[str, str]:
+    shutil.rmtree(project.WORK / "pyinstaller", ignore_errors=True)
+    folder = freeze.make()
+    packages = [deb.make(quick=True), rpm.make(quick=True), tar.make(quick=True), project.sbom()]
+    files = [file for file in (*folder.rglob("*"), *packages) if file.is_file()]
+    return {str(file.relative_to(project.DIST)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
 VERIFY: dict[str, Callable[[], None]] = {"deb": verify_deb, "deb13": partial(verify_deb, "trixie")}

@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -39,22 +38,10 @@ class Picture(NamedTuple):
         return found
 
     def save(self, file: Path) -> None:
-        """Write a PNG."""
-        line = self.width * _BYTES
-        rows = bytearray()
-        for start in range(0, len(self.pixels), line):
-            row = self.pixels[start : start + line]
-            colors = bytearray(self.width * 3)
-            colors[0::3], colors[1::3], colors[2::3] = row[2::4], row[1::4], row[0::4]
-            rows += b"\0" + colors
-        header = struct.pack(">IIBBBBB", self.width, self.height, 8, 2, 0, 0, 0)
-        png = b"\x89PNG\r\n\x1a\n"
-        for name, data in ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(rows), 6)), (b"IEND", b"")):
-            png += struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        file.write_bytes(png)
-
-
-# --- screens ------------------------------------------------------------------------------------
+        """Write a portable pixmap (PPM), the format without a compression."""
+        colors = bytearray(self.width * self.height * 3)
+        colors[0::3], colors[1::3], colors[2::3] = self.pixels[2::4], self.pixels[1::4], self.pixels[0::4]
+        file.write_bytes(f"P6 {self.width} {self.height} 255\n".encode() + colors)
 
 
 @contextlib.contextmanager
@@ -62,8 +49,6 @@ def screen() -> Iterator[Callable[[], Picture]]:
     """Yield a function that takes a picture of the screen that started programs use."""
     if sys.platform == "win32":
         yield _windows_picture
-    elif sys.platform == "darwin":
-        yield _macos_picture
     else:
         with virtual_screen() as (picture, _):
             yield picture
@@ -75,16 +60,13 @@ def virtual_screen() -> Iterator[tuple[Callable[[], Picture], Path]]:
     program = shutil.which("Xvfb")
     if program is None:
         raise FileNotFoundError("Xvfb is not installed (Debian: apt-get install xvfb)")
-    reading, writing = os.pipe()
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="plantdesk-screen-") as folder:
         command = [program, "-noreset", "-nolisten", "tcp", "-ac", "-screen", "0", "1280x860x24"]
-        command += ["-fbdir", folder, "-displayfd", str(writing)]
-        server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
-        os.close(writing)
-        with os.fdopen(reading, encoding="ascii") as ready:
-            number = ready.readline().strip()
-        os.environ["DISPLAY"] = f":{number}"
+        command += ["-fbdir", folder, "-displayfd", "1"]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert server.stdout is not None  # noqa: S101
+        os.environ["DISPLAY"] = f":{server.stdout.readline().strip()}"
         for other in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
             os.environ.pop(other, None)
         file = Path(folder) / "Xvfb_screen0"
@@ -94,7 +76,7 @@ def virtual_screen() -> Iterator[tuple[Callable[[], Picture], Path]]:
             os.environ.clear()
             os.environ.update(before)
             server.terminate()
-            server.wait()
+            server.communicate()
 
 
 def _xwd_picture(data: bytes) -> Picture:
@@ -102,28 +84,7 @@ def _xwd_picture(data: bytes) -> Picture:
     header = struct.unpack_from(">25I", data)
     header_size, width, height, line, colors = header[0], header[4], header[5], header[12], header[19]
     start = header_size + colors * 12
-    rows = (data[start + y * line : start + y * line + width * _BYTES] for y in range(height))
-    return Picture(width, height, b"".join(rows))
-
-
-def _macos_picture() -> Picture:
-    with tempfile.TemporaryDirectory() as folder:
-        png, bmp = Path(folder) / "screen.png", Path(folder) / "screen.bmp"
-        subprocess.run(["screencapture", "-x", str(png)], check=True)
-        subprocess.run(["sips", "-s", "format", "bmp", str(png), "--out", str(bmp)], check=True, capture_output=True)
-        return _bmp_picture(bmp.read_bytes())
-
-
-def _bmp_picture(data: bytes) -> Picture:
-    """Read an uncompressed bitmap of 24 or 32 bits per pixel; rows go upwards unless the height is negative."""
-    start = struct.unpack_from("<I", data, 10)[0]
-    width, height, _planes, bits = struct.unpack_from("<iiHH", data, 18)
-    step = bits // 8
-    line = (width * step + 3) // 4 * 4
-    rows = [data[start + y * line : start + y * line + width * step] for y in range(abs(height))]
-    if step != _BYTES:
-        rows = [b"".join(row[x : x + 3] + b"\0" for x in range(0, len(row), step)) for row in rows]
-    return Picture(width, abs(height), b"".join(reversed(rows) if height > 0 else rows))
+    return Picture(width, height, data[start : start + line * height])
 
 
 def _windows_picture() -> Picture:

@@ -9,7 +9,6 @@ Python from 3.11 on and its standard library. `--within` starts the program else
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -28,11 +27,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import dev
+import project
 from package_tests import screens
 
 #: A plant that the table shows before the script adds another.
 FIRST = (1, "Fern", None)
 PLANT = {"id": 9007199254740993, "name": "Monstera deliciosa 🌱", "tag": "smoke"}
+#: A module that only an older version has, in the tests of upgrades.
+STALE = "stale_module.pyd"
 #: In seconds: a start from a cold disk, and everything else.
 START_TIMEOUT, TIMEOUT = 90.0, 30.0
 #: The exit code of `info` while PlantDesk is not running.
@@ -61,29 +64,25 @@ HARMLESS = [
 ]
 
 
-class FailedError(Exception):
-    """A result that is wrong."""
-
-
 class Product:
     """The installed program, and its data folder as seen from here."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self._within: list[str] = shlex.split(options.within)
-        self._command: str = options.executable
+    def __init__(self, executable: str, within: str) -> None:
+        self._within = shlex.split(within)
+        self._command = executable
         # On Windows the window has its own executable, so that no console opens beside it.
-        self._window: str = re.sub(r"plantdesk\.exe$", "plantdeskw.exe", options.executable)
+        self._window = re.sub(r"plantdesk\.exe$", "plantdeskw.exe", executable)
         self.data = Path()
         self.server: dict[str, Any] = {}
         self.executables = {self._command, self._window}
 
     def run(self, *arguments: str, codes: tuple[int, ...] = (0,)) -> str:
-        """Run a command; return its output. Raises FailedError for another exit code, or output on standard error."""
+        """Run a command; return its output. Raises dev.RefusedError for another exit code or output on stderr."""
         command = [*self._within, self._command, *arguments]
         done = subprocess.run(command, capture_output=True, timeout=START_TIMEOUT, check=False)
         errors = done.stderr.decode("utf-8", "replace")
         if done.returncode not in codes:
-            raise FailedError(f"{arguments} ended with {done.returncode}: {errors}")
+            raise dev.RefusedError(f"{arguments} ended with {done.returncode}: {errors}")
         check_stderr(errors)
         return done.stdout.decode("utf-8", "replace")
 
@@ -107,6 +106,15 @@ class Product:
                 raise
             errors.seek(0)
             check_stderr(errors.read().decode("utf-8", "replace"))
+
+    def find_data(self, root: str) -> None:
+        """Find the data folder, below a `root` seen from here."""
+        facts = self.info()
+        same("running, before the start", facts["running"], False)
+        self.data = Path(root + facts["database"]).parent
+        if sys.platform == "win32":  # else closing the window asks about the tray, once there is a token
+            self.data.mkdir(parents=True, exist_ok=True)
+            (self.data / "settings.json").write_text('{"tray_answered": true}')
 
     def info(self) -> dict[str, Any]:
         """Return what `info` reports of the server, running or not."""
@@ -150,46 +158,38 @@ class Product:
 
 
 def expect(what: str, holds: Callable[[], bool], timeout: float = TIMEOUT) -> None:
-    """Wait until a condition holds. Raises FailedError."""
+    """Wait until a condition holds. Raises dev.RefusedError."""
     deadline = time.monotonic() + timeout
     while not holds():
         if time.monotonic() > deadline:
-            raise FailedError(f"not within {timeout:.0f} s: {what}")
+            raise dev.RefusedError(f"not within {timeout:.0f} s: {what}")
         time.sleep(0.05)
 
 
 def same(what: str, found: object, requested: object) -> None:
-    """Compare. Raises FailedError."""
+    """Compare. Raises dev.RefusedError."""
     if found != requested:
-        raise FailedError(f"{what}: {found!r} instead of {requested!r}")
+        raise dev.RefusedError(f"{what}: {found!r} instead of {requested!r}")
 
 
 def check_stderr(text: str) -> None:
-    """Check that every line is known to be harmless. Raises FailedError."""
+    """Check that every line is known to be harmless. Raises dev.RefusedError."""
     strange = [line for line in text.splitlines() if not any(known.search(line) for known in HARMLESS)]
     if strange:
-        raise FailedError("on standard error: " + "\n".join(strange))
+        raise dev.RefusedError("on standard error: " + "\n".join(strange))
 
 
 # --- the checks ---------------------------------------------------------------------------------
 
 
-def check_commands(product: Product, options: argparse.Namespace) -> None:
+def check_commands(product: Product, channel: str | None) -> None:
     """Check the commands that need neither window nor store."""
-    version = product.run("--version").strip()
-    if options.version:
-        same("--version", version, f"plantdesk {options.version}")
+    same("--version", product.run("--version").strip(), f"plantdesk {project.VERSION}")
     facts = json.loads(product.run("selfcheck"))
     same("selfcheck's problems", facts["problems"], [])
     same("the word for Cancel", facts["cancel"].get("de"), ["Abbrechen"] * 2)
-    if options.channel:
-        same("channel", facts["channel"], options.channel)
-    facts = product.info()
-    same("running, before the start", facts["running"], False)
-    product.data = Path(options.root + facts["database"]).parent
-    if sys.platform == "win32":  # else closing the window asks about the tray, once there is a token
-        product.data.mkdir(parents=True, exist_ok=True)
-        (product.data / "settings.json").write_text('{"tray_answered": true}')
+    if channel:
+        same("channel", facts["channel"], channel)
 
 
 def check_new_plant(product: Product, screen: ScreenCheck) -> str:
@@ -253,91 +253,72 @@ def _variables(process: Path) -> list[bytes]:
 
 
 class ScreenCheck:
-    """What changes on the screen when a plant is added; checks nothing without a screen."""
+    """What changes on the screen: first a window, then a row. Checks nothing without a screen."""
 
     def __init__(self, take: Callable[[], screens.Picture] | None, file: Path | None) -> None:
         self._take = take
         self._file = file
-        self._empty = take() if take else None
-        self._before: list[screens.Picture] = []
-
-    def expect_window(self) -> None:
-        """Wait until a window covers a tenth of the screen. Raises FailedError."""
-        if self._take is not None and self._empty is not None:
-            take, empty = self._take, self._empty
-            enough = empty.width * empty.height // 10
-            expect("a window is on the screen", lambda: len(take().changes(empty)) > enough)
+        self._before = take() if take else None
 
     def remember(self) -> None:
-        """Take pictures for two seconds, to find what changes by itself, such as a blinking cursor."""
+        """Take a picture to compare the next one with."""
         if self._take is not None:
-            for _ in range(20):
-                self._before.append(self._take())
-                time.sleep(0.1)
+            time.sleep(2)  # what the last commands have changed is on the screen by then
+            self._before = self._take()
+
+    def expect_window(self) -> None:
+        """Wait until a window covers a tenth of the screen. Raises dev.RefusedError."""
+        self._expect("a window", lambda changed: len(changed) > 100_000)  # noqa: PLR2004
 
     def expect_new_row(self) -> None:
-        """Wait until something as wide as a row is there that was in no picture before. Raises FailedError."""
-        if self._take is None:
-            return
-        take, (first, *later) = self._take, self._before
-        by_itself = set[tuple[int, int]]().union(*(picture.changes(first) for picture in later))
-        expect("the new plant's row is on the screen", lambda: _is_row(take().changes(first) - by_itself))
-        if self._file is not None:
-            take().save(self._file)
+        """Wait until the letters of a row are there, over a third of a window's width. Raises dev.RefusedError.
+
+        The cursor that blinks, and the digits of a count, are fewer pixels.
+        """
+        self._expect("the new plant's row", lambda changed: len(changed) > 400 and _width(changed) > 300)  # noqa: PLR2004
+        if self._file is not None and self._take is not None:
+            self._take().save(self._file)
+
+    def _expect(self, what: str, is_there: Callable[[set[tuple[int, int]]], bool]) -> None:
+        if self._take is not None and self._before is not None:
+            take, before = self._take, self._before
+            expect(f"{what} is on the screen", lambda: is_there(take().changes(before)))
 
 
-def _is_row(changed: set[tuple[int, int]]) -> bool:
-    """Return whether these are the letters of a row: many, over at least a third of a window's width."""
-    columns = [x for x, _ in changed]
-    return len(changed) > 400 and max(columns) - min(columns) > 300  # noqa: PLR2004
+def _width(pixels: set[tuple[int, int]]) -> int:
+    columns = [x for x, _ in pixels]
+    return max(columns) - min(columns)
 
 
-def verify(product: Product, options: argparse.Namespace) -> None:
-    """Run all checks. Raises FailedError."""
-    check_commands(product, options)
+def verify(
+    *,
+    executable: str,
+    channel: str | None = None,
+    within: str = "",
+    root: str | None = None,
+    blind: bool = False,
+    screenshot: Path | None = None,
+) -> None:
+    """Run all checks. Raises RefusedError for the first wrong result."""
+    began = time.monotonic()
+    os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
+    product = Product(executable, within)
     with contextlib.ExitStack() as stack:
-        take = None if options.blind else stack.enter_context(screens.screen())
-        screen = ScreenCheck(take, options.screenshot)
+        home = tempfile.TemporaryDirectory(prefix="plantdesk smoke ", ignore_cleanup_errors=True)
+        if root is None:
+            os.environ["PLANTDESK_HOME"] = stack.enter_context(home)
+        check_commands(product, channel)
+        product.find_data(root or "")
+        take = None if blind or sys.platform == "darwin" else stack.enter_context(screens.screen())
+        screen = ScreenCheck(take, screenshot)
         with product.running("--port", "0") as running:
             product.wait_for_server(running)
             screen.expect_window()
             token = check_new_plant(product, screen)
             check_second_start(product, running)
             product.end(running)
-    same("the plants after the end", stored(product), [FIRST, tuple(PLANT.values())])
-    check_serve(product, token)
+        same("the plants after the end", stored(product), [FIRST, tuple(PLANT.values())])
+        check_serve(product, token)
     # A session bus that libdbus started on the screen ends shortly after it.
     expect("none of its processes is left", lambda: not leftover_processes(product.executables))
-
-
-def _options(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="build.py smoke", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    add("executable", help="the command, as it is typed")
-    add("--version", help="the version that it must have")
-    add("--channel", help="the package that it must come from: deb, rpm, tar, nsis, zip, dmg")
-    add("--within", default="", metavar="COMMAND", help="starts it elsewhere, in one argument")
-    add("--root", default="", metavar="FOLDER", help="the root of its paths, seen from here")
-    add("--own-folders", action="store_true", help="use the account's folders instead of temporary ones")
-    add("--blind", action="store_true", help="do not look at the screen")
-    add("--screenshot", type=Path, metavar="FILE", help="save a picture of the new row (PNG)")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: list[str]) -> int:
-    """Prove one program; print the first wrong result."""
-    options = _options(arguments)
-    began = time.monotonic()
-    os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
-    with tempfile.TemporaryDirectory(prefix="plantdesk smoke ", ignore_cleanup_errors=True) as home:
-        if not options.own_folders:
-            os.environ["PLANTDESK_HOME"] = home
-        try:
-            verify(Product(options), options)
-        except (FailedError, OSError, subprocess.SubprocessError, sqlite3.Error) as reason:
-            print(f"smoke: {reason}", file=sys.stderr)
-            return 1
-    print(f"smoke: {options.executable} works ({time.monotonic() - began:.0f} s)")
-    return 0
+    print(f"smoke: {executable} works ({time.monotonic() - began:.0f} s)")

@@ -1,7 +1,5 @@
 """`build.py wine`: the whole Windows recipe on Linux: freeze, installers, installation, use, upgrade, removal.
 
-    python3 packaging/build.py wine [--keep | --tests]
-
 The first run makes a Debian 13 with wine and a Windows Python from public registries (wine_root.sh; two minutes, 4 GB);
 the rest takes five minutes. Needs root. For tests only: released installers are built on Windows.
 """
@@ -15,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-from bundle import freeze
-from linux import apt
-from package_tests import chroots, windows_installer
+from bundle import apt, freeze
+from package_tests import chroots, smoke
 from windows import installer
 
 if TYPE_CHECKING:
@@ -40,90 +37,54 @@ TESTING = {
 }
 #: The tests of what differs on Windows, except fonts, Ctrl+Break and symlinks, which wine lacks.
 TESTS = [
-    *(
-        "tests/platform/test_login.py",
-        "tests/platform/test_windows.py",
-        "tests/platform/test_no_console.py",
-        "tests/platform/test_updates.py",
-    ),
-    *("tests/platform/test_settings.py", "tests/platform/test_logs.py", "tests/platform/test_atomic_replace.py"),
-    *("tests/ui/test_single_window.py", "tests/ui/test_bridge.py"),
-    *("tests/ui/window/test_update_notice.py", "tests/api/test_selector_loop.py"),
-    *("tests/api/test_access_control.py", "tests/api/test_plants.py", "tests/api/test_discovery.py"),
-    *("tests/store/test_store.py", "tests/store/test_tokens.py", "tests/transfer"),
-    "tests/api/test_protocol.py::test_a_reset_connection_does_not_affect_others",
+    *(f"tests/platform/test_{name}.py" for name in ("login", "windows", "no_console", "updates", "settings", "logs")),
+    *(f"tests/api/test_{name}.py" for name in ("selector_loop", "access_control", "plants", "discovery")),
+    *("tests/platform/test_atomic_replace.py", "tests/ui/test_single_window.py", "tests/ui/test_bridge.py"),
+    *("tests/ui/window/test_update_notice.py", "tests/store/test_store.py", "tests/store/test_tokens.py"),
+    *("tests/transfer", "tests/api/test_protocol.py::test_a_reset_connection_does_not_affect_others"),
 ]
 _STEP_TIMEOUT = 900
 _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
-_BEGAN = time.monotonic()
+_ROOT = chroots.CACHE / "wine"
+_WORK = _ROOT / "w"
 
 
-class Chain:
-    """The steps, in a root folder that wine_root.sh made."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._work = root / "w"
-
-    def test(self) -> None:
-        """Run TESTS on Windows' Python."""
-        self._run_inside("tests", "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS, env=TESTING)
-        say("tested")
-
-    def freeze(self) -> Path:
-        """Freeze a copy of this checkout with Windows' Python; return the folder."""
-        self._run_inside("project", "packaging/build.py", "bundle", "--here")
-        folder = self._work / "project" / project.program_folder().relative_to(project.ROOT)
-        say(f"frozen: {freeze.size(folder) / 1e6:.1f} MB")
-        return folder
-
-    def make_installers(self, folder: Path) -> None:
-        """Make the installer to verify, and one of an older version with a stale module."""
-        new = installer.compile_installer(folder, self._work / "new.exe", TARGET)
-        say(f"installer: {freeze.size(new) / 1e6:.1f} MB")
-        older = self._work / "older"
-        shutil.rmtree(older, ignore_errors=True)
-        shutil.copytree(folder, older)
-        (older / "_internal" / windows_installer.STALE).write_bytes(b"of an older version")
-        installer.compile_installer(older, self._work / "older.exe", {**TARGET, "VERSION": "0.0.1", "QUICK": "1"})
-        say("an older installer")
-
-    def verify(self) -> None:
-        """Install, use, upgrade and remove, with a fresh account and without a network."""
-        shutil.rmtree(self._work / "prefix", ignore_errors=True)
-        shutil.copytree(self._work / "home" / ".wine", self._work / "prefix", symlinks=True)
-        command = ["packaging/build.py", "installer", r"Z:\w\new.exe", "--older", r"Z:\w\older.exe"]
-        command += ["--screenshot", r"Z:\w\window.png"]
-        self._run_inside("verify", *command, env={"WINEPREFIX": "/w/prefix"})
-        say(f"verified; {self._work / 'window.png'} is its window")
-
-    def _run_inside(self, name: str, *arguments: str, env: dict[str, str] | None = None) -> None:
-        """Run Windows' Python to its end, in a copy of the project `name` and on a screen of its own."""
-        copy = self._work / name
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(project.ROOT, copy, ignore=_NOT_COPIED)
-        inside = chroots.Chroot(self._root).command(offline=True, env=WINE | (env or {}))
-        # Xvfb signals its parent when it is ready, but never process 1, which sh is here.
-        screen = ["sh", "-c", '"$@"; exit $?', "sh", "xvfb-run", "--server-args=-screen 0 1280x860x24"]
-        command = [*inside, "env", "-C", f"/w/{name}", *screen, "wine", PYTHON, *arguments]
-        subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=_STEP_TIMEOUT)
-
-
-def say(text: str) -> None:
-    """Print a message with the time since the start."""
-    dev.say(f"[{time.monotonic() - _BEGAN:.0f} s] {text}")
-
-
-def main(*, keep: bool = False, tests: bool = False) -> None:
-    """Run the chain, only the installers of the last run (`keep`) or only the tests."""
+def main() -> None:
+    """Make the system, run TESTS on it, freeze the program, make installers, and verify them."""
     freeze.prepare()  # compiles the translations: Windows' Python has no babel
-    chain = Chain(chroots.CACHE / "wine")
-    if not keep:
-        apt.need(["debootstrap", "nsis", "unzip"])
-        script = project.HERE / "package_tests" / "wine_root.sh"
-        subprocess.run([str(script), str(chroots.CACHE / "wine"), chroots.mirror()], check=True)
-        chain.test()
-    if not keep and not tests:
-        chain.make_installers(chain.freeze())
-    if not tests:
-        chain.verify()
+    apt.need(["debootstrap", "nsis", "unzip"])
+    subprocess.run([project.HERE / "package_tests" / "wine_root.sh", _ROOT, chroots.mirror()], check=True)
+    _run_inside("tests", "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS, env=TESTING)
+    _run_inside("project", "packaging/build.py", "bundle", "--here")
+    _make_installers(_WORK / "project" / project.program_folder().relative_to(project.ROOT))
+    # With a fresh account and without a network.
+    shutil.rmtree(_WORK / "prefix", ignore_errors=True)
+    shutil.copytree(_WORK / "home" / ".wine", _WORK / "prefix", symlinks=True)
+    command = ["packaging/build.py", "installer", r"Z:\w\new.exe", "--older", r"Z:\w\older.exe"]
+    command += ["--screenshot", r"Z:\w\window.ppm"]
+    _run_inside("verify", *command, env={"WINEPREFIX": "/w/prefix"})
+    dev.say(f"{_WORK / 'window.ppm'} is its window")
+
+
+def _make_installers(folder: Path) -> None:
+    """Make the installer to verify, and one of an older version with a stale module."""
+    installer.compile_installer(folder, _WORK / "new.exe", TARGET)
+    older = _WORK / "older"
+    shutil.rmtree(older, ignore_errors=True)
+    shutil.copytree(folder, older)
+    (older / "_internal" / smoke.STALE).write_bytes(b"of an older version")
+    installer.compile_installer(older, _WORK / "older.exe", {**TARGET, "VERSION": "0.0.1", "QUICK": "1"})
+
+
+def _run_inside(name: str, *arguments: str, env: dict[str, str] | None = None) -> None:
+    """Run Windows' Python to its end, in a copy of the project `name` and on a screen of its own."""
+    began = time.monotonic()
+    copy = _WORK / name
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(project.ROOT, copy, ignore=_NOT_COPIED)
+    inside = chroots.Chroot(_ROOT).command(offline=True, env=WINE | (env or {}))
+    # Xvfb signals its parent when it is ready, but never process 1, which sh is here.
+    screen = ["sh", "-c", '"$@"; exit $?', "sh", "xvfb-run", "--server-args=-screen 0 1280x860x24"]
+    command = [*inside, "env", "-C", f"/w/{name}", *screen, "wine", PYTHON, *arguments]
+    subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=_STEP_TIMEOUT)
+    dev.say(f"{name}: {time.monotonic() - began:.0f} s")

@@ -1,4 +1,4 @@
-"""The installer for Windows, made by NSIS; and what it shares with the archive.
+"""The packages for Windows: the installer, made by NSIS, and the archive.
 
 NSIS also runs on Linux, and takes any folder with the layout of the frozen program, so tests compile the script there.
 """
@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 import dev
@@ -99,3 +100,20 @@ def payload_list(payload: Path) -> str:
     remove = [f'  {"RMDir /r" if entry.is_dir() else "Delete"} "$INSTDIR\\{entry.name}"' for entry in reversed(entries)]
     lines = ["!macro pack_payload", *pack, "!macroend", "!macro remove_payload", *remove, "!macroend", ""]
     return "\n".join(lines)
+
+
+def make_zip(*, of: Path | None = None, out: Path | None = None) -> Path:
+    """Return the archive, made of a frozen program. The same commit makes the same bytes."""
+    began = time.monotonic()
+    out = out or project.DIST / f"{stem()}-portable.zip"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    timestamp = time.gmtime(project.epoch())[:6]
+    with tempfile.TemporaryDirectory() as name, zipfile.ZipFile(out, "w") as archive:
+        payload = Path(name) / f"{project.TITLE}-{project.VERSION}"
+        stage("zip", of or frozen(), payload)
+        for file in sorted(each for each in payload.rglob("*") if each.is_file()):
+            entry = zipfile.ZipInfo(file.relative_to(payload.parent).as_posix(), timestamp)
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+    freeze.report(out, began)
+    return out

@@ -49,16 +49,6 @@ def test_malformed_http_gets_an_error_body(api: Api, request_bytes: bytes) -> No
     assert "Date" in answer.headers
 
 
-@pytest.mark.parametrize(
-    "lines", [("Content-Length: 3", "Transfer-Encoding: chunked"), ("Transfer-Encoding: chunked", "Content-Length: 3")]
-)
-def test_two_framings_are_refused_with_what_follows(api: Api, lines: tuple[str, str]) -> None:
-    smuggled = plant()
-    (answer,) = api.exchange(api.head(*lines), b"0\r\n\r\n", api.whole(smuggled))
-    assert answer.number is ErrorNumber.MALFORMED_HTTP
-    assert smuggled["id"] not in api.stored()
-
-
 def test_a_broken_chunk_is_refused_while_the_application_waits(api: Api) -> None:
     with api.opened() as connection:
         connection.sendall(api.head("Transfer-Encoding: chunked", "Expect: 100-continue"))

@@ -30,7 +30,6 @@ from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
-from tests.benchmarks.shared import DURABLE
 from tests.support.adding import Adding, add_each
 from tests.support.postgres_server import running_server
 
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
 
+#: Settings of a server that flushes each commit.
+DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "512MB", "max_wal_size": "2GB"}
 _SECONDS = 300
 _ROUNDS = 50
 _TAGS = 10

@@ -34,6 +34,7 @@ import pytest
 
 from tests.benchmarks.figures import Figure, report
 from tests.benchmarks.pgbench import Pgbench
+from tests.support.ports import free_port
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
@@ -248,13 +249,6 @@ def cpu_seconds(pid: int) -> float:
     """Return the CPU time that a process has taken."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def free_port() -> int:
-    """Return a port that nothing listens on."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _wait_for(name: str, port: int) -> None:

@@ -22,8 +22,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks.load import cpu_seconds, create_token, free_port
+from tests.benchmarks.figures import Figure, report
+from tests.benchmarks.load import cpu_seconds, create_token
 from tests.benchmarks.views import fill
+from tests.support.ports import free_port
 
 _ROOT = Path(__file__).parents[2]
 _STARTS = 5
@@ -105,6 +107,7 @@ def main() -> None:
     parser.add_argument("--plants", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=20.0)
     options = parser.parse_args()
+    starts: dict[str, list[float]] = {"window": [], "serve": []}
     print(f"{'':46}{'start':>8}{'memory':>8}{'rested':>8}{'loaded':>8} MiB{'idle':>8} %")
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "plants.db")
@@ -114,7 +117,10 @@ def main() -> None:
             for name, arguments in {"window": [], "serve": ["serve"]}.items():
                 row = program.measure(arguments, options.seconds)
                 memory = f"{row.memory:8.0f}{row.rested:8.0f}{row.loaded:8.0f}"
+                starts[name].append(row.start)
                 print(f"{name:8}{text[-36:]:38}{row.start:8.0f}{memory}    {row.idle:8.2f}", flush=True)
+    for name, (ours, *others) in starts.items():
+        report(Figure(f"{name}, start / that of the checkout", each / ours) for each in others)
 
 
 if __name__ == "__main__":

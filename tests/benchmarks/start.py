@@ -21,7 +21,8 @@ from pathlib import Path
 
 from plantdesk import __version__
 from tests.benchmarks.figures import Figure, report
-from tests.benchmarks.load import cpu_seconds, free_port
+from tests.benchmarks.load import cpu_seconds
+from tests.support.ports import free_port
 
 _TIMEOUT = 60
 #: Seconds between two looks whether a window is at rest, and of a core: one whose indexes are built uses less.

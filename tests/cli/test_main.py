@@ -207,13 +207,6 @@ def test_openapi_prints_the_served_document(run: Run) -> None:
 # --- what all have in common --------------------------------------------------------------------
 
 
-def test_another_database_may_be_named_before_or_after_the_command(run: Run, tmp_path: Path) -> None:
-    run("--database", str(tmp_path / "a.db"), "add", "--name", "Fern")
-    run("add", "--name", "Ficus", "--database", str(tmp_path / "a.db"))
-    assert [name for _, name, _ in plants(tmp_path / "a.db")] == ["Fern", "Ficus"]
-    assert not paths.database_file().exists()
-
-
 @pytest.mark.parametrize("content", [b"something else", b"SQLite format 3\0" + bytes(4096)], ids=["text", "SQLite"])
 def test_a_file_that_is_not_a_store_is_refused_and_unchanged(content: bytes, refused: Run, tmp_path: Path) -> None:
     file = tmp_path / "other.db"
@@ -246,6 +239,27 @@ def test_a_missing_folder_is_reported(refused: Run, tmp_path: Path) -> None:
         ["openapi", "--port", "1"],
         ["info", "--wait", "-1"],
         ["info", "--wait", "long"],
+        ["edit", "3"],
+        ["edit", "3", "--ignore-case"],
+        ["edit", "--name", "x"],
+        ["edit", "3", "--search", "x", "--name", "x"],
+        ["edit", "--search", " ", "--name", "x"],
+        ["edit", "3", "--tag", "x", "--no-tag"],
+        ["edit", "3", "--replace", "", "x"],
+        ["edit", "3", "--replace", "", "x", "--prefix", "y"],
+        ["add", "--tag", "x"],
+        ["merge", "3", "--into", "3"],
+        ["duplicates", "--keep", "newest"],
+        ["duplicates", "--merge", "--json"],
+        ["delete"],
+        ["delete", "3", "--tag", "kitchen"],
+        ["tag"],
+        ["list", "--since", "tomorrow"],
+        ["list", "--json", "--csv"],
+        ["list", "--limit", "0"],
+        ["list", "--search", "rose " * 301],
+        ["delete", "--search", '""'],
+        ["undo", "last"],
     ],
     ids=" ".join,
 )

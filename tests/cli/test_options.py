@@ -88,6 +88,7 @@ def test_the_database_may_be_named_anywhere(typed: str, tmp_path: Path, capfd: p
     assert main(["token", "create", "garden", "--database", str(database)]) == 0
     assert main(typed.replace("X", str(database)).split()) == 0
     assert "garden" in capfd.readouterr().out
+    assert not paths.database_file().exists()
 
 
 @pytest.mark.parametrize("name", ["mysql://me:secret@host/plants", "file:plants.db?mode=memory", ":memory:"])

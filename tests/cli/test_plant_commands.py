@@ -147,39 +147,6 @@ def test_what_cannot_be_done_is_refused_and_changes_nothing(run: Run, arguments:
     assert run("list", "--json")[1] == before
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["edit", "3"],
-        ["edit", "3", "--ignore-case"],
-        ["edit", "--name", "x"],
-        ["edit", "3", "--search", "x", "--name", "x"],
-        ["edit", "--search", " ", "--name", "x"],
-        ["edit", "3", "--tag", "x", "--no-tag"],
-        ["edit", "3", "--replace", "", "x"],
-        ["edit", "3", "--replace", "", "x", "--prefix", "y"],
-        ["add", "--tag", "x"],
-        ["merge", "3", "--into", "3"],
-        ["duplicates", "--keep", "newest"],
-        ["duplicates", "--merge", "--json"],
-        ["delete"],
-        ["delete", "3", "--tag", "kitchen"],
-        ["tag"],
-        ["list", "--since", "tomorrow"],
-        ["list", "--json", "--csv"],
-        ["list", "--limit", "0"],
-        ["list", "--search", "rose " * 301],
-        ["delete", "--search", '""'],
-        ["undo", "last"],
-    ],
-    ids=" ".join,
-)
-def test_wrong_usage_is_refused(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as exit_code:
-        main(arguments)
-    assert exit_code.value.code == 2
-
-
 def test_deleting_many_needs_a_yes(run: Run) -> None:
     command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
     assert subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 1

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from decimal import Decimal, InvalidOperation
@@ -78,17 +77,6 @@ def test_a_number_beyond_int64_keeps_its_text(text: str) -> None:
     found = value(text)
     assert isinstance(found, UnfitNumber)
     assert found.text == text
-
-
-@given(st.from_regex(r"-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?", fullmatch=True))
-@settings(derandomize=True, max_examples=300, deadline=None)
-def test_numbers_are_those_of_exact_arithmetic(text: str) -> None:
-    exact = Decimal(text)
-    found = value(text)
-    if isinstance(found, int):
-        assert Decimal(found) == exact
-    else:
-        assert not (_is_whole(exact) and SMALLEST_ID <= exact <= LARGEST_ID)
 
 
 def _is_whole(number: Decimal) -> bool:
@@ -179,13 +167,6 @@ def test_a_normal_body_costs_a_few_times_what_json_does() -> None:
     assert own <= 20 * cpu_seconds(lambda: [json.loads(body) for _ in range(2_000)])  # measured: 2
 
 
-@given(st.binary(max_size=200))
-@settings(derandomize=True, max_examples=300, deadline=None)
-def test_any_bytes_are_an_object_or_refused(data: bytes) -> None:
-    with contextlib.suppress(PlantDeskError):
-        assert isinstance(parse_object(data), dict)
-
-
 # --- against Python's own reader, with exact numbers -------------------------------------------------------------
 
 _NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
@@ -260,42 +241,11 @@ def test_a_body_is_checked_at_any_depth(value: str, around: list[str], change: t
     check_same(_changed(f'{{"id": 1, "x": {value}, "y": [{value}]}}', change))
 
 
+_NOT_JSON = """1, , ,1 01 1. tru NaN "a "\\x" "\\u12" [1,] [,] [} ( {"a":1,} {"a":} {"a"} {1:1} {,} {"a":1,,"b":1}"""
+
+
 @pytest.mark.parametrize(
-    "last",
-    [
-        *(
-            "1",
-            "1,",
-            ",",
-            ",1",
-            "1 2",
-            "01",
-            "1.",
-            "tru",
-            "NaN",
-            '"a',
-            '"\t"',
-            '"\\x"',
-            '"\\u12"',
-            "[1,]",
-            "[,]",
-            "[}",
-            "(",
-            "",
-        ),
-        *(
-            '{"a":1}',
-            '{"a":1,}',
-            '{"a" 1}',
-            '{"a":}',
-            '{"a"}',
-            "{1:1}",
-            "{,}",
-            '{"a":1 "b":1}',
-            '{"a":1,,"b":1}',
-            "[1 2]",
-        ),
-    ],
+    "last", ["1", '{"a":1}', "", "1 2", '"\t"', "[1 2]", '{"a" 1}', '{"a":1 "b":1}', *_NOT_JSON.split()]
 )
 def test_an_error_in_what_is_nested_is_found(last: str) -> None:
     for depth in (0, 4):

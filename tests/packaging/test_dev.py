@@ -169,14 +169,6 @@ def test_a_failed_step_shows_its_output(capfd: pytest.CaptureFixture[str]) -> No
     assert "no space" in capfd.readouterr().err
 
 
-def test_private_arguments_of_a_failed_step_are_not_shown(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(dev.RefusedError) as refused:
-        dev.call([sys.executable, "-c", "raise SystemExit('no such key')", "s3cret"], private=True)
-    printed = "".join(capfd.readouterr()) + str(refused.value)
-    assert "no such key" in printed
-    assert "s3cret" not in printed
-
-
 def test_an_old_python_is_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     assert dev.main(["run"]) == 1

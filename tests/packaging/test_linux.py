@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import configparser
 import gzip
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tarfile
@@ -18,17 +16,19 @@ from pathlib import Path
 
 import pytest
 
-import dev
 import project
-from bundle import archives, contents
-from ci import release
-from linux import completions, deb, elf, entries, manual, tree
+from bundle import elf
+from linux import completions, manual, tar, tree
 from plantdesk import APP_ID, URL_SCHEME, __version__
 from plantdesk.cli import options
 from plantdesk.store import DESK_FILE_SUFFIX
+from tests.test_readme import commands
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
 STEM = project.RESOURCES / APP_ID
+NEEDS_GETTEXT = pytest.mark.skipif(
+    None in (shutil.which("msgfmt"), shutil.which("appstreamcli")), reason="gettext or appstream are not installed"
+)
 
 
 @pytest.fixture
@@ -50,11 +50,12 @@ def bundle_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_versions_agree() -> None:
-    newest = release.releases()[0]
+    changelog = (project.ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, day = re.findall(r"^## \[([^\]]+)\] - (\d{4}-\d{2}-\d{2})$", changelog, re.MULTILINE)[0]
     described = ET.parse(f"{STEM}.metainfo.xml").getroot().find("releases/release")  # noqa: S314 - our own file
     assert described is not None
-    assert project.VERSION == newest.version == described.get("version") == __version__
-    assert newest.day == described.get("date")
+    assert project.VERSION == version == described.get("version") == __version__
+    assert day == described.get("date")
 
 
 def test_one_identifier_names_entry_metainfo_and_icon() -> None:
@@ -95,26 +96,31 @@ def test_the_metainfo_follows_the_quality_guidelines_of_flathub() -> None:
     assert 3 <= len("".join(root.find("description").itertext()).split()) <= 150  # type: ignore[union-attr]
 
 
+@NEEDS_GETTEXT
 @pytest.mark.skipif(shutil.which("desktop-file-validate") is None, reason="desktop-file-utils is not installed")
 def test_the_desktop_entry_is_valid(tmp_path: Path) -> None:
     file = tmp_path / f"{APP_ID}.desktop"
-    file.write_bytes(entries.desktop_entry())
+    tree.translate("desktop", file)
     assert subprocess.run(["desktop-file-validate", file], capture_output=True, check=True).stdout == b""
 
 
-@pytest.mark.skipif(shutil.which("appstreamcli") is None, reason="appstream is not installed")
+@NEEDS_GETTEXT
 def test_the_metainfo_is_valid(tmp_path: Path) -> None:
     file = tmp_path / f"{APP_ID}.metainfo.xml"
-    file.write_bytes(entries.metainfo())
+    tree.translate("xml", file)
     subprocess.run(["appstreamcli", "validate", "--no-net", file], check=True)
 
 
 @pytest.mark.slow  # a release has all translations
 @pytest.mark.parametrize("language", sorted(each.stem for each in (project.RESOURCES / "languages").glob("*.po")))
-def test_entry_and_metainfo_are_translated(language: str) -> None:
-    entry = entries.desktop_entry().decode()
-    assert re.findall(rf"^(\w+)\[{language}]=", entry, re.MULTILINE) == ["GenericName", "Comment", "Keywords"]
-    root = ET.fromstring(entries.metainfo())  # noqa: S314
+@NEEDS_GETTEXT
+def test_entry_and_metainfo_are_translated(language: str, tmp_path: Path) -> None:
+    entry, metainfo = tmp_path / f"{APP_ID}.desktop", tmp_path / f"{APP_ID}.metainfo.xml"
+    tree.translate("desktop", entry)
+    tree.translate("xml", metainfo)
+    translated = re.findall(rf"^(\w+)\[{language}]=", entry.read_text(encoding="utf-8"), re.MULTILINE)
+    assert translated == ["GenericName", "Comment", "Keywords"]
+    root = ET.parse(metainfo).getroot()  # noqa: S314
     code = "{http://www.w3.org/XML/1998/namespace}lang"
     counts = Counter(each.tag for each in root.iter() if each.get(code) == language)
     assert counts == {"summary": 1, "p": 1, "li": 4, "caption": 3}
@@ -125,32 +131,22 @@ def test_entry_and_metainfo_are_translated(language: str) -> None:
 # --- the manual ---------------------------------------------------------------------------------
 
 
-def test_the_manual_page_has_every_command_option_and_exit_code() -> None:
-    page = manual.page().replace("\\-", "-")
-    for parser, _ in manual.commands(options.parser()):
-        for action in parser._actions:  # noqa: SLF001
-            is_hidden = action.help == argparse.SUPPRESS
-            assert all((f"\\fB{name}\\fR" in page) != is_hidden for name in action.option_strings if name != "-h")
-        if parser._subparsers is None:  # noqa: SLF001
-            assert f".SS {parser.prog}" in page
-    assert re.findall(r"^\.TP\n\\fB(\d+)\\fR$", page, re.MULTILINE) == ["0", "1", "2", "3", "130"]
-    assert not re.search("@[A-Z]+@", page)
-    assert page.isascii()
-    assert "|---" not in page, "tables are in troff's own form"
-
-
-@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
-def test_the_manual_page_can_be_read(tmp_path: Path) -> None:
+@pytest.mark.skipif(None in (shutil.which("pandoc"), shutil.which("groff")), reason="pandoc or groff are not installed")
+def test_the_manual_page_has_every_command_and_can_be_read(tmp_path: Path) -> None:
     manual.main(to=tmp_path)
     command = ["groff", "-man", "-Tutf8", "-ww", "-z", str(tmp_path / "plantdesk.1")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+    page = (tmp_path / "plantdesk.1").read_text(encoding="ascii")
+    assert set(re.findall(r"^\.SS (plantdesk.*)$", page, re.MULTILINE)) == commands(options.parser()).keys()
+    assert not re.search("@[A-Z]+@", page)
+    assert ".TS" not in page, "tables are lists of definitions"
 
 
 @pytest.mark.parametrize("shell", completions.FILES)
 def test_each_shell_can_parse_its_completions(shell: str, tmp_path: Path) -> None:
     text = completions.completion(shell)
-    assert all(parser.prog.rpartition(" ")[2] in text for parser, _ in manual.commands(options.parser()))
+    assert all(command.rpartition(" ")[2] in text for command in commands(options.parser()))
     if shutil.which(shell):
         (tmp_path / "completion").write_text(text, encoding="utf-8")
         subprocess.run([shell, "-n", str(tmp_path / "completion")], check=True)
@@ -160,10 +156,10 @@ def test_each_shell_can_parse_its_completions(shell: str, tmp_path: Path) -> Non
 
 
 def test_the_archive_starts_with_one_folder_and_is_the_same_each_time(bundle_folder: Path) -> None:
-    first = archives.make_tar(quick=True).read_bytes()
+    first = tar.make(quick=True).read_bytes()
     (bundle_folder / "plantdesk").touch()
-    assert archives.make_tar(quick=True).read_bytes() == first
-    with tarfile.open(archives.tar_file()) as archive:
+    assert tar.make(quick=True).read_bytes() == first
+    with tarfile.open(tar.path()) as archive:
         names = {entry.name: entry for entry in archive if entry.name}
     top = f"plantdesk-{__version__}"
     assert {name.split("/")[0] for name in names} == {top}
@@ -191,12 +187,6 @@ def test_compressed_files_are_the_same_each_time(tmp_path: Path) -> None:
     assert gzip.decompress((tmp_path / "one").read_bytes()) == b"text"
 
 
-def test_debians_changelog_is_made_of_ours() -> None:
-    lines = deb.changelog(release.releases()[0].text)
-    assert lines[0].startswith("  * ")
-    assert all(len(line) <= 78 and re.match(r"  \* |    \S", line) for line in lines)
-
-
 # --- limits -------------------------------------------------------------------------------------
 
 
@@ -205,30 +195,3 @@ def test_the_newest_required_glibc_is_found() -> None:
         pytest.skip("binutils are not installed")
     assert elf.is_elf(Path(sys.executable).resolve())
     assert elf.required_glibc(Path(sys.executable).resolve()) >= (2, 2, 5)
-
-
-def test_the_search_path_of_the_build_machine_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    library = tmp_path / "libx.so"
-    path = b"/home/builder/python/lib"
-    library.write_bytes(struct.pack("<I", 7) + path + b"\0rest")
-    monkeypatch.setattr(elf, "_readelf", lambda *_: f" 0x1d (RUNPATH)  Library runpath: [{path.decode()}]")
-    elf.remove_search_path(library)
-    assert library.read_bytes() == struct.pack("<I", 7) + b"$ORIGIN".ljust(len(path), b"\0") + b"\0rest"
-
-
-def test_a_package_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    with (tmp_path / "large.deb").open("wb") as file:
-        file.truncate(contents.MAX_PACKAGE_SIZE * 1_000_000 + 1)
-    with pytest.raises(dev.RefusedError, match=f"the limit is {contents.MAX_PACKAGE_SIZE}"):
-        contents.check_package_size(tmp_path / "large.deb")
-
-
-def test_a_file_that_is_not_listed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    listed = tmp_path / "listed.txt"
-    built_in = "_internal/python3/lib-dynload/sys.so"  # of another Python, which has it as a file
-    listed.write_text(f"a\nb\n{built_in}\n", encoding="utf-8")
-    monkeypatch.setattr(contents, "LISTED", listed)
-    problems = contents.list_problems(["a", "c"])
-    assert problems[0].startswith("c is new")
-    assert problems[1].startswith("b is missing")
-    assert contents.list_problems(["a", "b"]) == []

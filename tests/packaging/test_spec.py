@@ -12,31 +12,16 @@ from typing import Any
 import pytest
 
 import project
-from linux import elf
 from macos import dmg
 from plantdesk import APP_ID, URL_SCHEME, __version__
 
-HOOKS = ("pyi_rth_inspect", "pyi_rth_multiprocessing", "pyi_rth_pyside6")
 SYSTEMS = ("linux", "win32", "darwin")
 
 
 class Found:
     """What PyInstaller finds."""
 
-    binaries = [  # noqa: RUF012 - read only
-        ("PySide6\\plugins\\platforms\\qwindows.dll", "/somewhere/qwindows.dll", "BINARY"),
-        ("PySide6/Qt/plugins/platforms/libqxcb.so", "/somewhere/libqxcb.so", "BINARY"),
-        ("PySide6\\plugins\\sqldrivers\\qsqlite.dll", "/somewhere/qsqlite.dll", "BINARY"),
-        ("libneeded.so", "/somewhere/libneeded.so", "BINARY"),
-        ("libforgotten.so", "/somewhere/libforgotten.so", "BINARY"),
-    ]
-    datas: list[tuple[str, str, str]] = []  # noqa: RUF012
-    pure: list[tuple[str, str, str]] = []  # noqa: RUF012
-    scripts = [*((hook, "/hook", "PYSOURCE") for hook in HOOKS), ("entry", "/entry", "PYSOURCE")]  # noqa: RUF012
-
-
-def links_to(file: str) -> list[str]:
-    return ["libneeded.so"] if "qxcb" in file else []
+    binaries = datas = pure = scripts = ()
 
 
 class Recipe:
@@ -46,8 +31,7 @@ class Recipe:
         self.calls: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {}
         monkeypatch.setattr(sys, "platform", system)
         bindepend = ModuleType("PyInstaller.depend.bindepend")
-        vars(bindepend)["get_imports"] = lambda file: [(name, None) for name in links_to(file)]
-        monkeypatch.setattr(elf, "needed", links_to)
+        vars(bindepend)["get_imports"] = None
         for name in ("PyInstaller", "PyInstaller.depend"):
             monkeypatch.setitem(sys.modules, name, ModuleType(name))
         monkeypatch.setitem(sys.modules, "PyInstaller.depend.bindepend", bindepend)
@@ -100,13 +84,6 @@ def test_only_linux_is_stripped_and_nothing_is_packed(recipe: Recipe, system: st
         assert not options["upx"]
 
 
-def test_plugins_are_selected_with_any_slashes(recipe: Recipe) -> None:
-    (args, _), *_ = recipe.calls["COLLECT"]
-    (files,) = [each for each in args if isinstance(each, list)]
-    taken = {Path(entry[0].replace("\\", "/")).name for entry in files}
-    assert taken == {"qwindows.dll", "libqxcb.so", "libneeded.so"}
-
-
 def test_the_macos_program_has_its_properties(monkeypatch: pytest.MonkeyPatch) -> None:
     (options,) = Recipe(monkeypatch, "darwin").options("BUNDLE")
     assert options["bundle_identifier"] == APP_ID
@@ -134,10 +111,3 @@ def test_freezing_needs_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MACOS_SIGN_IDENTITY", "Developer ID")
     (options,) = Recipe(monkeypatch, "darwin").options("EXE")
     assert "codesign_identity" not in options
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_no_slow_hook_runs_before_the_entry(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (_archive, scripts, *_), _ = Recipe(monkeypatch, system).calls["EXE"][0]
-    hooks = [] if system == "linux" else ["pyi_rth_pyside6"]  # it imports Qt, for each command
-    assert [script[0] for script in scripts] == [*hooks, "entry"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -17,11 +15,11 @@ import pytest
 import build
 import dev
 import project
-from bundle import archives, freeze
+from bundle import freeze
 from package_tests import wine
 from plantdesk import APP_ID, HOME_PAGE, __version__
 from plantdesk.platform import windows
-from windows import installer, manifests
+from windows import installer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +49,7 @@ def test_each_executable_has_a_version_resource() -> None:
 
 
 def test_the_archive_holds_one_folder_and_is_the_same_each_time(frozen: Path, tmp_path: Path) -> None:
-    first, again = (archives.make_zip(of=frozen, out=tmp_path / name) for name in ("a.zip", "b.zip"))
+    first, again = (installer.make_zip(of=frozen, out=tmp_path / name) for name in ("a.zip", "b.zip"))
     assert first.read_bytes() == again.read_bytes()
     with zipfile.ZipFile(first) as archive:
         top = f"PlantDesk-{__version__}"
@@ -116,7 +114,7 @@ def test_both_executables_are_signed_where_there_is_a_command(
 ) -> None:
     signed = tmp_path / "signed"
     monkeypatch.setenv("WINDOWS_SIGN_COMMAND", f"sh -c 'basename \"$0\" >> {signed}'")
-    archives.make_zip(of=frozen, out=tmp_path / "a.zip")
+    installer.make_zip(of=frozen, out=tmp_path / "a.zip")
     assert signed.read_text(encoding="utf-8").split() == ["plantdesk.exe", "plantdeskw.exe"]
 
 
@@ -173,17 +171,3 @@ def test_the_tests_for_wine_exist() -> None:
         path, _, function = name.partition("::")
         assert (project.ROOT / path).exists(), path
         assert not function or function in (project.ROOT / path).read_text(encoding="utf-8")
-
-
-def test_winget_and_scoop_are_told_the_sums_of_the_downloads(tmp_path: Path) -> None:
-    for kind in ("setup.exe", "portable.zip"):
-        (tmp_path / f"{installer.stem()}-{kind}").write_bytes(kind.encode())
-    manifests.write(folder=tmp_path)
-    (setup,) = json.loads((tmp_path / "PlantDesk.PlantDesk.installer.yaml").read_text("utf-8"))["Installers"]
-    scoop = json.loads((tmp_path / "plantdesk.json").read_text("utf-8"))
-    portable = scoop["architecture"]["64bit"]
-    assert setup["InstallerSha256"] == hashlib.sha256(b"setup.exe").hexdigest().upper()
-    assert portable["hash"] == hashlib.sha256(b"portable.zip").hexdigest()
-    for url in (setup["InstallerUrl"], portable["url"]):
-        assert url.startswith(f"{project.HOME_PAGE}/releases/download/v{project.VERSION}/{installer.stem()}-")
-    assert scoop["version"] == project.VERSION

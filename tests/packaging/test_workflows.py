@@ -1,21 +1,38 @@
-"""Rules for the workflows, besides those of the linters (`build.py workflows`)."""
+"""Workflows and shell scripts: what linters say, and rules of our own."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # schemathesis brings it
 
-import dev
 import project
-from ci import release
-from plantdesk import __version__
 
 FILES = sorted((project.ROOT / ".github" / "workflows").glob("*.yml"))
-STEP = re.compile(r"uses: (\S+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$")
+
+
+#: Beside the schema of workflows: zizmor as its auditor, which reports most, such as actions and images without a hash;
+#: what it may report is marked in the files.
+LINTERS: dict[str, list[str | Path]] = {
+    "check-jsonschema": ["--builtin-schema", "vendor.github-workflows", *FILES],
+    "zizmor": ["--quiet", "--offline", "--no-progress", "--persona=auditor", FILES[0].parents[1]],
+    # What is in single quotes is for an inner shell.
+    "shellcheck": ["--exclude=SC2016", *project.HERE.rglob("*.sh"), *(project.ROOT / ".ci").iterdir()],
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="one system is enough")
+@pytest.mark.parametrize("linter", LINTERS)
+def test_linters_find_nothing(linter: str) -> None:
+    command = [Path(sys.prefix) / "bin" / linter, *LINTERS[linter]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(params=FILES, ids=lambda file: file.stem)
@@ -28,22 +45,9 @@ def jobs(text: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_each_action_is_pinned_to_a_commit(text: str) -> None:
-    lines = [line.strip().removeprefix("- ") for line in text.splitlines() if "uses:" in line]
-    assert lines
-    assert all(STEP.match(line) for line in lines)
-
-
 def test_only_the_release_may_write(text: str) -> None:
-    assert yaml.safe_load(text)["permissions"] == {}
     writers = {name for name, job in jobs(text).items() if "write" in job["permissions"].values()}
     assert writers <= {"release"}
-
-
-def test_no_step_keeps_the_credentials(text: str) -> None:
-    steps = [step for job in jobs(text).values() for step in job["steps"]]
-    checkouts = [step for step in steps if step.get("uses", "").startswith("actions/checkout@")]
-    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
 def test_secrets_are_in_single_steps_of_jobs_for_tags_that_install_and_start_nothing(text: str) -> None:
@@ -54,13 +58,8 @@ def test_secrets_are_in_single_steps_of_jobs_for_tags_that_install_and_start_not
         assert job["environment"] == "${{ github.ref_type == 'tag' && 'release' || 'unsigned' }}"
         runs = " ".join(step.get("run", "") for step in job["steps"])
         # No package of others, and nothing of what was built from them.
-        assert not re.search(r"\bpip\b|\bnpm\b|dev\.py|build\.py (bundle|ci|verify|smoke|installer|icons)", runs), name
+        assert not re.search(r"\bpip\b|\bnpm\b|dev\.py|build\.py (bundle|smoke|installer)", runs), name
         assert "secrets." not in runs, name  # in the environment only: a run is printed
-
-
-def test_each_image_is_pinned_to_a_digest(text: str) -> None:
-    images = [job["container"]["image"] for job in jobs(text).values() if "container" in job]
-    assert all(re.search(r"@sha256:[0-9a-f]{64}$", image) for image in images)
 
 
 def test_no_job_hangs_for_hours(text: str) -> None:
@@ -70,12 +69,3 @@ def test_no_job_hangs_for_hours(text: str) -> None:
 def test_the_scripts_that_are_run_exist(text: str) -> None:
     for script in re.findall(r"packaging/[\w/]+\.(?:py|sh)", text):
         assert (project.ROOT / script).is_file()
-
-
-def test_a_tag_must_be_the_newest_versions(capfd: pytest.CaptureFixture[str]) -> None:
-    assert release.releases()[0].version == __version__
-    release.print_notes(tag=f"v{__version__}")
-    for tag in ("v9.9.9", __version__):
-        with pytest.raises(dev.RefusedError, match=tag):
-            release.print_notes(tag=tag)
-    assert capfd.readouterr().out == ""

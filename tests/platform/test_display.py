@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
@@ -35,17 +34,14 @@ def x11() -> Iterator[dict[str, str]]:
     program = shutil.which("Xvfb")
     if program is None:
         pytest.skip("Xvfb is not installed")
-    reading, writing = os.pipe()
     # -noreset: else it starts anew, and answers nobody for a moment, whenever its last client goes.
-    command = [program, "-noreset", "-displayfd", str(writing)]
-    server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
-    os.close(writing)
-    with os.fdopen(reading, encoding="ascii") as ready:
-        number = ready.readline().strip()
-    assert number, "Xvfb did not start"
-    yield {"DISPLAY": f":{number}"}
-    server.terminate()
-    server.wait()
+    command = [program, "-noreset", "-displayfd", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        number = server.stdout.readline().strip()
+        assert number, "Xvfb did not start"
+        yield {"DISPLAY": f":{number}"}
+        server.terminate()
 
 
 @pytest.fixture

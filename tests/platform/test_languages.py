@@ -158,7 +158,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     code.write_text('self.tr("Cancel"), Text("{count:,} plants", one="1 plant", count=2)', encoding="utf-8")
     monkeypatch.setattr(project, "ROOT", tmp_path)
     monkeypatch.setattr(translations, "FOLDER", tmp_path)
-    monkeypatch.setattr("linux.entries.texts", list)  # those of the desktop entry
+    monkeypatch.setattr("translations._texts_of_resources", list)  # those of the desktop entry
     return tmp_path / "de.po"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
 import sqlite3
 import subprocess
@@ -17,7 +15,7 @@ import pytest
 from plantdesk.cli.main import main
 from plantdesk.platform import output, paths
 from plantdesk.store.sqlite.store import Store
-from tests.support.programs import runtimes
+from tests.support.programs import post, runtimes
 from tests.support.waiting import SECONDS
 
 _WITHOUT = (
@@ -127,13 +125,6 @@ def port_of(window: subprocess.Popen[bytes]) -> int:
         assert time.monotonic() < end, "the API never started"
         time.sleep(0.05)  # between two looks at what another process does
     return int(found[0]["port"])
-
-
-def post(port: int, token: str, plant: dict[str, object]) -> int:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        connection.request("POST", "/plants", json.dumps(plant), headers)
-        return connection.getresponse().status
 
 
 @pytest.mark.skipif(os.name != "posix", reason="nothing asks a program without a window and a console to end there")

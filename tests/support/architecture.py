@@ -1,6 +1,7 @@
 """The rules of the architecture: functions from source code to lists of violations, which test_architecture.py calls.
 
-They read the code and never import it, so an import inside a function or for typing counts like any other.
+They read the code and never import it, so an import inside a function or for typing counts like any other. Complexity
+and docstrings are checked by ruff.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import ast
 import graphlib
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,9 +18,6 @@ from typing import TypeAlias
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_FILE = 600
 LONGEST_MEAN_FUNCTION = 11.0
-RUFF = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]["lint"]
-MAX_COMPLEXITY: int = RUFF["mccabe"]["max-complexity"]
-DOCUMENTED = 0.9
 
 # What may import what: a layer imports those below it. Every part of the package is named here.
 LAYERS = {
@@ -47,9 +44,9 @@ POSTGRES = "plantdesk.store.postgres"
 WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
 TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
-PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "translations.py", "build_hook.py", "plantdesk.spec"}
-PACKAGING |= {"README.md", "constraints.txt"}
-PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "package_tests", "ci"}
+PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "translations.py", "build_hook.py"}
+PACKAGING |= {"README.md", "icons.sh", "plantdesk.spec"}
+PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "package_tests"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
 # Classes of Qt that show HTML by default, or press a button on any Enter, and what wraps them.
 WRAPPED = {
@@ -430,44 +427,8 @@ def short_functions(modules: Modules) -> list[str]:
     return [f"a function has {mean:.1f} lines on average"] if mean > LONGEST_MEAN_FUNCTION else []
 
 
-def simple_functions(modules: Modules) -> list[str]:
-    """The limit of ruff, which counts branches, holds together with conditions and comprehensions."""
-    return [
-        f"{module.name}.{node.name} has a complexity of {_complexity(node)}"
-        for module in modules.values()
-        for node in _functions(module.tree)
-        if _complexity(node) > MAX_COMPLEXITY
-    ]
-
-
 def _functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-
-
-def _complexity(function: ast.AST) -> int:
-    """Return 1, and 1 for each branch, `and`, `or` and comprehension, but for those of functions inside."""
-    counted = (
-        ast.If | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.match_case | ast.IfExp | ast.comprehension
-    )
-    count, nodes = 1, [*ast.iter_child_nodes(function)]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        count += len(node.values) - 1 if isinstance(node, ast.BoolOp) else isinstance(node, counted)
-        nodes += ast.iter_child_nodes(node)
-    return count
-
-
-def documented(modules: Modules) -> list[str]:
-    """Of the public functions and classes, nine in ten say what they do; an override is documented by its base."""
-    public = [(module, node) for module in modules.values() for node in _public(module.tree)]
-    silent = [f"{module.name}.{node.name} has no docstring" for module, node in public if not ast.get_docstring(node)]
-    return silent if public and 1 - len(silent) / len(public) < DOCUMENTED else []
-
-
-def modules_are_documented(modules: Modules) -> list[str]:
-    return [f"{module.name} has no docstring" for module in modules.values() if not ast.get_docstring(module.tree)]
 
 
 def telling_names(modules: Modules) -> list[str]:
@@ -512,15 +473,3 @@ def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.ImportFrom) and node.module:
         return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     return []
-
-
-def _public(
-    parent: ast.Module | ast.ClassDef,
-) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    for node in parent.body:
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name.startswith("_"):
-            continue
-        if not any("override" in ast.unparse(decorator) for decorator in node.decorator_list):
-            yield node
-        if isinstance(node, ast.ClassDef):
-            yield from _public(node)

@@ -209,8 +209,6 @@ ATTACKS: dict[str, Callable[[Target], Iterator[bytes]]] = {
         costly_json,
     )
 }
-#: Those that take the processor, not only a connection: of the usual number of connections, few make them.
-COSTLY = ("pipelined", "large_plant", "costly_json", "tiny_chunks", "header_flood")
 
 
 # --- sending it --------------------------------------------------------------------------------------------------

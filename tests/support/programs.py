@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from plantdesk.store.sqlite.store import Store
+from tests.support.waiting import SECONDS
 
 #: What each way to run it is started with.
 SERVE, WINDOW = ("serve",), ()
@@ -79,6 +81,14 @@ def running(home: Home, how: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]
             raise
         finally:
             process.kill()
+
+
+def post(port: int, token: str, plant: dict[str, object]) -> int:
+    """Post a plant; return the status."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)) as connection:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        connection.request("POST", "/plants", json.dumps(plant), headers)
+        return connection.getresponse().status
 
 
 def is_open_to_all(folder: Path) -> bool:

@@ -14,8 +14,6 @@ import pytest
 if TYPE_CHECKING:
     from jeepney import Message
 
-_COLLECTION = "/org/freedesktop/secrets/aliases/default"
-
 
 class SecretService:
     """Answers on a thread; `passwords` has its items by service and account."""

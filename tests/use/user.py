@@ -41,13 +41,10 @@ class Screen:
     """An X server with a window manager."""
 
     def __init__(self, size: str = "1280x800") -> None:
-        read, write = os.pipe()
-        command = ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"]
+        command = ["Xvfb", "-displayfd", "1", "-screen", "0", f"{size}x24", "-nolisten", "tcp"]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._server = subprocess.Popen(command, pass_fds=[write], **quiet)  # type: ignore[call-overload]
-        os.close(write)
-        with os.fdopen(read) as number:
-            self.display = f":{number.readline().strip()}"
+        self._server = subprocess.Popen(command, **{**quiet, "stdout": subprocess.PIPE}, text=True)  # type: ignore[call-overload]
+        self.display = f":{self._server.stdout.readline().strip()}"
         self.environment = {**os.environ, "DISPLAY": self.display, "QT_QPA_PLATFORM": "xcb", "LC_ALL": "C.UTF-8"}
         for name in ("PLANTDESK_HOME", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"):
             self.environment.pop(name, None)
@@ -57,7 +54,7 @@ class Screen:
         """Stop both."""
         for process in (self._manager, self._server):
             process.kill()
-            process.wait()
+            process.communicate()
 
 
 class Probe:

@@ -6,6 +6,8 @@ import re
 import subprocess
 from typing import TYPE_CHECKING
 
+import dev
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -32,14 +34,10 @@ def is_elf(file: Path) -> bool:
 def remove_search_path(file: Path) -> None:
     """Let a library search its own folder instead of a folder of the build machine.
 
-    On another machine that folder may be anybody's. The new path is shorter and overwrites the old one.
+    On another machine that folder may be anybody's.
     """
-    for path in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(/.+)\]", _readelf("--dynamic", file)):
-        old, new = path.encode() + b"\0", b"$ORIGIN\0"
-        data = file.read_bytes()
-        if len(new) > len(old) or data.count(old) != 1:
-            raise ValueError(f"{file}: cannot replace its search path {path}")
-        file.write_bytes(data.replace(old, new.ljust(len(old), b"\0")))
+    if re.search(r"\((?:RUNPATH|RPATH)\).*\[/", _readelf("--dynamic", file)):
+        dev.call(["chrpath", "--replace", "$ORIGIN", str(file)])
 
 
 def _readelf(option: str, file: str | Path) -> str:

@@ -1,1 +1,0 @@
-"""What CI runs, and what a release is made with."""
