@@ -31,7 +31,7 @@ class Parser(argparse.ArgumentParser):
     titles: Mapping[str, str] = {}
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as argparse's
-        super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
         self.register("action", None, _StoreOnce)
         self.color = False  # of Python 3.14: the titles are put before lines without it
 
@@ -72,11 +72,6 @@ class Parser(argparse.ArgumentParser):
             text = Text("there is no option {name} here", name=name)
             self.error(_suggested(text, name, self._option_string_actions))
         self.error(Text("“{argument}” is an unexpected argument", argument=first))
-
-
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    """Return a formatter that knows its width: argparse makes one for each option, and would import shutil for it."""
-    return argparse.RawDescriptionHelpFormatter(prog, width=output.columns() - 2)
 
 
 class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name

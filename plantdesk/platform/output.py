@@ -62,21 +62,6 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-#: The width where there is no terminal.
-_DEFAULT_COLUMNS = 80
-
-
-def columns() -> int:
-    """Return the width of the terminal: that in COLUMNS, or of standard output, or 80."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given):
-        return int(given)
-    try:
-        return os.get_terminal_size(1).columns or _DEFAULT_COLUMNS
-    except OSError:
-        return _DEFAULT_COLUMNS
-
-
 def has_reader() -> bool:
     """Return False where standard output is a pipe that its reader has closed. Windows shows that only on writing."""
     is_closed = False
