@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from shiboken6 import isValid
 
 from plantdesk.domain.records import Changes
-from plantdesk.ui.background import LongTasks, Worker
+from plantdesk.ui.background import Tasks, Worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -60,7 +60,7 @@ class Bridge(QObject):
         self._signalled_at = float("-inf")
         self._cpu_at_signal = 0.0
         self.short_tasks = self.worker("window-worker")
-        self.long_tasks = LongTasks(self.post)
+        self.long_tasks = Tasks(self.post)
         self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._pause.timeout.connect(self._on_changes_added)
         self._changes_added.connect(self._on_changes_added, Qt.ConnectionType.QueuedConnection)
