@@ -223,7 +223,7 @@ class StoreQueries:
     ) -> Task:
         """Run `query`; without `failed`, store errors are ignored: `health_changed` reports them."""
         run = partial(self._run, query)
-        task = self._worker.ask(receiver, run, done, failed or _ignore, progress=progress)
+        task = self._worker.ask(receiver, run, done, failed or ignore, progress=progress)
         self._tasks = [*(each for each in self._tasks if not each.ended), task]
         return task
 
@@ -324,5 +324,5 @@ def next_free_id(reader: PlantReader, _task: Task) -> int:
     return reader.next_free_id()
 
 
-def _ignore(_error: Exception) -> None:
-    """Do nothing."""
+def ignore(_error: Exception) -> None:
+    """Do nothing where a task fails."""
