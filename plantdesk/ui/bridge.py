@@ -182,16 +182,17 @@ def _merged(burst: Sequence[Changes]) -> Changes:
     removed: dict[int, None] = {}
     needs_reload = False
     for changes in burst:
+        new, changed = ({row.id: row for row in rows} for rows in (changes.added, changes.updated))
         for plant_id in changes.removed:
             added.pop(plant_id, None)
             updated.pop(plant_id, None)
         # Of an id that was deleted and given again, `removed` and `added` would not tell which came first.
-        needs_reload |= changes.needs_reload or any(row.id in removed for row in changes.added)
-        for row in (*changes.added, *changes.updated):
-            updated.pop(row.id, None)
-            removed.pop(row.id, None)
-        added |= {row.id: row for row in changes.added}
-        updated |= {row.id: row for row in changes.updated}
+        needs_reload |= changes.needs_reload or not removed.keys().isdisjoint(new)
+        for plant_id in (*new, *changed):
+            updated.pop(plant_id, None)
+            removed.pop(plant_id, None)
+        added |= new
+        updated |= changed
         removed |= dict.fromkeys(changes.removed)
     return Changes(
         tuple(added.values())[-_MAX_LISTED:],
