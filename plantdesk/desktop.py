@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore, ServedStore
-    from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.session import Session
     from plantdesk.ui.widgets.dialog import MessageBox
     from plantdesk.ui.workspace import Workspace
@@ -74,11 +73,6 @@ class Desktop(QObject):
         self.window: MainWindow | None = None
         #: Store, server and content, from the first paint of the window on.
         self.session: Session | None = None
-
-    @property
-    def state(self) -> ServerState | None:
-        """What the server is doing now; None before the first paint of the window."""
-        return self.session.state if self.session is not None else None
 
     @property
     def workspace(self) -> Workspace | None:

@@ -151,11 +151,14 @@ class _Pictures:
 
         window = program.window
         assert window is not None
-        self._until(lambda: bool(window.findChildren(PlantTableView)) and isinstance(program.state, On))
+        self._until(lambda: bool(window.findChildren(PlantTableView)))
+        assert program.session is not None
+        api = program.session.api
+        self._until(lambda: isinstance(api.state, On))
         window.resize(*_INSIDE)
         table = window.findChildren(PlantTableView)[0]
         self._until(lambda: table.model().rowCount() == _COUNT)
-        self._post(program.state)
+        self._post(api.state)
         self._until(lambda: table.model().rowCount() == _COUNT + 1)
         self._save(window, only or "window")
         if not only:

@@ -100,9 +100,9 @@ class ProgramDesk(Desk):
         self.__init__(self.qtbot, self.desktop)  # type: ignore[misc]
 
     def until_on(self) -> On:
-        self.qtbot.waitUntil(lambda: isinstance(self.desktop.state, On), timeout=MILLISECONDS)
+        self.qtbot.waitUntil(lambda: isinstance(self.session.api.state, On), timeout=MILLISECONDS)
         self.qtbot.waitUntil(lambda: self.status.text.startswith(("API on", "API waits")), timeout=MILLISECONDS)
-        state = self.desktop.state
+        state = self.session.api.state
         assert isinstance(state, On)
         return state
 
@@ -321,7 +321,7 @@ def test_a_port_in_use_is_reported_with_another_one(qtbot: QtBot, qapp: QApplica
         with closing(Store(paths.database_file())) as store:
             store.tokens.create("greenhouse").result(SECONDS)
         with running(qtbot, qapp, paths.database_file(), port) as desk:
-            qtbot.waitUntil(lambda: isinstance(desk.desktop.state, Failed), timeout=MILLISECONDS)
+            qtbot.waitUntil(lambda: isinstance(desk.session.api.state, Failed), timeout=MILLISECONDS)
             desk.until_bar(shown=True)
             assert desk.bar.title == f"API is off: port {port} is in use"
             assert desk.status.text == f"API off: port {port} is in use"
@@ -377,7 +377,7 @@ def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(qtbot: QtBot, q
         qtbot.waitUntil(lambda: desk.status.text == "API off", timeout=MILLISECONDS)
     with running(qtbot, qapp, paths.database_file()) as desk:
         qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=MILLISECONDS)
-        assert desk.desktop.state == Off()
+        assert desk.session.api.state == Off()
         desk.choose("Tools", "API on")
         desk.until_on()
 
@@ -439,7 +439,7 @@ def test_try_again_pressed_often_opens_the_store_once(qtbot: QtBot, qapp: QAppli
         desk.sees("Fern")
         started = [each.name for each in set(threading.enumerate()) - before]
         assert [started.count(name) for name in ("store-writer", "store-backups", "server")] == [1, 1, 1]
-        assert desk.desktop.state == desk.until_on()
+        assert desk.session.api.state == desk.until_on()
 
 
 def test_a_file_that_becomes_usable_is_opened_without_being_asked(
@@ -552,7 +552,7 @@ def test_garbage_is_collected_whether_the_store_opens_or_not(
             self.itself = self
 
     with running(qtbot, qapp, tmp_path / file) as desk:
-        qtbot.waitUntil(lambda: isinstance(desk.desktop.state, On | Failed), timeout=MILLISECONDS)
+        qtbot.waitUntil(lambda: isinstance(desk.session.api.state, On | Failed), timeout=MILLISECONDS)
         reference = weakref.ref(Cycle())
         kept = [[number] for number in range(100_000)]
         qtbot.waitUntil(lambda: reference() is None, timeout=MILLISECONDS)

@@ -138,7 +138,7 @@ def test_another_store_keeps_the_port_that_was_chosen_for_it(
         edit = other.field("Port")
         other.type(edit, str(port))
         qtbot.keyClick(edit, Qt.Key.Key_Return)
-        other.until(lambda: other.desktop.state == On(f"http://127.0.0.1:{port}", port))
+        other.until(lambda: other.session.api.state == On(f"http://127.0.0.1:{port}", port))
         other.until(lambda: other.desktop.preferences.of_store(location_of(file).key).get("port") == port)
     preferences = desk.desktop.preferences
     desk.until(lambda: bool(preferences.of_store(location_of(file).key)))

@@ -173,7 +173,7 @@ def test_the_menu_of_the_icon_has_what_works_without_the_window(qtbot: QtBot, de
     commands(desk)["Copy API address"].trigger()
     assert QGuiApplication.clipboard().text().startswith("http://127.0.0.1:")
     commands(desk)["API on"].trigger()
-    desk.until(lambda: isinstance(desk.desktop.state, Off))
+    desk.until(lambda: isinstance(desk.session.api.state, Off))
     commands(desk)["Add a plant…"].trigger()
     desk.until(lambda: quick_window() is not None)
     assert not desk.window.isVisible()

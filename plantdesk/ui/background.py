@@ -1,7 +1,7 @@
 """Background work of the window: `ask` runs a function on another thread and delivers its result on the GUI thread.
 
-A `Worker` runs short tasks in the order in which they were asked, on one thread; `LongTasks` runs each on a thread of
-its own. A result has a receiver, a QObject, and is dropped when the receiver has been deleted or the task cancelled.
+A `Worker` runs short tasks in the order in which they were asked, on one thread; `Tasks` runs each on a thread of its
+own. A result has a receiver, a QObject, and is dropped when the receiver has been deleted or the task cancelled.
 `StoreQueries` asks a worker for queries of one store, with one read connection; a `RepeatedQuery` follows its changes.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -152,8 +151,8 @@ class Task:
         timer.start()
 
 
-class Tasks(ABC):
-    """A way to run tasks in the background."""
+class Tasks:
+    """Tasks that may take long, each on a daemon thread: they delay neither other tasks nor the end of the program."""
 
     def __init__(self, post: Post) -> None:
         """Deliver results by `post`."""
@@ -176,9 +175,8 @@ class Tasks(ABC):
         self._start(task)
         return task
 
-    @abstractmethod
     def _start(self, task: Task) -> None:
-        """Call `task.run` on another thread."""
+        threading.Thread(target=task.run, name="window-task", daemon=True).start()
 
 
 class Worker(Tasks):
@@ -200,14 +198,6 @@ class Worker(Tasks):
     def close(self) -> None:
         """Drop the tasks that wait, and wait for the one that runs."""
         self._executor.shutdown(wait=True, cancel_futures=True)
-
-
-class LongTasks(Tasks):
-    """Tasks that may take long, each on a daemon thread: they delay neither other tasks nor the end of the program."""
-
-    @override
-    def _start(self, task: Task) -> None:
-        threading.Thread(target=task.run, name="window-task", daemon=True).start()
 
 
 class StoreQueries:
@@ -233,7 +223,7 @@ class StoreQueries:
     ) -> Task:
         """Run `query`; without `failed`, store errors are ignored: `health_changed` reports them."""
         run = partial(self._run, query)
-        task = self._worker.ask(receiver, run, done, failed or _ignore, progress=progress)
+        task = self._worker.ask(receiver, run, done, failed or ignore, progress=progress)
         self._tasks = [*(each for each in self._tasks if not each.ended), task]
         return task
 
@@ -334,5 +324,5 @@ def next_free_id(reader: PlantReader, _task: Task) -> int:
     return reader.next_free_id()
 
 
-def _ignore(_error: Exception) -> None:
-    """Do nothing."""
+def ignore(_error: Exception) -> None:
+    """Do nothing where a task fails."""

@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from shiboken6 import isValid
 
 from plantdesk.domain.records import Changes
-from plantdesk.ui.background import LongTasks, Worker
+from plantdesk.ui.background import Tasks, Worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -60,7 +60,7 @@ class Bridge(QObject):
         self._signalled_at = float("-inf")
         self._cpu_at_signal = 0.0
         self.short_tasks = self.worker("window-worker")
-        self.long_tasks = LongTasks(self.post)
+        self.long_tasks = Tasks(self.post)
         self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._pause.timeout.connect(self._on_changes_added)
         self._changes_added.connect(self._on_changes_added, Qt.ConnectionType.QueuedConnection)
@@ -182,16 +182,17 @@ def _merged(burst: Sequence[Changes]) -> Changes:
     removed: dict[int, None] = {}
     needs_reload = False
     for changes in burst:
+        new, changed = ({row.id: row for row in rows} for rows in (changes.added, changes.updated))
         for plant_id in changes.removed:
             added.pop(plant_id, None)
             updated.pop(plant_id, None)
         # Of an id that was deleted and given again, `removed` and `added` would not tell which came first.
-        needs_reload |= changes.needs_reload or any(row.id in removed for row in changes.added)
-        for row in (*changes.added, *changes.updated):
-            updated.pop(row.id, None)
-            removed.pop(row.id, None)
-        added |= {row.id: row for row in changes.added}
-        updated |= {row.id: row for row in changes.updated}
+        needs_reload |= changes.needs_reload or not removed.keys().isdisjoint(new)
+        for plant_id in (*new, *changed):
+            updated.pop(plant_id, None)
+            removed.pop(plant_id, None)
+        added |= new
+        updated |= changed
         removed |= dict.fromkeys(changes.removed)
     return Changes(
         tuple(added.values())[-_MAX_LISTED:],

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, ServerFailedError, Starting
+from plantdesk.ui.background import ignore
 
 if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity
@@ -117,7 +118,6 @@ class ApiControl(QObject):
         """
         server = self._server
         if server is not None and isinstance(self.state, On):
-            ignore: Callable[[Exception], object] = lambda _error: None  # noqa: E731
             self._worker.ask(
                 self, lambda _task: server.move(port), lambda _none: self._use_port(port), refused or ignore
             )
@@ -180,7 +180,7 @@ class ApiControl(QObject):
         """Start where the port is free now; the state does not change before."""
         server, port = self._server, self.port
         if server is not None and self._preferences.settings.api_enabled:
-            self._worker.ask(self, lambda _task: server.move(port), lambda _none: None, lambda _error: None)
+            self._worker.ask(self, lambda _task: server.move(port), failed=ignore)
 
     def _on_made(self, server: StoreServer) -> None:
         self._server = server

@@ -32,7 +32,6 @@ from plantdesk.ui.workspace import Workspace
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore, ServedStore
-    from plantdesk.domain.server_state import ServerState
     from plantdesk.platform.window_requests import WindowRequest
     from plantdesk.ui.background import Task
     from plantdesk.ui.main_window import MainWindow
@@ -209,7 +208,7 @@ class Session(QObject):
         self.bridge = Bridge()
         self._opener = StoreOpener(self.bridge, location, self)
         self._has_own_port = port is not None
-        self._api = ApiControl(
+        self.api = ApiControl(
             self.bridge,
             preferences,
             preferences.settings.port if port is None else port,
@@ -217,7 +216,7 @@ class Session(QObject):
             self._save_port,
         )
         self._collector = GarbageCollector(self)
-        self._api.settled.connect(self._collector.start)
+        self.api.settled.connect(self._collector.start)
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
@@ -231,11 +230,6 @@ class Session(QObject):
     def location(self) -> StoreLocation:
         """Where the store is that is shown, or will be."""
         return self._opener.location
-
-    @property
-    def state(self) -> ServerState:
-        """What the server is doing now."""
-        return self._api.state
 
     def _save_port(self, port: int) -> None:
         if self._has_own_port and not self.location.is_own:
@@ -256,7 +250,7 @@ class Session(QObject):
         self._is_quick = is_quick
         self._opener.open(create=create)
         content = self.workspace = Workspace(
-            theme, self.bridge, self._preferences, self._api, self._opener.location, self._window
+            theme, self.bridge, self._preferences, self.api, self._opener.location, self._window
         )
         self._opener.migrating.connect(content.show_migration)
         content.file_chosen.connect(self._on_file_chosen)
@@ -304,7 +298,7 @@ class Session(QObject):
             unsubscribe()
         if self.workspace is not None:
             self.workspace.release_store()
-        self._api.close()
+        self.api.close()
         self.bridge.close()
         self._opener.close()
         self._single.release()
@@ -345,7 +339,7 @@ class Session(QObject):
     def _serve(self, store: PlantStore) -> None:
         self._unserved = None
         self._unsubscribe.append(self._begin_backups(store, self.bridge.notify_backup))
-        self._api.serve(store)
+        self.api.serve(store)
 
     def _begin_services(self) -> None:
         """Do also what is not worth it for the small window alone, as there is the whole one now."""
@@ -366,10 +360,10 @@ class Session(QObject):
         if self.workspace is not None:
             self.workspace.show_no_store(reason)
         if self._opener.location.server is None or reason.retry_after is None:
-            self._api.show_no_store()
+            self.api.show_no_store()
         elif not self._is_api_waiting:
             self._is_api_waiting = True
-            self._api.serve(UnreachedStore(reason))
+            self.api.serve(UnreachedStore(reason))
 
     # --- another file ---
 

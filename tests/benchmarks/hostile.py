@@ -65,9 +65,9 @@ class Bench:
         self._app = app
         self._token = token
         self._seconds = seconds
-        while not isinstance(desktop.state, On):
+        while desktop.session is None or not isinstance(state := desktop.session.api.state, On):
             app.processEvents()
-        self._port = str(desktop.state.port)
+        self._port = str(state.port)
 
     def line(self, names: list[str]) -> dict[str, dict[str, int]]:
         """Measure one line of the table, print it, and return what the attackers were answered."""

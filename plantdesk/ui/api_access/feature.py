@@ -21,6 +21,7 @@ from plantdesk.domain.server_state import (
     PortTakenError,
     Starting,
 )
+from plantdesk.ui.background import ignore
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
@@ -374,7 +375,7 @@ class ApiAccess(Feature):
     def _list_tokens(self) -> None:
         if self._opened is not None:
             tokens = self._opened.store.tokens
-            self.context.bridge.short_tasks.ask(self, lambda _task: tokens.list(), self._on_listed, self._on_not_listed)
+            self.context.bridge.short_tasks.ask(self, lambda _task: tokens.list(), self._on_listed, ignore)
 
     def _on_listed(self, rows: list[TokenRow]) -> None:
         if bool(rows) is not self._has_tokens:
@@ -382,6 +383,3 @@ class ApiAccess(Feature):
             self._show_server(self._state)
         self._status.show_tokens(any_there=bool(rows))
         self.tokens_listed.emit(bool(rows))
-
-    def _on_not_listed(self, _error: Exception) -> None:
-        """Leave the status as it is."""

@@ -21,6 +21,7 @@ from plantdesk.platform import languages, login
 from plantdesk.platform.settings import MOST_BACKUPS, ThemeMode
 from plantdesk.store import KnownNames
 from plantdesk.ui import translation
+from plantdesk.ui.background import ignore
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.settings.rows import SettingRow, SettingsSection
 from plantdesk.ui.texts import error_text, long_time, shown, size_text
@@ -62,9 +63,7 @@ class BackupRows(QObject):
         """Show when the last backup was made, and how large one is."""
         backups = self._context.location.backups
         if backups is not None:
-            self._context.bridge.long_tasks.ask(
-                self, lambda _task: backups.newest_first(), self._on_listed, lambda _error: None
-            )
+            self._context.bridge.long_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
 
     def _rows(self, backups: StoreBackups) -> list[SettingRow]:
         change = self._button(self.tr("Change…"), self._choose)

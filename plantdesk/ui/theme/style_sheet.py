@@ -109,7 +109,6 @@ QPushButton[variant="link"] {
   min-height: ${link}px;
 }
 QPushButton[variant="link"]:hover { background: $hover; }
-QPushButton[variant="link"]:focus { border: 2px solid $focus; padding: 0 4px; min-height: ${link}px; }
 QPushButton[variant="link"]:disabled { color: $disabled; }
 
 QPushButton[variant="quiet"], QPushButton[variant="collapse"] {
@@ -118,13 +117,12 @@ QPushButton[variant="quiet"], QPushButton[variant="collapse"] {
 QPushButton[variant="quiet"] { color: $text_2; font-weight: 400; }
 QPushButton[variant="collapse"] { font-weight: 600; padding: 0 4px 0 0; }
 QPushButton[variant="quiet"]:hover, QPushButton[variant="collapse"]:hover { background: $hover; }
-QPushButton[variant="quiet"]:focus { border: 2px solid $focus; padding: 0 6px; min-height: ${link}px; }
-QPushButton[variant="collapse"]:focus { border: 2px solid $focus; padding: 0 4px 0 0; min-height: ${link}px; }
 QPushButton[variant="command"] {
   background: transparent; border: 2px solid transparent; padding: 0; min-height: ${command}px; text-align: left;
 }
 QPushButton[variant="command"]:hover { background: $hover; }
-QPushButton[variant="command"]:focus { border: 2px solid $focus; padding: 0; min-height: ${command}px; }
+QPushButton[variant="link"]:focus, QPushButton[variant="quiet"]:focus, QPushButton[variant="collapse"]:focus,
+QPushButton[variant="command"]:focus { border: 2px solid $focus; }
 
 QPushButton[variant="pill"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${pill_radius}px;

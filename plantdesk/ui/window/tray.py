@@ -121,8 +121,8 @@ class Tray(Feature):
         """
         message = None if error is None else (tray_text(title), tray_text(error_text(error)))
         if message is None:
-            self._messages.pop(name, None)
-            self._apply()
+            if self._messages.pop(name, None) is not None:
+                self._apply()
         elif self._can_show_messages and self._messages.get(name) != message and not is_seen(self._window):
             self._messages[name] = message
             self._apply()
