@@ -34,6 +34,7 @@ RECIPES = {
     "nsis": Recipe("windows.installer:make", "the installer for Windows", ("--of", "--target")),
     "zip": Recipe("windows.installer:make_zip", "the archive for Windows", ("--of",)),
     "dmg": Recipe("macos.dmg:make", "the disk image for macOS", ("--of",)),
+    "manifests": Recipe("windows.manifests:write", "the manifests for winget and Scoop", ("folder",)),
     "limits": Recipe("bundle.contents:check_bundle", "check size and glibc of the bundle"),
     "smoke": Recipe(
         "package_tests.smoke:verify",
@@ -68,6 +69,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--target": {"help": "another NSIS target, for tests: amd64-unicode"},
     "--within": {"default": "", "metavar": "COMMAND", "help": "starts it elsewhere, in one argument"},
     "executable": {"help": "the command, as it is typed"},
+    "folder": {"type": Path, "metavar": "FOLDER", "help": "the downloads, beside which they are written"},
     "installer": {"type": Path},
     "packages": {"nargs": "+", "choices": ["deb", "deb13", "upgrade", "tar", "rpm"]},
     "to": {"type": Path, "metavar": "FILE"},

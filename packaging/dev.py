@@ -3,6 +3,7 @@
     python3 packaging/dev.py run [ARGUMENTS]     PlantDesk; the arguments are those of `plantdesk`
     python3 packaging/dev.py test [ARGUMENTS]    the tests; the arguments are those of pytest
     python3 packaging/dev.py test --cov          the tests, with the branch coverage of plantdesk/
+    python3 packaging/dev.py smoke               use the program once, its window offscreen (Linux, macOS)
     python3 packaging/dev.py use [ARGUMENTS]     the tests of use: the real window under Xvfb (Linux)
     python3 packaging/dev.py lint                ruff: rules and format
     python3 packaging/dev.py types [ARGUMENTS]   mypy, strict; the arguments are its own, such as --platform win32
@@ -52,6 +53,7 @@ COMMANDS = {
     "lint": ("test", [["ruff", "check"], ["ruff", "format", "--check"]]),
     "hooks": ("test", [["pre_commit", "install", "--hook-type", "pre-commit", "--hook-type", "commit-msg"]]),
     "types": ("test", [["mypy"]]),
+    "smoke": ("test", [["tests.smoke"]]),
     "texts": ("test", [["packaging/translations.py"]]),
     "bench": ("test,bench", [["tests.benchmarks.load"]]),
     "fuzz": ("test,fuzz", [["tests.fuzz"]]),
@@ -264,7 +266,7 @@ def opens_window(arguments: list[str]) -> bool:
 def prepare(name: str, arguments: list[str]) -> Environment:
     """Return an environment that is ready for a command."""
     window = name == "use" or (name == "run" and opens_window(arguments))
-    if sys.platform.startswith("linux") and (window or name == "test"):
+    if sys.platform.startswith("linux") and (window or name in {"test", "smoke"}):
         system_libraries(window=window, programs=name == "use")
     return Environment(HOME / "env").ensure(COMMANDS[name][0])
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -19,7 +21,7 @@ from bundle import freeze
 from package_tests import wine
 from plantdesk import APP_ID, HOME_PAGE, __version__
 from plantdesk.platform import windows
-from windows import installer
+from windows import installer, manifests
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,3 +173,17 @@ def test_the_tests_for_wine_exist() -> None:
         path, _, function = name.partition("::")
         assert (project.ROOT / path).exists(), path
         assert not function or function in (project.ROOT / path).read_text(encoding="utf-8")
+
+
+def test_winget_and_scoop_are_told_the_sums_of_the_downloads(tmp_path: Path) -> None:
+    for kind in ("setup.exe", "portable.zip"):
+        (tmp_path / f"{installer.stem()}-{kind}").write_bytes(kind.encode())
+    manifests.write(folder=tmp_path)
+    (setup,) = json.loads((tmp_path / "PlantDesk.PlantDesk.installer.yaml").read_text("utf-8"))["Installers"]
+    scoop = json.loads((tmp_path / "plantdesk.json").read_text("utf-8"))
+    portable = scoop["architecture"]["64bit"]
+    assert setup["InstallerSha256"] == hashlib.sha256(b"setup.exe").hexdigest().upper()
+    assert portable["hash"] == hashlib.sha256(b"portable.zip").hexdigest()
+    for url in (setup["InstallerUrl"], portable["url"]):
+        assert url.startswith(f"{project.HOME_PAGE}/releases/download/v{project.VERSION}/{installer.stem()}-")
+    assert scoop["version"] == project.VERSION
