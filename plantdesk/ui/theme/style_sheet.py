@@ -263,6 +263,8 @@ QHeaderView::section:hover { color: $text; background: $hover; }
 QHeaderView::down-arrow, QHeaderView::up-arrow { image: none; width: 0; }
 PlantTableView QHeaderView::section { font-size: ${caption}pt; font-weight: 500; }
 PlantTableView QHeaderView::section:hover { background: $surface; }
+PlantTableView QHeaderView::section:first { margin-left: ${header_pad}px; padding-left: 0; }
+PlantTableView QHeaderView::section:last { margin-right: ${header_pad}px; padding-right: 0; }
 
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: 14px; margin: 0; }
