@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 
 import dev
 
-#: Libraries that Qt's plugins link to. PyInstaller copies them, or leaves the plugin out.
-QT_LIBRARIES = [
-    *("libcups2", "libdbus-1-3", "libegl1", "libfontconfig1", "libfreetype6", "libgl1", "libglib2.0-0"),
-    *("libgssapi-krb5-2", "libwayland-client0", "libwayland-cursor0", "libwayland-egl1", "libx11-xcb1"),
-    *("libxcb-cursor0", "libxcb-icccm4", "libxcb-image0", "libxcb-keysyms1", "libxcb-randr0", "libxcb-render-util0"),
-    *("libxcb-shape0", "libxcb-sync1", "libxcb-util1", "libxcb-xfixes0", "libxcb-xkb1", "libxkbcommon-x11-0"),
-    *("libxkbcommon0", "binutils"),
-]
-#: Libraries that the frozen program takes from the system, as the .deb's Depends name them.
-RUNTIME_LIBRARIES = [
-    *("libdbus-1-3", "libegl1", "libfontconfig1", "libfreetype6", "libgl1", "libglib2.0-0", "libgssapi-krb5-2"),
-    *("libstdc++6", "libuuid1", "libx11-xcb1", "libxcb1", "zlib1g"),
-]
+
+def qt_libraries() -> list[str]:
+    """Return the packages of the libraries that Qt takes from the system, also those that PyInstaller copies."""
+    sys.path.insert(0, str(dev.ROOT))
+    from plantdesk.platform import display
+
+    libraries = (*display.QT_LIBRARIES, *display.X11_LIBRARIES, *display.WAYLAND_LIBRARIES)
+    return [*(library.debian for library in libraries), "libcups2"]
 
 
 def need(packages: list[str]) -> None:

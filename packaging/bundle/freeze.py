@@ -43,7 +43,7 @@ def make(*, here: bool = False) -> Path:
 def prepare() -> Path:
     """Return the Python of an environment with the program and PyInstaller, and nothing else to get into the bundle."""
     if sys.platform.startswith("linux"):
-        apt.need(apt.QT_LIBRARIES)
+        apt.need([*apt.qt_libraries(), "binutils"])
     return dev.Environment(dev.HOME / "build-env").ensure("build").python
 
 

@@ -154,7 +154,7 @@ def verify_rpm() -> None:
     """
     package = freeze.latest(rpm.path(), rpm.make)
     with chroots.fresh("bookworm") as chroot:
-        chroot.install("rpm", *apt.RUNTIME_LIBRARIES)
+        chroot.install("rpm", *apt.qt_libraries())
         before = chroot.files()
         shutil.copy(package, chroot.root / "tmp")
         chroot.run("rpm", "--install", "--nodeps", f"{_TMP}/{package.name}")

@@ -276,8 +276,10 @@ def test_the_version_is_printed(arguments: list[str]) -> None:
     assert (done.stdout, done.stderr) == (f"plantdesk {__version__}\n", "")
 
 
-def test_a_broken_pipe_prints_no_error() -> None:
-    command = [sys.executable, "-m", "plantdesk", "openapi"]
+@pytest.mark.parametrize("name", ["openapi", "list"])
+def test_a_broken_pipe_prints_no_error(name: str, run: Run) -> None:
+    run("add", "--name", "Fern")
+    command = [sys.executable, "-m", "plantdesk", name]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     process.stdout.close()

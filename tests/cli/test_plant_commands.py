@@ -93,15 +93,6 @@ def test_list_prints_lines_or_csv(run: Run) -> None:
     assert [(row["id"], row["name"], row["tag"], row["source"]) for row in rows] == [("2", 'Röse, "red"', "", "form")]
 
 
-def test_list_ends_quietly_when_its_reader_does() -> None:
-    command = [sys.executable, "-m", "plantdesk", "list"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert b"Traceback" not in process.stderr.read()
-
-
 def test_a_plant_is_shown_and_edited(run: Run) -> None:
     code, _, hint = run("edit", "-1", "--name", "Aloe vera", "--note", "Little water")
     assert code == 0
