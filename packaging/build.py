@@ -34,7 +34,7 @@ RECIPES = {
     "nsis": Recipe("windows.installer:make", "the installer for Windows", ("--of", "--target")),
     "zip": Recipe("windows.installer:make_zip", "the archive for Windows", ("--of",)),
     "dmg": Recipe("macos.dmg:make", "the disk image for macOS", ("--of",)),
-    "manifests": Recipe("windows.manifests:write", "the manifests for winget and Scoop", ("folder",)),
+    "manifests": Recipe("windows.installer:write_manifests", "the manifests for winget and Scoop", ("folder",)),
     "limits": Recipe("bundle.contents:check_bundle", "check size and glibc of the bundle"),
     "smoke": Recipe(
         "package_tests.smoke:verify",

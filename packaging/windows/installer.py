@@ -5,6 +5,7 @@ NSIS also runs on Linux, and takes any folder with the layout of the frozen prog
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
@@ -117,3 +118,18 @@ def make_zip(*, of: Path | None = None, out: Path | None = None) -> Path:
             archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED, 9)
     freeze.report(out, began)
     return out
+
+
+def write_manifests(*, folder: Path) -> None:
+    """Write the manifests for winget and Scoop, of the installer and the archive in a folder of downloads.
+
+    Somebody submits them to microsoft/winget-pkgs, and puts the one for Scoop into a bucket. Their shape was checked
+    against the JSON schemas of both; no Windows has installed from them yet. Raises OSError for a missing download.
+    """
+    setup, portable = folder / f"{stem()}-setup.exe", folder / f"{stem()}-portable.zip"
+    values = {**_FACTS, "HOME_PAGE": project.HOME_PAGE, "SETUP": setup.name, "PORTABLE": portable.name}
+    values["NEXT_PORTABLE"] = portable.name.replace(project.VERSION, "$version")
+    for name, file in (("SETUP_SUM", setup), ("PORTABLE_SUM", portable)):
+        values[name] = hashlib.sha256(file.read_bytes()).hexdigest()
+    for template in (_FOLDER / "manifests").iterdir():
+        (folder / template.stem).write_text(project.filled(template, values), encoding="utf-8", newline="\n")

@@ -13,6 +13,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml  # type: ignore[import-untyped]  # schemathesis brings it
 
 import build
 import dev
@@ -21,7 +22,7 @@ from bundle import freeze
 from package_tests import wine
 from plantdesk import APP_ID, HOME_PAGE, __version__
 from plantdesk.platform import windows
-from windows import installer, manifests
+from windows import installer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,11 +179,13 @@ def test_the_tests_for_wine_exist() -> None:
 def test_winget_and_scoop_are_told_the_sums_of_the_downloads(tmp_path: Path) -> None:
     for kind in ("setup.exe", "portable.zip"):
         (tmp_path / f"{installer.stem()}-{kind}").write_bytes(kind.encode())
-    manifests.write(folder=tmp_path)
-    (setup,) = json.loads((tmp_path / "PlantDesk.PlantDesk.installer.yaml").read_text("utf-8"))["Installers"]
+    installer.write_manifests(folder=tmp_path)
+    winget = {file.name: yaml.safe_load(file.read_text("utf-8")) for file in tmp_path.glob("*.yaml")}
+    (setup,) = winget["PlantDesk.PlantDesk.installer.yaml"]["Installers"]
+    assert [each["PackageVersion"] for each in winget.values()] == [project.VERSION] * 3
     scoop = json.loads((tmp_path / "plantdesk.json").read_text("utf-8"))
     portable = scoop["architecture"]["64bit"]
-    assert setup["InstallerSha256"] == hashlib.sha256(b"setup.exe").hexdigest().upper()
+    assert setup["InstallerSha256"] == hashlib.sha256(b"setup.exe").hexdigest()
     assert portable["hash"] == hashlib.sha256(b"portable.zip").hexdigest()
     for url in (setup["InstallerUrl"], portable["url"]):
         assert url.startswith(f"{project.HOME_PAGE}/releases/download/v{project.VERSION}/{installer.stem()}-")
