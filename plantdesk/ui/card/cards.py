@@ -357,7 +357,7 @@ class SelectionCard(CardFrame):
             button.clicked.connect(command)
         self._none_button = text_button(self.tr("Select none"))
         self._none_button.clicked.connect(requests.select_none)
-        self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
+        self._delete_button = text_button(self.tr("Delete"))
         self._delete_button.clicked.connect(requests.delete)
         self._lay_out()
 
