@@ -150,7 +150,7 @@ def test_the_first_frame_is_the_second_frame(starts: Starts, theme: str, colors:
     assert first == second
     assert first.size().toTuple() == (700, 500)
     used = {first.pixelColor(x, y).name().upper() for x in range(0, 700, 3) for y in range(0, 500, 3)}
-    assert {getattr(colors, name) for name in ("window", "surface", "line")} <= used, "the list has bars"
+    assert {getattr(colors, name) for name in ("window", "surface", "line")} <= used
     assert starts.frames()[0] == second, "the picture is made anew at each end"
 
 

@@ -61,6 +61,7 @@ class PlantForm(QFrame):
         """Make an empty form with `message` under its fields."""
         super().__init__(parent)
         self.theme = theme
+        self._widest_id = ""
         self._settling = QTimer(self, singleShot=True, interval=SETTLED)
         #: Whether Enter in Name goes on to Tag, where Enter adds the plant.
         self.enter_goes_to_tag = False
@@ -174,6 +175,11 @@ class PlantForm(QFrame):
     def show_next_id(self, plant_id: int | None) -> None:
         """Show the ID that the plant will get as placeholder; None while it is unknown."""
         self._id_edit.setPlaceholderText("" if plant_id is None else str(plant_id))
+        self._set_widths()
+
+    def make_room(self, widest_id: str) -> None:
+        """Let ID be as wide as for this one, before the next ID is known."""
+        self._widest_id = widest_id
         self._set_widths()
 
     def clear_id(self) -> None:
@@ -297,7 +303,8 @@ class PlantForm(QFrame):
     def _set_widths(self) -> None:
         scaled = self.theme.metrics.scaled
         narrow = self.width() < scaled(_WIDE)
-        widest = self._id_edit.fontMetrics().horizontalAdvance(self._id_edit.placeholderText())
+        texts = (self._id_edit.placeholderText(), self._widest_id)
+        widest = max(map(self._id_edit.fontMetrics().horizontalAdvance, texts))
         id_width = max(scaled(_ID_WIDTHS[narrow]), widest + 2 * EDGE)
         self._id_edit.setFixedWidth(min(id_width, scaled(_MAX_ID_WIDTH)))
         self.tag_field.setFixedWidth(scaled(_TAG_WIDTHS[narrow]))

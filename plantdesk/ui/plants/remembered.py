@@ -84,6 +84,7 @@ class RememberedView:
         browser.table.set_table_layout(layout)
         widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
         if isinstance(widest_id, str):
+            self._form.make_room(widest_id[:_LONGEST_ID])
             browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
         browser.search_bar.restore(values)
         self._last_search = browser.search_bar.text
