@@ -8,7 +8,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -31,7 +31,7 @@ from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
-    from PySide6.QtGui import QKeyEvent, QMouseEvent
+    from PySide6.QtGui import QKeyEvent
 
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
@@ -307,7 +307,6 @@ class DuplicateList(QListView):
     def __init__(self, model: DuplicateModel, theme: Theme) -> None:
         super().__init__()
         self._groups = model
-        self._pressed = QPersistentModelIndex()
         self.setAccessibleName(self.tr("Plants that are alike"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("pane", "strip")
@@ -319,6 +318,7 @@ class DuplicateList(QListView):
         ReservedScrollBar(self)
         self.setMouseTracking(True)
         self.setModel(model)
+        self.clicked.connect(model.act)
         self.setItemDelegate(_Delegate(model, theme, self))
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
@@ -346,19 +346,6 @@ class DuplicateList(QListView):
             self._groups.act(self.currentIndex())
         else:
             super().keyPressEvent(event)
-
-    @override
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        is_left = event.button() is Qt.MouseButton.LeftButton
-        self._pressed = QPersistentModelIndex(self.indexAt(event.position().toPoint()) if is_left else QModelIndex())
-
-    @override
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        super().mouseReleaseEvent(event)
-        pressed, self._pressed = self._pressed, QPersistentModelIndex()
-        if pressed.isValid() and pressed == self.indexAt(event.position().toPoint()):
-            self._groups.act(pressed)
 
     def _heading(self, row: int, step: int) -> QModelIndex:
         """Return the next heading in a direction, the present item where there is none."""
