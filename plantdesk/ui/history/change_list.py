@@ -284,10 +284,6 @@ _ICONS = {
     ChangeKind.NOTE: "sticky-note",
     ChangeKind.UNDO: "undo-2",
 }
-#: Border and padding of the style sheet.
-_FRAME = 6
-#: For text of 13 px.
-_MAX_HEIGHT = 510
 
 
 class ChangeList(QListView):
@@ -317,17 +313,6 @@ class ChangeList(QListView):
         """Return the number of the current change."""
         entry = self._changes.entry_at(self.currentIndex().row())
         return None if entry is None else entry.change.number
-
-    @override
-    def sizeHint(self) -> QSize:
-        """Return the size at which nothing is to be scrolled, within a limit."""
-        width, height = super().sizeHint().width(), _FRAME
-        limit = self._theme.metrics.scaled(_MAX_HEIGHT)
-        for row in range(self._changes.rowCount()):
-            height += self.sizeHintForRow(row)
-            if height >= limit:
-                return QSize(width, limit)
-        return QSize(width, height)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
