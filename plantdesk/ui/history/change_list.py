@@ -19,7 +19,6 @@ from PySide6.QtCore import (
     Qt,
     QTime,
     Signal,
-    Slot,
 )
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
@@ -306,7 +305,6 @@ class ChangeList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setModel(model)
         self.setItemDelegate(self._delegate)
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     def current_number(self) -> int | None:
@@ -366,11 +364,6 @@ class ChangeList(QListView):
     def link_rect(self, row: int) -> QRect:
         """Return where the action of a row is; empty where it has none."""
         return self._link_rect(self._changes.index(row, 0))
-
-    @Slot(int)
-    def _on_scrolled(self, value: int) -> None:
-        if value == self.verticalScrollBar().maximum() and self._changes.canFetchMore(QModelIndex()):
-            self._changes.fetchMore(QModelIndex())
 
     def _link_at(self, event: QMouseEvent) -> QModelIndex:
         """Return the change whose action is under the pointer."""
