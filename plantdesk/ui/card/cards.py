@@ -46,22 +46,17 @@ _FIELDS = ("name", "tag", "note")
 _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}
 #: Milliseconds between two changes of a note that are shown as one line: it is saved while the user writes.
 _SAME_WRITING = 600_000
-#: Characters of details that are one text.
-_SHORT = 60
-#: Characters of a part that fits into a line of the narrowest card.
-_UNBROKEN = 24
-_NO_BREAK_SPACE = "\u00a0"
 
 
 class HistoryLine(NamedTuple):
-    """A line of the history, and smaller lines below it.
+    """A line of the history, and a smaller text below it.
 
     `restored` are the values to give back; None where nothing can be undone.
     """
 
     icon: str
     text: str
-    details: tuple[str, ...]
+    details: str
     change: Change | None
     restored: dict[str, Any] | None
 
@@ -129,15 +124,7 @@ def _line(row: PlantRow, step: _Step) -> HistoryLine:
     undoable = changed and all(getattr(row, each) == getattr(step.after, each) for each in changed)
     restored = {each: getattr(before, each) for each in changed} if undoable else None
     icon = _ICONS[changed[0]] if len(changed) == 1 else "pencil"
-    return HistoryLine(icon, _text(step, changed), _details(made, was), step.change, restored)
-
-
-def _details(made: list[str], was: list[str]) -> tuple[str, ...]:
-    """Return one text that breaks between its parts and in no short one, or several where they are long."""
-    parts = [*made, *was]
-    if sum(map(len, parts)) > _SHORT:
-        return (" · ".join(made), *was)
-    return (" · ".join(part if len(part) > _UNBROKEN else part.replace(" ", _NO_BREAK_SPACE) for part in parts),)
+    return HistoryLine(icon, _text(step, changed), " · ".join([*made, *was]), step.change, restored)
 
 
 def _text(step: _Step, changed: list[str]) -> str:
@@ -174,7 +161,7 @@ def _was(field: str, before: PlantRow | None) -> str:
 
 def _added_line(row: PlantRow) -> HistoryLine:
     text = translate("PlantHistory", "Added {by}").format(by=added_text(row.source))
-    return HistoryLine("plus", text, (short_time(row.added_at),), None, {})
+    return HistoryLine("plus", text, short_time(row.added_at), None, {})
 
 
 #: Lines of the history that are shown at first.
@@ -282,10 +269,10 @@ class PlantCard(CardFrame):
     def _line(self, line: HistoryLine) -> QWidget:
         widget = QWidget()
         texts = fill(QVBoxLayout(), spacing=0)
-        details = [PlainLabel(detail, role="detail", wrapped=True) for detail in line.details]
+        details = PlainLabel(line.details, role="detail", wrapped=True)
         if line.change is not None:
-            set_tool_tip(details[0], long_time(line.change.made_at))
-        for label in (PlainLabel(line.text, wrapped=True), *details):
+            set_tool_tip(details, long_time(line.change.made_at))
+        for label in (PlainLabel(line.text, wrapped=True), details):
             label.setMinimumWidth(1)
             texts.addWidget(label)
         icon = Icon(self._theme, line.icon, "text_2")
@@ -357,7 +344,7 @@ class SelectionCard(CardFrame):
             button.clicked.connect(command)
         self._none_button = text_button(self.tr("Select none"))
         self._none_button.clicked.connect(requests.select_none)
-        self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
+        self._delete_button = text_button(self.tr("Delete"))
         self._delete_button.clicked.connect(requests.delete)
         self._lay_out()
 

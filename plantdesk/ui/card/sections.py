@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.ui.qt import add_layout, fill, mirrored
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QLayout
 
     from plantdesk.ui.theme.theme import Theme
-
-
-#: Heights of its buttons that a card has at least if they do not scroll.
-_MIN_HEIGHTS = 6
 
 
 class CardRequests(QObject):
@@ -53,32 +49,14 @@ class CardFrame(QWidget):
         line = QFrame()
         line.setProperty("pane", "lines")
         line.setFixedHeight(1)
-        self._bottom = QWidget(self)  # in a layout when the card has its size
         self.buttons = QHBoxLayout()
-        fill(QVBoxLayout(self._bottom), line, self.buttons, margins=0, spacing=M)
-        self._column_and_buttons = fill(
-            QVBoxLayout(self), (ScrollArea(content, horizontal=False), 1), margins=0, spacing=0
-        )
+        bottom = fill(QVBoxLayout(), line, self.buttons, margins=(EDGE, 0, EDGE, M + 2), spacing=M)
+        fill(QVBoxLayout(self), (ScrollArea(content, horizontal=False), 1), bottom, margins=0, spacing=0)
         self._cross.raise_()
-
-    def _place_buttons(self) -> None:
-        """Let the buttons scroll with the rest where they would take a large part of the height."""
-        is_low = self.height() < _MIN_HEIGHTS * self._bottom.sizeHint().height()
-        place = self.column if is_low else self._column_and_buttons
-        if place.indexOf(self._bottom) < 0:
-            focused: QWidget | None = QApplication.focusWidget()
-            margins = (0, M, 0, 0) if is_low else (EDGE, 0, EDGE, M + 2)
-            self._bottom.setContentsMargins(*margins)
-            place.addWidget(self._bottom)
-            self._bottom.show()
-            place.activate()  # a layout request would be too late for the next frame
-            if focused is not None and self._bottom.isAncestorOf(focused):  # it has lost the focus
-                focused.setFocus()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_buttons()
         size = self._cross.sizeHint()
         # Its drawing ends at the edge.
         place = QRect(QPoint(self.width() - EDGE - size.width() + XS, M), size)

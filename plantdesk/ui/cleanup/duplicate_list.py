@@ -8,7 +8,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -31,7 +31,7 @@ from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
-    from PySide6.QtGui import QKeyEvent, QMouseEvent
+    from PySide6.QtGui import QKeyEvent
 
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
@@ -64,8 +64,8 @@ class DuplicateModel(QAbstractListModel):
         self._task: Task | None = None
         self._keep = Kept.LOWEST_ID
         self._groups = PlantGroups.of([])
-        self._is_merged = True
-        self._exceptions: set[int] = set()
+        #: The groups that are not to be merged.
+        self._left: set[int] = set()
         self._chosen: dict[int, int] = {}
         self.set_groups(self._groups)
 
@@ -75,17 +75,16 @@ class DuplicateModel(QAbstractListModel):
         Groups of plants that were shown before are ticked or not as they were.
         """
         known, chosen = {*self._groups.ids}, {*self._chosen.values()}
-        excepted = {plant_id for group in self._exceptions for plant_id in self._ids(group)}
+        were_left = {plant_id for group in self._left for plant_id in self._ids(group)}
         self.beginResetModel()
         self._groups = groups
         self._starts = array("q", accumulate(groups.sizes, initial=0))
         self._items: list[Item] = []
         self._rows: dict[int, list[PlantRow]] = {}
         self._chosen = {}
-        self._is_merged = self._is_merged or not known
-        self._exceptions = set(left) if self._is_merged else set()
+        self._left = set(left)
         if known:
-            self._restore(known, excepted, chosen)
+            self._restore(known, were_left, chosen)
         if self._task is not None:
             self._task.cancel()
         self._task, self._next = None, 0
@@ -93,13 +92,13 @@ class DuplicateModel(QAbstractListModel):
         self.changed.emit()
         self.fetchMore(QModelIndex())
 
-    def _restore(self, known: set[int], excepted: set[int], chosen: set[int]) -> None:
+    def _restore(self, known: set[int], were_left: set[int], chosen: set[int]) -> None:
         for group in range(self.group_count):
             ids = self._ids(group)
             if not known.isdisjoint(ids):
-                self._exceptions.discard(group)
-            if not excepted.isdisjoint(ids):
-                self._exceptions.add(group)
+                self._left.discard(group)
+            if not were_left.isdisjoint(ids):
+                self._left.add(group)
             for plant_id in chosen.intersection(ids):
                 self._chosen[group] = plant_id
 
@@ -111,8 +110,7 @@ class DuplicateModel(QAbstractListModel):
 
     def set_all(self, *, is_merged: bool) -> None:
         """Merge all groups, or none."""
-        self._is_merged = is_merged
-        self._exceptions.clear()
+        self._left = set() if is_merged else {*range(self.group_count)}
         self._emit_changed()
 
     # --- what is to be merged ---
@@ -130,28 +128,24 @@ class DuplicateModel(QAbstractListModel):
     @property
     def kept(self) -> int:
         """The number of groups that are merged, of each of which one plant is kept."""
-        merged = self.group_count - len(self._exceptions)
-        return merged if self._is_merged else len(self._exceptions)
+        return self.group_count - len(self._left)
 
     @property
     def going(self) -> int:
         """The number of plants that go."""
-        others = sum(self._groups.sizes[group] - 1 for group in self._exceptions)
-        return self.plants - self.group_count - others if self._is_merged else others
+        left = sum(self._groups.sizes[group] - 1 for group in self._left)
+        return self.plants - self.group_count - left
 
     def edit(self) -> MergePlants:
         """Return the edit that merges what is to be merged."""
-        left = self._exceptions
-        if not self._is_merged:
-            left = {*range(self.group_count)} - self._exceptions
-        return MergePlants(self._groups.without(left), self._keep, frozenset(self._chosen.values()))
+        return MergePlants(self._groups.without(self._left), self._keep, frozenset(self._chosen.values()))
 
     def _ids(self, group: int) -> array[int]:
         return self._groups.ids[self._starts[group] : self._starts[group + 1]]
 
     def is_merged(self, group: int) -> bool:
         """Whether a group is to be merged."""
-        return self._is_merged is not (group in self._exceptions)
+        return group not in self._left
 
     def kept_id(self, group: int) -> int | None:
         """Return the id of the plant of a group that is kept; None where it is not among those that are shown."""
@@ -165,7 +159,7 @@ class DuplicateModel(QAbstractListModel):
         """Merge a group or leave it, or keep the plant of the index, whose group is merged then."""
         item = self._items[index.row()]
         if item.row is None or not self.is_merged(item.group):
-            self._exceptions ^= {item.group}
+            self._left ^= {item.group}
         if item.row is not None:
             self._chosen[item.group] = item.row.id
         self._emit_changed()
@@ -307,7 +301,6 @@ class DuplicateList(QListView):
     def __init__(self, model: DuplicateModel, theme: Theme) -> None:
         super().__init__()
         self._groups = model
-        self._pressed = QPersistentModelIndex()
         self.setAccessibleName(self.tr("Plants that are alike"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("pane", "strip")
@@ -319,6 +312,7 @@ class DuplicateList(QListView):
         ReservedScrollBar(self)
         self.setMouseTracking(True)
         self.setModel(model)
+        self.clicked.connect(model.act)
         self.setItemDelegate(_Delegate(model, theme, self))
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
@@ -346,19 +340,6 @@ class DuplicateList(QListView):
             self._groups.act(self.currentIndex())
         else:
             super().keyPressEvent(event)
-
-    @override
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        is_left = event.button() is Qt.MouseButton.LeftButton
-        self._pressed = QPersistentModelIndex(self.indexAt(event.position().toPoint()) if is_left else QModelIndex())
-
-    @override
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        super().mouseReleaseEvent(event)
-        pressed, self._pressed = self._pressed, QPersistentModelIndex()
-        if pressed.isValid() and pressed == self.indexAt(event.position().toPoint()):
-            self._groups.act(pressed)
 
     def _heading(self, row: int, step: int) -> QModelIndex:
         """Return the next heading in a direction, the present item where there is none."""

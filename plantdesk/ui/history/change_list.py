@@ -19,7 +19,6 @@ from PySide6.QtCore import (
     Qt,
     QTime,
     Signal,
-    Slot,
 )
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
@@ -284,10 +283,6 @@ _ICONS = {
     ChangeKind.NOTE: "sticky-note",
     ChangeKind.UNDO: "undo-2",
 }
-#: Border and padding of the style sheet.
-_FRAME = 6
-#: For text of 13 px.
-_MAX_HEIGHT = 510
 
 
 class ChangeList(QListView):
@@ -310,24 +305,12 @@ class ChangeList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setModel(model)
         self.setItemDelegate(self._delegate)
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     def current_number(self) -> int | None:
         """Return the number of the current change."""
         entry = self._changes.entry_at(self.currentIndex().row())
         return None if entry is None else entry.change.number
-
-    @override
-    def sizeHint(self) -> QSize:
-        """Return the size at which nothing is to be scrolled, within a limit."""
-        width, height = super().sizeHint().width(), _FRAME
-        limit = self._theme.metrics.scaled(_MAX_HEIGHT)
-        for row in range(self._changes.rowCount()):
-            height += self.sizeHintForRow(row)
-            if height >= limit:
-                return QSize(width, limit)
-        return QSize(width, height)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -381,11 +364,6 @@ class ChangeList(QListView):
     def link_rect(self, row: int) -> QRect:
         """Return where the action of a row is; empty where it has none."""
         return self._link_rect(self._changes.index(row, 0))
-
-    @Slot(int)
-    def _on_scrolled(self, value: int) -> None:
-        if value == self.verticalScrollBar().maximum() and self._changes.canFetchMore(QModelIndex()):
-            self._changes.fetchMore(QModelIndex())
 
     def _link_at(self, event: QMouseEvent) -> QModelIndex:
         """Return the change whose action is under the pointer."""

@@ -32,18 +32,17 @@ if TYPE_CHECKING:
 
 
 #: For text of 13 px.
-_WIDTH = 660
+_SIZE = QSize(660, 600)
 _MAX_LENGTH = 300
 
 
 class HistoryDialog(Dialog):
     """Stays open beside the main window, and follows the store.
 
-    `action_requested(change)`: take back this change. `ready`: it shows what was read, and is as high as that needs.
+    `action_requested(change)`: take back this change.
     """
 
     action_requested = Signal(object)
-    ready = Signal()
 
     def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
         super().__init__(self.tr("History"), parent)
@@ -52,7 +51,6 @@ class HistoryDialog(Dialog):
         self._summary: HistorySummary | None = None
         self._current: int | None = None
         self._scrolled = 0
-        self._list_height = 0
         self._model = HistoryModel(opened.queries, self)
         self._list = ChangeList(self._model, context.theme)
         self._search_edit = LineEdit(max_length=_MAX_LENGTH)
@@ -66,7 +64,7 @@ class HistoryDialog(Dialog):
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect(context)
-        self.resize_to_fit(QSize(context.theme.metrics.scaled(_WIDTH), 0))
+        self.resize_to_fit(_SIZE * context.theme.metrics.scale)
         self._model.reload()
 
     def _lay_out(self) -> None:
@@ -75,7 +73,7 @@ class HistoryDialog(Dialog):
         for page in (self._list, self._empty_label):
             self._pages.addWidget(page)
         bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons)
-        self._layout = fill(QVBoxLayout(self), top, (self._pages, 1), bottom, margins=(EDGE, L, EDGE, L), spacing=S + 2)
+        fill(QVBoxLayout(self), top, (self._pages, 1), bottom, margins=(EDGE, L, EDGE, L), spacing=S + 2)
 
     def _connect(self, context: WindowContext) -> None:
         self._search_edit.textChanged.connect(self._on_filter_changed)
@@ -112,16 +110,6 @@ class HistoryDialog(Dialog):
         elif self._model.rowCount() > 1:
             self._list.setCurrentIndex(self._model.index(1, 0))  # below the heading of its day
         self._pages.setCurrentWidget(self._list if self._model.rowCount() else self._empty_label)
-        self._grow()
-        self.ready.emit()
-
-    def _grow(self) -> None:
-        """Be as high as the changes need; not lower than before, so that a search moves nothing."""
-        needed = self._list.sizeHint().height()
-        if needed > self._list_height:
-            self._list_height = needed
-            self._list.updateGeometry()
-            self.resize_to_fit(QSize(self.width(), self._layout.totalSizeHint().height()))
 
     def _show_summary(self, summary: HistorySummary) -> None:
         none = self.tr("No changes yet. Edits, deletions, imports and restores are listed here, each with its undo.")
@@ -183,7 +171,6 @@ class HistoryDialog(Dialog):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self._message.show_message(Tone.ERROR, error_text(error))
-        self.ready.emit()
 
 
 class History(Feature):
@@ -210,13 +197,13 @@ class History(Feature):
 
     @Slot()
     def open_dialog(self) -> None:
-        """Open the history window, when it has read what it shows."""
+        """Open the history window, or raise it."""
         if self._opened is None:
             return
         if self._dialog is None or not isValid(self._dialog):
             self._dialog = HistoryDialog(self.context, self._opened, self.context.page)
             self._dialog.action_requested.connect(self._take_back)
-            self._dialog.ready.connect(self._dialog.show, Qt.ConnectionType.SingleShotConnection)
+            self._dialog.show()
         self._dialog.raise_()
         self._dialog.activateWindow()
 

@@ -180,15 +180,8 @@ class AddPlantController(QObject):
         self.queue.submit(submission)
 
     @Slot(object)
-    def add_entries(self, entries: Sequence[EnteredPlant]) -> None:
-        """Add several plants, which were not typed, as one change, which can be undone."""
-        if entries:
-            self._completion.remember(entries[0].name, entries[0].tag)
-            self.queue.submit(Submission(entries))
-
-    @Slot(object)
     def add_copies(self, entries: Sequence[EnteredPlant]) -> None:
-        """Add copies of plants, as `add_entries`; `copies_added` gets their IDs."""
+        """Add copies of plants as one change, which can be undone; `copies_added` gets their IDs."""
         if entries:
             self.queue.submit(Submission(entries, is_copy=True))
         else:

@@ -22,7 +22,6 @@ from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
 from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import listed
-from plantdesk.ui.plants.pasted_plants import PastedPlants
 from plantdesk.ui.plants.remembered import KeptPlants, RememberedView
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.texts import error_text, shown
@@ -96,12 +95,12 @@ class Scanning(QObject):
 class Plants(Feature):
     """Accepts typing before a store is open.
 
-    `import_requested(text)`: more was pasted than the form adds. `plant_opened(id)`: a plant is shown by its address.
-    `quick_done`: the small window is closed, and its plants are saved, or wait. `requested(request)`: as another start
-    may request it. `queries_changed(queries)`: those of another store, or None.
+    `import_requested(text, tag)`: rows were pasted into Name, for plants of this tag. `plant_opened(id)`: a plant is
+    shown by its address. `quick_done`: the small window is closed, and its plants are saved, or wait.
+    `requested(request)`: as another start may request it. `queries_changed(queries)`: those of another store, or None.
     """
 
-    import_requested = Signal(str)
+    import_requested = Signal(str, str)
     plant_opened = Signal(object)
     quick_done = Signal()
     requested = Signal(object)
@@ -118,9 +117,7 @@ class Plants(Feature):
         self._unsaved, queue = self._add_controller.unsaved, self._add_controller.queue
         self._kept = KeptPlants(context.preferences, self._form, queue, self)
         self._kept.kept.connect(self._on_kept)
-        self._pasted = PastedPlants(self._form, self)
-        self._pasted.requested.connect(self._add_controller.add_entries)
-        self._pasted.too_many.connect(self.import_requested)
+        self._form.name_field.rows_pasted.connect(self._on_rows_pasted)
         self.status = PlantsStatus()
         #: The table, and the search above it.
         self.browser = PlantBrowser(context.theme, context.bridge, context.page)
@@ -165,7 +162,6 @@ class Plants(Feature):
         self.browser.table.columns.set_store(opened.queries)
         self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
-        self._pasted.set_store(opened.queries)
         self.status.show_store(is_open=True)
         self._set_queries(opened.queries)
 
@@ -189,7 +185,6 @@ class Plants(Feature):
         self.commands.set_store(None)
         self.browser.table.columns.set_store(None)
         self.browser.close_store()
-        self._pasted.set_store(None)
 
     @override
     def save_view(self) -> None:
@@ -274,6 +269,14 @@ class Plants(Feature):
     @Slot(object)
     def _on_quick_scanned(self, plant_id: int) -> None:
         self.requested.emit(WindowRequest(address=address_of(plant_id)))
+
+    @Slot(str)
+    def _on_rows_pasted(self, text: str) -> None:
+        if self._store is None or self._queries is None:
+            warning = self.tr("Several plants can be added when the file is open.")
+            self._form.message.show_message(Tone.WARNING, warning)
+        else:
+            self.import_requested.emit(text, self._form.tag_text)
 
     @Slot()
     def copy_selected(self) -> None:

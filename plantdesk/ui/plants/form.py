@@ -61,8 +61,8 @@ class PlantForm(QFrame):
         """Make an empty form with `message` under its fields."""
         super().__init__(parent)
         self.theme = theme
-        self._settling = QTimer(self, singleShot=True, interval=SETTLED)
         self._widest_id = ""
+        self._settling = QTimer(self, singleShot=True, interval=SETTLED)
         #: Whether Enter in Name goes on to Tag, where Enter adds the plant.
         self.enter_goes_to_tag = False
         self.setAccessibleName(self.tr("New plant"))

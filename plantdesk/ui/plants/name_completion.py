@@ -22,8 +22,6 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.records import SourceKind
-from plantdesk.domain.selections import AddedBy, Selection
 from plantdesk.domain.views import KnownName
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import one_line, shown, tag_text, translate
@@ -97,8 +95,6 @@ class NameCompletion(QObject):
         self._hide()
         self._queries = queries
         self._recent.clear()
-        if queries is not None:
-            queries.ask(self, _newest_of_form, self._on_newest)
 
     def remember(self, name: str, tag: str | None) -> None:
         """Let Up go back to a plant that was submitted."""
@@ -217,10 +213,6 @@ class NameCompletion(QObject):
             self._tag.fill(None)
         self._hide()
 
-    def _on_newest(self, newest: tuple[str, str | None] | None) -> None:
-        if newest is not None and newest not in self._recent:  # plants may have been submitted meanwhile
-            self._recent.append(newest)
-
     def _hide(self) -> None:
         self._pause.stop()
         if self._task is not None:
@@ -258,15 +250,6 @@ def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], Kn
 def _near(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
     """Return names of plants that are spelt like one, with their tags."""
     return [KnownName(each.name, each.tag, _NEAR) for each in reader.near_names(name, _MAX_NEAR)]
-
-
-def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] | None:
-    """Return name and tag of the plant that was added last in the form."""
-    found = reader.two_sources()
-    if len(found) == 1 and found[0] not in {each.id for each in reader.sources() if each.kind is SourceKind.FORM}:
-        return None  # without a search of all plants
-    row = next(iter(reader.selected(Selection.of(AddedBy(SourceKind.FORM)), 1)), None)
-    return None if row is None else (row.name, row.tag)
 
 
 MAX_OFFERS = 6

@@ -1,4 +1,4 @@
-"""What is typed or pasted and not in the store yet: a state machine, without Qt and without a store.
+"""What is typed or copied and not in the store yet: a state machine, without Qt and without a store.
 
 Submissions are sent in their order, so that no plant gets an ID before an earlier one. Each is WAITING until it is due,
 SENDING until the store has answered, and gone when it is stored. What the store cannot take now waits again; what it
@@ -53,9 +53,9 @@ class State(Enum):
 
 @dataclass(eq=False)
 class Submission:
-    """The plants of one Enter, or of one paste; all are added, or none.
+    """The plants of one Enter, or copies; all are added, or none.
 
-    `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
+    `texts` are those of the form (id, name, tag); empty for copies. `error` is why they are not saved.
     Where it may be in the store, it was sent at `sent_at`, in milliseconds since 1970, UTC; else that is 0. One of
     copies of other plants `is_copy`, one of the small window `is_quick`. The `number` is the order of submission.
     """

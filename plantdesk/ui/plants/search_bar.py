@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _MAX_TEXT = 160
-_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-#: The keys of the whole row.
-_KEYS = {*_STEPS, Qt.Key.Key_Delete, Qt.Key.Key_Backspace}
 
 
 class FilterChip(QPushButton):
@@ -58,16 +55,9 @@ class FilterChip(QPushButton):
         else:
             self.setIcon(dot_icon(dot_color(theme.tags.hue(tag), theme.colors)))
 
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _KEYS:
-            event.ignore()  # a button would go to the next tab stop
-        else:
-            super().keyPressEvent(event)
-
 
 class FilterChips(QWidget):
-    """A row of chips, of which those that do not fit are in a menu. One tab stop: Left and Right move between them.
+    """A row of chips, of which those that do not fit are in a menu. Left and Right move between them.
 
     `removed(position)`: the user removed a filter.
     """
@@ -80,8 +70,10 @@ class FilterChips(QWidget):
         self._room = 0
         self._filters: Sequence[Term] = ()
         self._chips: list[FilterChip] = []
+        self._group = QButtonGroup(self)  # moves the focus by Left and Right
+        self._group.setExclusive(False)
         self._more_button = QToolButton(self)
-        self._more_button.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self._more_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._layout = fill(QHBoxLayout(self), self._more_button, margins=0, spacing=S)
         self.setAccessibleName(self.tr("Filters"))
@@ -102,10 +94,11 @@ class FilterChips(QWidget):
         self._chips = [FilterChip(term, self._theme, self) for term in self._filters]
         for at, chip in enumerate(self._chips):
             chip.clicked.connect(partial(self.removed.emit, at))
+            self._group.addButton(chip)
             self._layout.insertWidget(at, chip)
         self._fit()
         if focused is not None and self._chips:
-            self._focus(min(focused, len(self._chips) - 1))
+            self._chips[min(focused, len(self._chips) - 1)].setFocus(Qt.FocusReason.TabFocusReason)
 
     def set_room(self, room: int) -> None:
         """Use at most so many pixels."""
@@ -116,21 +109,10 @@ class FilterChips(QWidget):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         here = next((at for at, chip in enumerate(self._chips) if chip.hasFocus()), -1)
-        key = Qt.Key(event.key())
-        if here < 0 or key not in _KEYS:
-            super().keyPressEvent(event)
-        elif key in _STEPS:
-            self._focus(here - _STEPS[key] if self.isRightToLeft() else here + _STEPS[key])
-        else:
+        if here >= 0 and event.key() in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
             self.removed.emit(here)
-
-    def _focus(self, at: int) -> None:
-        shown = [chip for chip in self._chips if not chip.isHidden()]
-        if shown:
-            chip = shown[max(0, min(at, len(shown) - 1))]
-            for each in self._chips:
-                each.setFocusPolicy(Qt.FocusPolicy.StrongFocus if each is chip else Qt.FocusPolicy.ClickFocus)
-            chip.setFocus(Qt.FocusReason.TabFocusReason)
+        else:
+            super().keyPressEvent(event)
 
     def _fit(self) -> None:
         """Show the chips that there is room for, and the others in the menu."""
@@ -140,7 +122,6 @@ class FilterChips(QWidget):
             fitting += used <= self._room - (self._more_width() if fitting + 1 < len(self._chips) else 0)
         for at, chip in enumerate(self._chips):
             chip.setVisible(at < fitting)
-            chip.setFocusPolicy(Qt.FocusPolicy.ClickFocus if at else Qt.FocusPolicy.StrongFocus)
             chip.updateGeometry()
         self._show_more(fitting)
         self.setVisible(bool(self._chips))
@@ -148,7 +129,6 @@ class FilterChips(QWidget):
     def _show_more(self, fitting: int) -> None:
         hidden = self._chips[fitting:]
         self._more_button.setVisible(bool(hidden))
-        self._more_button.setFocusPolicy(Qt.FocusPolicy.ClickFocus if fitting else Qt.FocusPolicy.StrongFocus)
         self._more_button.setText(f"+{len(hidden)}")
         self._more_button.setAccessibleName(self.tr("More filters"))
         menu = QMenu(self._more_button)

@@ -120,7 +120,7 @@ class UnsavedPlants(QFrame):
         return Cell(self._title(submission), icon=icon), Cell(reason, reason, color=icon[1])
 
     def _title(self, submission: Submission) -> str:
-        """Return the name in the form, or how many plants were pasted."""
+        """Return the name in the form, or how many plants were copied."""
         if submission.texts:
             return one_line(submission.texts[1] or submission.texts[0])
         return shown(Text("{count:,} plants", one="1 plant", count=len(submission.entries)))

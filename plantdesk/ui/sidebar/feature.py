@@ -198,11 +198,8 @@ class Sidebar(Feature):
             counter.run_soon()
 
     def _on_counted(self, contents: Contents) -> None:
-        is_first = self._contents.counts is None
         self._contents = contents
         self._tags.counts = {tag: plants or 0 for tag, plants in contents.tags.items()}
-        if is_first:
-            self._tags.forget_colors()
         self._new_tags -= contents.tags.keys()
         self.counted.emit(contents.counts, list(contents.tags))
         self._show()

@@ -13,7 +13,7 @@ from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.selections import HasTag
-from plantdesk.domain.tags import is_in_branch, levels, moved, tops
+from plantdesk.domain.tags import is_in_branch, levels, moved
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, shown, tag_text
@@ -124,13 +124,6 @@ class TagCommands(PlantChanges):
             self._add_color(colors, tag, hue, name).setIcon(dot_icon(dot_color(hue, self._context.theme.colors)))
         colors.addSeparator()
         self._add_color(colors, tag, None, self.tr("&Automatic"))
-
-    def forget_colors(self) -> None:
-        """Forget the colours of tags that no plant has; for when a store is opened, as an undo brings tags back."""
-        chosen = self._context.theme.tags.chosen
-        there = {*self.counts, *(top for tag in self.counts for top in tops(tag))}
-        if not chosen.keys() <= there:
-            self._set_colors({tag: hue for tag, hue in chosen.items() if tag in there})
 
     def _branch(self, tag: str) -> list[str]:
         return [each for each in self.counts if is_in_branch(each, tag)]

@@ -277,13 +277,13 @@ class Transfer(Feature):
         self._open_dialog([file_source(file) for file in files], Reading(columns=Columns(has_header=None)))
 
     @Slot(str)
-    def import_text(self, text: str, name: str = "") -> None:
-        """Open the dialog for text that was pasted or dropped."""
-        from plantdesk.transfer.files import InputFile
-        from plantdesk.transfer.pasted import pasted_reading
+    def import_text(self, text: str, name: str = "", tag: str = "") -> None:
+        """Open the dialog for text that was pasted or dropped; `tag` is offered for plants without one."""
+        from plantdesk.transfer.pasted import pasted_file, pasted_reading
 
         if text.strip():
-            self._open_dialog([InputFile(name or self.tr("clipboard"), text=text.strip("\r\n"))], pasted_reading(text))
+            file = pasted_file(name or self.tr("clipboard"), text)
+            self._open_dialog([file], pasted_reading(file.text), tag)
 
     @Slot()
     def choose_files(self) -> None:
@@ -300,7 +300,7 @@ class Transfer(Feature):
         known = " ".join(f"*{suffix}" for suffix in SUFFIXES)
         return [self.tr("Files of plants ({suffixes})").format(suffixes=known), self.tr("All files (*)")]
 
-    def _open_dialog(self, sources: Sequence[InputFile], reading: Reading) -> None:
+    def _open_dialog(self, sources: Sequence[InputFile], reading: Reading, tag: str = "") -> None:
         from plantdesk.ui.transfer.import_dialog import ImportDialog
 
         if self._store is None or self._dialog is not None:
@@ -309,7 +309,7 @@ class Transfer(Feature):
             text = self.tr("An import is running. Wait until it is done, or cancel it.")
             self.context.page.toast.show_problem(text)
             return
-        self._dialog = ImportDialog(self.context, self._store, sources, reading, documents_folder())
+        self._dialog = ImportDialog(self.context, self._store, sources, reading, documents_folder(), tag)
         self._dialog.started.connect(self._run)
         self._dialog.finished.connect(self._on_dialog_closed)
         self._dialog.open()

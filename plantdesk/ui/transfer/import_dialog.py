@@ -243,16 +243,18 @@ class ImportDialog(Dialog):
         sources: Sequence[InputFile],
         reading: Reading,
         folder: Path,
+        tag: str = "",
     ) -> None:
-        """Read `sources`; `folder` is where a file of refused rows is offered to be saved."""
+        """Read `sources`, for plants of a tag where they have none; refused rows can be saved in `folder`."""
         super().__init__(self.tr("Import"), context.page)
         self._theme, self._bridge, self._store, self._folder = context.theme, context.bridge, store, folder
         self._sources, self._reading = sources, reading
         self._sample: Sample | None = None
         self._sampling: Task | None = None
         self._job: ImportJob | None = None
-        self._tag = ""
+        self._tag = tag
         self._make_widgets()
+        self._tag_edit.setText(tag)
         self._lay_out()
         self._connect()
         TabOrder(self, self.focus_moving, self)  # of which the columns are known only when the file is read

@@ -7,11 +7,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QDate, QEvent, QMimeData, QObject, QPoint, Qt, QUrl
+from PySide6.QtCore import QDate, QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
-from typing_extensions import override
+from PySide6.QtWidgets import QApplication, QLabel
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import StoreUnreachableError
@@ -26,7 +25,6 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
-from plantdesk.ui.widgets.fields import OneClickButton
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
 
@@ -139,30 +137,6 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
 
 
 # --- showing -----------------------------------------------------------------------------------------------------
-
-
-class ButtonsWhenPainted(QObject):
-    """Notes how high the buttons of the card are in the window whenever they are painted."""
-
-    def __init__(self, window: QWidget, app: QApplication) -> None:
-        super().__init__(window)
-        self.places: list[int] = []
-        app.installEventFilter(self)
-
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.Paint and isinstance(watched, OneClickButton) and watched.text() == "Label…":
-            self.places.append(watched.mapTo(watched.window(), QPoint()).y())
-        return False
-
-
-def test_the_buttons_are_painted_in_their_place_from_the_beginning(desk: CardDesk, qapp: QApplication) -> None:
-    painted = ButtonsWhenPainted(desk.window, qapp)
-    desk.open_card()
-    desk.until(lambda: bool(painted.places))
-    QApplication.processEvents()
-    button = desk.button("Label…")
-    assert {*painted.places} == {button.mapTo(desk.window, QPoint()).y()}
 
 
 def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDesk) -> None:
@@ -428,19 +402,6 @@ def test_a_line_is_undone_for_this_plant_alone(desk: CardDesk) -> None:
     desk.shows("Tag set to office", "was kitchen", "on the command line")
     undo_button(desk, "Tag set to office")
     desk.until(lambda: (desk.row(1).tag, desk.row(2).tag) == ("kitchen", "office"))
-
-
-def test_in_a_low_window_the_buttons_scroll_with_the_card(desk: CardDesk) -> None:
-    desk.open_card()
-    delete = desk.button("Delete")
-    assert not delete.visibleRegion().isEmpty()
-    desk.window.resize(1280, 380)
-    desk.until(lambda: delete.visibleRegion().isEmpty() and not desk.note.visibleRegion().isEmpty())
-    delete.setFocus()
-    desk.until(lambda: not delete.visibleRegion().isEmpty())
-    desk.window.resize(1280, 760)
-    desk.until(lambda: not (delete.visibleRegion().isEmpty() or desk.note.visibleRegion().isEmpty()))
-    assert delete.hasFocus()
 
 
 def test_a_second_press_of_undo_does_nothing(desk: CardDesk) -> None:

@@ -282,27 +282,6 @@ def _unreachable(*_: object, **__: object) -> None:
     raise StoreUnreachableError
 
 
-def test_it_is_as_high_as_the_changes_need_and_stays_so_in_a_search(desk: HistoryDesk) -> None:
-    desk.change(SetTag(Selection(ids=[1]), "bed 1"))
-    desk.open()
-    desk.shows("Today", "Set the tag “bed 1” for “Aloe”")
-    low = desk.dialog.height()
-    for number in range(2, 8):
-        desk.change(SetTag(Selection(ids=[1]), f"bed {number}"))
-    desk.until(lambda: len(desk.rows()) == 8 and desk.dialog.height() > low)
-    high = desk.dialog.height()
-    desk.until(lambda: desk.changes.verticalScrollBar().maximum() == 0)
-    desk.type(desk.dialog.findChildren(QLineEdit)[0], "bed 3")
-    desk.shows("Today", "Set the tag “bed 3” for “Aloe”")
-    assert desk.dialog.height() == high
-    for number in range(30):
-        desk.change(SetTag(Selection(ids=[1]), f"bed {number}"))
-    desk.type(desk.dialog.findChildren(QLineEdit)[0], "bed")
-    desk.until(lambda: len(desk.rows()) > 30)
-    assert desk.dialog.height() < desk.dialog.screen().availableGeometry().height()
-    assert desk.changes.verticalScrollBar().maximum() > 0
-
-
 def test_what_cannot_be_undone_is_reported_in_the_window(desk: HistoryDesk) -> None:
     desk.change(SetTag(Selection(ids=[1]), "office"))
     desk.change(SetTag(Selection(ids=[1]), "kitchen"))

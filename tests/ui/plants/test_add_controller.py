@@ -458,10 +458,10 @@ def test_they_are_added_by_themselves_once_the_store_is_healthy(desk: FormDesk, 
     assert desk.rows()[1:] == [(2, "Patience", None), (70, "Fern", None)]
 
 
-def test_pasted_plants_that_cannot_be_saved_are_listed_as_one(
+def test_copies_that_cannot_be_saved_are_listed_as_one(
     desk: FormDesk, entry: AddPlantController, locked: sqlite3.Connection
 ) -> None:
-    entry.add_entries([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
+    entry.add_copies([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
     desk.lists(**{"2 plants": "Another program"})
     locked.execute("ROLLBACK")
     desk.has(["Salvia", "Thyme"])
@@ -475,7 +475,7 @@ def test_plants_get_their_ids_in_the_order_in_which_they_were_typed(
     desk.lists(Patience="Another program")
     desk.store._writer._transactions._current.get().sqlite.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
     desk.adds("Fern")
-    entry.add_entries([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
+    entry.add_copies([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
     desk.adds("Basil")
     locked.execute("ROLLBACK")
     desk.has(["Patience", "Fern", "Salvia", "Thyme", "Basil"])

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QCheckBox, QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
@@ -19,14 +19,13 @@ from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.form_fields import NameField
 from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameOffers
-from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
+from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
 from plantdesk.ui.widgets.messages import Tone
-from plantdesk.ui.widgets.plain_table import PlainTable
-from tests.support.desk import Desk, plain, rows_of
+from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
 
 if TYPE_CHECKING:
@@ -68,18 +67,6 @@ class EntryDesk(Desk):
 
     def knows_tags(self) -> None:
         self.qtbot.waitUntil(lambda: self.completer.tags.rowCount() > 1)
-
-    def knows_newest(self) -> None:
-        """Wait until Up brings back the plant that was added last before the window opened."""
-
-        def comes_back() -> bool:
-            self.press(Qt.Key.Key_Up)
-            return self.name.text() != ""
-
-        self.types("")
-        self.qtbot.waitUntil(comes_back)
-        self.press(Qt.Key.Key_Down)
-        self.shows("", "")
 
     def offers_tags(self, *tags: str) -> None:
         """Wait until just these tags are offered."""
@@ -289,21 +276,24 @@ def test_a_typed_or_pinned_tag_stays(desk: EntryDesk) -> None:
 
 
 def test_up_recalls_the_last_plants(desk: EntryDesk) -> None:
-    desk.knows_newest()
     desk.types("Fern")
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, "hall")
     desk.press(Qt.Key.Key_Return)
     desk.has(("Fern", "hall"))
     desk.shows("", "")
-    desk.press(Qt.Key.Key_Up)
-    desk.shows("Fern", "hall")
-    desk.press(Qt.Key.Key_Up)
-    desk.shows("Monstera deliciosa", "living room")
-    desk.press(Qt.Key.Key_Down)
-    desk.shows("Fern", "hall")
+    desk.types("Ivy")
     desk.press(Qt.Key.Key_Return)
-    desk.has(("Fern", "hall"), ("Fern", "hall"))
+    desk.press(Qt.Key.Key_Up)
+    desk.shows("Ivy", "")
+    desk.press(Qt.Key.Key_Up)
+    desk.shows("Fern", "hall")
+    desk.press(Qt.Key.Key_Up)
+    desk.shows("Fern", "hall")
+    desk.press(Qt.Key.Key_Down)
+    desk.shows("Ivy", "")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Ivy", None), ("Ivy", None), ("Fern", "hall"))
 
 
 def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
@@ -591,44 +581,27 @@ def test_a_quantity_meets_a_used_id(desk: EntryDesk) -> None:
     assert desk.newest(1) == [("Monstera deliciosa", "living room")]
 
 
-def paste(desk: EntryDesk, text: str) -> PasteDialog:
-    QGuiApplication.clipboard().setText(text)
-    desk.window.activateWindow()
+def imported(desk: EntryDesk) -> Desk:
+    """Wait for the import of what came into Name."""
+    desk.qtbot.waitUntil(lambda: desk.window.findChildren(ImportDialog) != [])
+    dialog = Desk(desk.qtbot, desk.window.findChildren(ImportDialog)[0])
+    dialog.until(lambda: "counted over the whole file" in dialog.texts())
+    return dialog
+
+
+def test_pasted_lines_are_shown_and_imported_with_the_tag_as_one_change(desk: EntryDesk) -> None:
+    desk.tag.setText("bed 4")
+    QGuiApplication.clipboard().setText("Aster\n\nAjuga\n")
     desk.name.setFocus()
     desk.press(Qt.Key.Key_V, CONTROL)
-    desk.qtbot.waitUntil(lambda: desk.window.findChildren(PasteDialog) != [])
-    return desk.window.findChildren(PasteDialog)[0]
-
-
-def cells(dialog: PasteDialog) -> list[list[str]]:
-    return rows_of(dialog.findChildren(PlainTable)[0])
-
-
-def test_pasted_lines_are_shown_and_added_as_one_change(desk: EntryDesk) -> None:
-    desk.tag.setText("bed 4")
-    dialog = paste(desk, "Aster\n\nMonarda\nAjuga\n")
-    assert cells(dialog) == [
-        ["5", "Aster", "bed 4", ""],
-        ["6", "Monarda", "bed 4", "name is here already"],
-        ["7", "Ajuga", "bed 4", ""],
-    ]
-    assert "1 empty line was left out." in Desk(desk.qtbot, dialog).texts()
-    dialog.findChildren(QCheckBox)[0].click()
-    assert [row[1] for row in cells(dialog)] == ["Aster", "Ajuga"]
-    QTest.mouseClick(Desk(desk.qtbot, dialog).button("Add 2 plants"), Qt.MouseButton.LeftButton)
+    dialog = imported(desk)
+    QTest.mouseClick(dialog.button("Import 2 plants"), Qt.MouseButton.LeftButton)
     desk.has(("Ajuga", "bed 4"), ("Aster", "bed 4"), ("Monstera deliciosa", "living room"))
     desk.window.activateWindow()
+    desk.name.setFocus()
     desk.qtbot.waitUntil(desk.name.hasFocus)
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.has(("Monstera deliciosa", "living room"))
-
-
-def test_pasted_spreadsheet_rows_bring_their_tags_and_ids(desk: EntryDesk) -> None:
-    dialog = paste(desk, "ID\tName\tTag\n900\tAster\thall\n\tAjuga\t\n")
-    assert [row[:3] for row in cells(dialog)] == [["900", "Aster", "hall"], ["5", "Ajuga", ""]]
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    assert desk.newest(1) == [("Monstera deliciosa", "living room")]
-    assert desk.name.text() == ""
 
 
 @pytest.mark.parametrize("way", ["context menu", "drop"])
@@ -644,8 +617,7 @@ def test_lines_are_shown_whichever_way_they_come_into_the_name(desk: EntryDesk, 
         menu = desk.popup()
         paste_action = next(each for each in menu.actions() if plain(each.text()).startswith("Paste"))
         QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(paste_action).center())
-    desk.qtbot.waitUntil(lambda: desk.window.findChildren(PasteDialog) != [])
-    assert [row[1] for row in cells(desk.window.findChildren(PasteDialog)[0])] == ["Aster", "Ajuga"]
+    assert "Import 2 plants" in imported(desk).buttons()
     assert desk.name.text() == ""
 
 

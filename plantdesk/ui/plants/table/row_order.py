@@ -8,7 +8,6 @@ the queries. A failed query is repeated until it succeeds.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections.abc import Sequence
 from enum import Enum
 from functools import partial
@@ -267,5 +266,11 @@ def difference(old: array[int], new: array[int]) -> Edit | None:
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
     """Return how many elements are the same from the start on; halves are compared at once."""
-    shorter = min(len(one), len(other))
-    return bisect_left(range(shorter), True, key=lambda at: one[: at + 1] != other[: at + 1])
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -111,13 +111,6 @@ def test_without_a_store_there_are_no_rows_and_no_number(model: PlantModel) -> N
     assert (model.rowCount(), model.total, model.complete) == (0, None, False)
 
 
-def test_the_newest_plant_stands_first(qtbot: QtBot, model: PlantModel, store: Store, add: Adder) -> None:
-    add("Aloe", "Basil", "Cactus")
-    shown(qtbot, model, store)
-    await_names(qtbot, model, ["Cactus", "Basil", "Aloe"])
-    assert model.total == 3
-
-
 def test_reading_a_cell_never_waits_for_the_store(
     qtbot: QtBot, unread_model: PlantModel, store: Store, add: Adder
 ) -> None:
@@ -172,18 +165,6 @@ def test_a_change_reported_twice_adds_nothing(qtbot: QtBot, live: PlantModel, st
     shown(qtbot, live, store)
     live.apply(Changes(tuple(rows)))
     assert (live.rowCount(), live.total) == (1, 1)
-
-
-@pytest.mark.parametrize("text", ["CACT", "office", "3", "cact office"])
-def test_a_search_looks_into_name_tag_and_id(
-    qtbot: QtBot, model: PlantModel, store: Store, add: Adder, text: str
-) -> None:
-    add("Aloe", "Basil")
-    add("Cactus", tag="office")
-    shown(qtbot, model, store)
-    model.show(Query(text))
-    await_names(qtbot, model, ["Cactus"])
-    assert model.total == 3
 
 
 def test_the_rows_before_stay_until_those_of_a_search_are_there(

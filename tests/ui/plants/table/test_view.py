@@ -492,8 +492,6 @@ def test_only_the_row_of_an_edited_plant_is_painted_again(
     QApplication.processEvents()
     painted = _PaintedRegion(table.viewport())
     browser.apply(Changes((), updated=(row._replace(name="Renamed"),)))
-    browser.search_field.setFocus()
-    table.setFocus()
     qtbot.waitUntil(lambda: not painted.region.isEmpty())
     top, height = table.rowViewportPosition(2), table.rowHeight(2)
     painted_rect = painted.region.boundingRect()

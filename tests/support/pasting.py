@@ -1,0 +1,32 @@
+"""Reads the plants of a text as the import of a pasted text does."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.transfer.inputs import opened, rows_of
+from plantdesk.transfer.pasted import pasted_file, pasted_reading
+
+if TYPE_CHECKING:
+    from plantdesk.domain.import_batches import ImportRow
+    from plantdesk.transfer.reading import Refused
+
+
+class Pasted(NamedTuple):
+    """The plants of a text, and the rows that are no plants."""
+
+    rows: list[ImportRow]
+    refused: list[Refused]
+
+
+def pasted_plants(text: str, most: int) -> Pasted:
+    """Return the first `most` plants of a text."""
+    refused: list[Refused] = []
+    if not text.strip():
+        return Pasted([], [])
+    source = pasted_file("clipboard", text)
+    reading = pasted_reading(source.text)
+    with opened(source, reading) as file:
+        _, batches = rows_of(file, 1, reading.columns, refused.append)
+        return Pasted([*islice(chain.from_iterable(batches), most)], refused)
