@@ -16,9 +16,10 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from plantdesk.api.app import Application
+from plantdesk.api.limits import max_connections
 from plantdesk.api.plants import BatchInserter
 from plantdesk.api.protocol import HttpProtocol
-from plantdesk.api.sockets import BACKLOG, max_connections
+from plantdesk.api.sockets import BACKLOG
 from plantdesk.domain.errors import StoreClosedError
 
 if TYPE_CHECKING:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+
+from plantdesk.domain.server_state import TooFewDescriptorsError
 
 #: Bytes up to which a body does not wait for its turn; hardly any plant has more.
 SMALL_BODY = 65_536
@@ -32,3 +35,23 @@ class ConnectionLimits:
     linger_timeout: float = 2.0
     #: For responses that are due when the server stops.
     shutdown_timeout: float = 1.5
+
+
+#: With fewer descriptors a server is of no use.
+_MIN_DESCRIPTORS = 64
+
+
+def max_connections(limit: int) -> int:
+    """Return how many connections may be open: `limit`, at most half of the descriptors that the process may have.
+
+    Raises TooFewDescriptorsError.
+    """
+    if sys.platform != "win32":
+        import resource
+
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if descriptors != resource.RLIM_INFINITY:
+            if descriptors < _MIN_DESCRIPTORS:
+                raise TooFewDescriptorsError
+            return min(limit, descriptors // 2)
+    return limit

@@ -1,7 +1,4 @@
-"""The sockets that the server listens on: loopback addresses and a Unix domain socket, never anything else.
-
-Also here: how many connections the limit on open files allows.
-"""
+"""The sockets that the server listens on: loopback addresses and a Unix domain socket, never anything else."""
 
 from __future__ import annotations
 
@@ -27,26 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-#: With fewer descriptors a server is of no use.
-_MIN_DESCRIPTORS = 64
-
-
-def max_connections(limit: int) -> int:
-    """Return how many connections may be open: `limit`, at most half of the descriptors that the process may have.
-
-    Raises TooFewDescriptorsError.
-    """
-    if sys.platform != "win32":
-        import resource
-
-        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if descriptors != resource.RLIM_INFINITY:
-            if descriptors < _MIN_DESCRIPTORS:
-                raise TooFewDescriptorsError
-            return min(limit, descriptors // 2)
-    return limit
-
-
 #: Connections that wait to be accepted; the client of one more retries after a second.
 BACKLOG = 1024
 #: Bytes of each connection: the most that is read at once.
@@ -54,7 +31,8 @@ _RECEIVE_BUFFER = 65_536
 #: The errors of bind() on a machine without IPv6.
 _NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _WSAEACCES = 10013
-_NEARBY = 20
+#: Attempts to find a port that is free on both loopback addresses, and following ports that are offered.
+_ATTEMPTS, _NEARBY_PORTS = 20, 20
 
 
 def listen(port: int) -> list[socket.socket]:
@@ -89,7 +67,7 @@ def local_sockets(path: Path) -> list[socket.socket]:
 
 
 def _listen(port: int) -> list[socket.socket]:
-    for _ in range(_NEARBY):  # a port that is free on 127.0.0.1 may be in use on ::1
+    for _ in range(_ATTEMPTS):  # a port that is free on 127.0.0.1 may be in use on ::1
         try:
             return _listen_on_both(port)
         except OSError as error:
@@ -145,7 +123,7 @@ def _server_error(error: OSError, port: int) -> ServerError:
 
 def _free_port(taken: int) -> int | None:
     """Return one of the next ports, which are easy to remember, else any that the system chooses."""
-    for port in (*range(taken + 1, min(taken + _NEARBY, LARGEST_PORT) + 1), 0):
+    for port in (*range(taken + 1, min(taken + _NEARBY_PORTS, LARGEST_PORT) + 1), 0):
         with contextlib.suppress(OSError):
             sockets = _listen_on_both(port)
             found: int = sockets[0].getsockname()[1]

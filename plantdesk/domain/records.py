@@ -36,7 +36,7 @@ def parse_id(text: str) -> int:
     if not (unsigned.isascii() and unsigned.isdigit()):
         raise InvalidPlantError([InvalidField("id", ID_TYPE)])
     significant = unsigned.lstrip("0") or "0"
-    number = int(significant) if len(significant) <= len(str(LARGEST_ID)) else LARGEST_ID + 2
+    number = int(significant[:20])  # twenty digits are too many already
     number = -number if digits[0] == "-" else number
     if number > LARGEST_ID:
         raise InvalidPlantError([InvalidField("id", ID_TOO_LARGE)])

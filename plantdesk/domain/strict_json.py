@@ -58,7 +58,7 @@ def parse_object(data: bytes | bytearray) -> dict[str, object]:
     """Return the members of the JSON object in `data`. Raises NotJsonError, NotAnObjectError, RepeatedMemberError."""
     members = _members(_value(_text(data)))
     for name, value in members.items():
-        if isinstance(value, Decimal):
+        if isinstance(value, NumberText):
             members[name] = whole_number(value)
     return members
 
@@ -71,7 +71,7 @@ class Unread(NamedTuple):
 
 
 class Members(dict[str, object]):
-    """The members of an object in a file, and its `text` there; a number with a fraction or exponent is a `Decimal`."""
+    """The members of an object in a file, and its `text` there. Numbers with a fraction or exponent are NumberText."""
 
     __slots__ = ("text",)
 
@@ -270,7 +270,7 @@ class _Object(tuple[tuple[str, object], ...]):
     __slots__ = ()
 
 
-class Decimal(str):
+class NumberText(str):
     """The text of a number with a fraction or an exponent."""
 
     __slots__ = ()
@@ -310,5 +310,5 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_Object, parse_int=_integer, parse_float=Decimal, parse_constant=_no_constant
+    object_pairs_hook=_Object, parse_int=_integer, parse_float=NumberText, parse_constant=_no_constant
 )

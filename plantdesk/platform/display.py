@@ -179,7 +179,8 @@ def split_qt_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     rest = list(arguments)
     while rest and rest[0].startswith("-"):
         length = _length(rest[0])
-        (for_qt if length else others).extend(rest[: length or 1])
+        known = for_qt if length else others
+        known += rest[: length or 1]
         if rest[0] in _OWN_WITH_VALUE:
             others.extend(rest[1:2])
             length = 2

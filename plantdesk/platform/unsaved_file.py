@@ -106,7 +106,7 @@ class UnsavedFile:
 
 def _lines_of(key: str, values: Mapping[str, list[Any]]) -> Iterator[str]:
     for name, value in values.items():
-        items = value if name in _LISTS else [value] * bool(value)
+        items = value if name in _LISTS or not value else [value]
         yield from (json.dumps({"store": key, name: item}) for item in items)
 
 

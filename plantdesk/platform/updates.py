@@ -113,6 +113,7 @@ def _ssl_context() -> ssl.SSLContext:
 
     context = ssl.create_default_context()
     if not context.cert_store_stats()["x509_ca"]:
-        found = next((file for file in _CERTIFICATES if Path(file).is_file()), None)
-        context.load_verify_locations(cafile=found) if found else None
+        for file in (each for each in _CERTIFICATES if Path(each).is_file()):
+            context.load_verify_locations(cafile=file)
+            break
     return context

@@ -33,7 +33,7 @@ class InputFile(NamedTuple):
     def size(self) -> int:
         """The number of bytes, 0 if that is not known. Raises OSError."""
         if self.path is None:
-            return len(self.text)
+            return len(self.text.encode("utf-8", "replace"))
         return self.path.stat().st_size if self.path.is_file() else 0
 
     @contextmanager

@@ -320,8 +320,8 @@ def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:
 def _value_of(field: str, value: object) -> object:
     """Return a value of a JSON object: a number as text, as it is written, unless it is the id."""
     if field == "id":
-        return strict_json.whole_number(value) if isinstance(value, strict_json.Decimal) else value
-    is_number = isinstance(value, int | strict_json.Decimal | UnfitNumber) and not isinstance(value, bool)
+        return strict_json.whole_number(value) if isinstance(value, strict_json.NumberText) else value
+    is_number = isinstance(value, int | strict_json.NumberText | UnfitNumber) and not isinstance(value, bool)
     return text_of(value) if is_number else value
 
 

@@ -30,8 +30,6 @@ from plantdesk.transfer.text import FileError
 from plantdesk.transfer.xml_parser import Parser
 
 if TYPE_CHECKING:
-    from typing import IO
-
     #: The number of a row, its cells, and the columns of formulas without a value.
     Row = tuple[int, list[str | None], list[int]]
 

@@ -31,7 +31,7 @@ class MainWindow(QMainWindow):
 
     `shown`: the first paint is done. `escape_pressed` and `part_requested(step)` (F6): keys that no widget has handled.
     `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one. `closing`: the window
-    closes, which ends the program. `place_changed`: it has another size or position.
+    closes, which ends the program. `geometry_changed`: it has another size or position.
     """
 
     shown = Signal()
@@ -39,7 +39,7 @@ class MainWindow(QMainWindow):
     part_requested = Signal(int)
     focus_moving = Signal()
     closing = Signal()
-    place_changed = Signal()
+    geometry_changed = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
@@ -53,13 +53,13 @@ class MainWindow(QMainWindow):
         self._arrived: tuple[QWidget | None, object] = None, None
         #: Called when the program is to end.
         self.may_close: Callable[[], bool] = lambda: True
-        #: Called when the user closes the window; True: it is hidden instead, or asks whether to be.
-        self.stays: Callable[[], bool] = lambda: False
+        #: Called when the user closes the window. Returns True if it stays open, hidden or with a question.
+        self.hide_instead: Callable[[], bool] = lambda: False
         #: Whether closing the window ends the program in any case.
         self.is_ending = False
         self.set_file_name(None)
         self.setMinimumSize(fitted(self, _SMALLEST))
-        self._restore_place()
+        self._restore_geometry()
 
     def set_file_name(self, name: str | None) -> None:
         """Show the name of the store's file in the title; None: only that of the program."""
@@ -67,7 +67,7 @@ class MainWindow(QMainWindow):
 
     def clear(self) -> None:
         """Remove the content, menus and status bar, for those of another store."""
-        self.may_close, self.stays = lambda: True, lambda: False
+        self.may_close, self.hide_instead = lambda: True, lambda: False
         content = self.takeCentralWidget()
         if content is not None:  # before the bars, which it uses
             content.deleteLater()
@@ -105,12 +105,12 @@ class MainWindow(QMainWindow):
     @override
     def moveEvent(self, event: QMoveEvent) -> None:
         super().moveEvent(event)
-        self.place_changed.emit()
+        self.geometry_changed.emit()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.place_changed.emit()
+        self.geometry_changed.emit()
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
@@ -141,14 +141,14 @@ class MainWindow(QMainWindow):
     @contextmanager
     def _focus_moves(self) -> Iterator[None]:
         """Know where the user was typing; widgets that several such keys only pass do not count."""
-        if self._place != self._arrived:
+        if self._focus_state != self._arrived:
             self._start = self.focusWidget()
         self.left_by_keys = self._start
         yield
-        self.left_by_keys, self._arrived = None, self._place
+        self.left_by_keys, self._arrived = None, self._focus_state
 
     @property
-    def _place(self) -> tuple[QWidget | None, object]:
+    def _focus_state(self) -> tuple[QWidget | None, object]:
         """What has the focus, with its text, where it has one."""
         focused: QWidget | None = self.focusWidget()
         return focused, None if focused is None else focused.metaObject().userProperty().read(focused)
@@ -176,7 +176,7 @@ class MainWindow(QMainWindow):
             self.show_in_front()
         self.is_ending = False
 
-    def save_place(self) -> None:
+    def save_geometry(self) -> None:
         """Remember size and position for the next start; Wayland does not report the position."""
         maximized = self.isMaximized()
         place = self.normalGeometry() if maximized or self.isMinimized() else self.geometry()
@@ -185,7 +185,7 @@ class MainWindow(QMainWindow):
             values["position"] = [place.x(), place.y()]
         self._preferences.change(window=values)
 
-    def _restore_place(self) -> None:
+    def _restore_geometry(self) -> None:
         """Open where the window was closed, if its upper edge is on the screens that are there now."""
         window = self._preferences.settings.window
         if window.position:
@@ -199,7 +199,7 @@ class MainWindow(QMainWindow):
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
         must_end = self.is_ending or application().isSavingSession()  # the user logs out
-        if (must_end or not self.stays()) and self._may_end():
+        if (must_end or not self.hide_instead()) and self._may_end():
             super().closeEvent(event)
         else:
             event.ignore()
@@ -208,7 +208,7 @@ class MainWindow(QMainWindow):
         """Return whether the program may end, for which it prepares."""
         if not self.may_close():
             return False
-        self.save_place()
+        self.save_geometry()
         self.closing.emit()
         return True
 

@@ -100,9 +100,11 @@ def fill(layout: Box, *items: Item, margins: Margins | None = None, spacing: int
 
 
 def _add(layout: QBoxLayout, item: Item) -> None:
-
+    if item == STRETCH:
+        layout.addStretch(1)
+        return
     if isinstance(item, int):
-        layout.addStretch(1) if item == STRETCH else layout.addSpacing(item)
+        layout.addSpacing(item)
         return
     part, extra = item if isinstance(item, tuple) else (item, 0)
     if isinstance(part, QLayout):
@@ -124,7 +126,6 @@ def add_layout(outer: QBoxLayout, inner: QLayout, stretch: int = 0) -> None:
 
 
 def _release_items(layout: QLayout) -> None:
-
     for item in map(layout.itemAt, range(layout.count())):
         if isinstance(item, QLayout):
             _release_items(item)
@@ -172,7 +173,7 @@ class QtDiagnostics(NamedTuple):
 
 def qt_diagnostics(icon: Path) -> QtDiagnostics:
     """Return them for `plantdesk selfcheck`, after rendering `icon`. Creates a QGuiApplication if there is none."""
-    application = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
+    gui = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
     found = QtDiagnostics(
         qt=qVersion(),
@@ -180,7 +181,7 @@ def qt_diagnostics(icon: Path) -> QtDiagnostics:
         image_formats=sorted(bytes(name.data()).decode() for name in QImageReader.supportedImageFormats()),
         draws_icon=icon.is_file() and not QIcon(str(icon)).pixmap(32, 32).isNull(),
     )
-    del application  # before the interpreter exits, or Qt crashes
+    del gui  # before the interpreter exits, or Qt crashes
     return found
 
 

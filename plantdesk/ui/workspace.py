@@ -269,7 +269,7 @@ class Workspace(Page):
     @Slot()
     def _save_view(self) -> None:
         """Save what the window shows, and where: a kill must lose neither."""
-        self._window.save_place()
+        self._window.save_geometry()
         for feature in self._features:
             feature.save_view()
 
@@ -279,7 +279,7 @@ class Workspace(Page):
         for feature in self._features:
             feature.complete()
             feature.view_changed.connect(self._view_timer.start)
-        self._window.place_changed.connect(self._view_timer.start)
+        self._window.geometry_changed.connect(self._view_timer.start)
         if self._context.preferences.quarantined is not None:
             self._report_damaged_settings(self._context.preferences.quarantined)
 
@@ -362,7 +362,9 @@ class Workspace(Page):
         elif self.toast.is_persistent:
             self.toast.clear()
         else:
-            any(feature.step_back() for feature in reversed(self._features))
+            for feature in reversed(self._features):
+                if feature.step_back():
+                    break
 
     def _report_damaged_settings(self, file: Path) -> None:
         title = self.tr("The settings are back to their defaults")

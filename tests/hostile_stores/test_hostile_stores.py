@@ -23,7 +23,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
 from plantdesk.store import pruning
 from plantdesk.store.sqlite.backups.folder import Backups
-from plantdesk.store.sqlite.backups.jobs import back_up, copy_store
+from plantdesk.store.sqlite.backups.jobs import back_up, copy_to_file
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files import opening
@@ -118,7 +118,7 @@ USES: dict[str, Callable[[Path, Path], object]] = {
     "open": lambda path, _own: Store(path).close(),
     "back up": lambda path, _own: back_up(path),
     "prune the backups": lambda path, _own: prune_backups(path),
-    "copy": lambda path, own: copy_store(path, own.with_name("copy.db")),
+    "copy": lambda path, own: copy_to_file(path, own.with_name("copy.db")),
     "preview": lambda path, own: preview_restore(own, path),
     "restore": lambda path, own: restore(own, path),
     "restore to nothing": lambda path, own: restore(own.with_name("new.db"), path),

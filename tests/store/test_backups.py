@@ -28,13 +28,12 @@ from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.platform import paths, settings
 from plantdesk.store.sqlite.backups.folder import Backups, copy_database, outdated
 from plantdesk.store.sqlite.backups.jobs import (
-    HOUR,
     AutomaticBackups,
     FileBackups,
     back_up,
     back_up_by_settings,
     back_up_if_due,
-    copy_store,
+    copy_to_file,
 )
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.migrations import apply_steps
@@ -296,7 +295,7 @@ def test_an_automatic_backup_is_made_only_when_something_changed(store: Store, b
     assert back_up_if_due(store.file, 0)
     assert not back_up_if_due(store.file, 0)
     add(store, 2)
-    assert not back_up_if_due(store.file, HOUR)
+    assert not back_up_if_due(store.file, 3600)
     assert back_up_if_due(store.file, 0)
     store.tokens.create("greenhouse").result(SECONDS)
     assert not back_up_if_due(store.file, 0)  # no token is valid in a backup
@@ -311,8 +310,8 @@ def test_a_backup_of_the_future_keeps_no_other_from_being_made(
         clock.setattr("plantdesk.store.sqlite.backups.folder.now_ms", lambda: now_ms() + 4 * 365 * 86_400_000)
         back_up(store.path, BackupKind.AUTOMATIC)
     add(store, 2)
-    assert back_up_if_due(store.file, HOUR)
-    assert not back_up_if_due(store.file, HOUR)
+    assert back_up_if_due(store.file, 3600)
+    assert not back_up_if_due(store.file, 3600)
     assert ids_in(backups.newest_first()[0].path) == [1, 2]
 
 
@@ -320,7 +319,7 @@ def test_stores_of_one_stem_share_no_backups(tmp_path: Path) -> None:
     for number, name in enumerate(("plants.2025", "plants.2026", "plants", "plants.db")):
         with closing(Store(tmp_path / name)) as store:
             add(store, number)
-            assert back_up_if_due(store.file, HOUR)
+            assert back_up_if_due(store.file, 3600)
             backups = Backups(store.path)
             backups.prune("")
             (backup,) = backups.newest_first()
@@ -357,7 +356,7 @@ def test_no_token_is_valid_in_a_backup(store: Store, path: Path) -> None:
     token = store.tokens.create("greenhouse").result(SECONDS).token
     for file in (back_up(path).path, path.with_name("copy.db")):
         if not file.exists():
-            copy_store(path, file)
+            copy_to_file(path, file)
         with closing(Store(file)) as copy, closing(copy.tokens.checker()) as checker:
             assert copy.tokens.list() == []
             with pytest.raises(TokenRefusedError):

@@ -176,7 +176,8 @@ def _reading_text(reading: FileReading) -> str:
         (reading.leading_zeros, "1 ID loses its leading zeros", "{count:,} IDs lose their leading zeros"),
         (reading.links, "1 link is read as its text", "{count:,} links are read as their text"),
     ):
-        parts += [one if count == 1 else several.format(count=count)] * bool(count)
+        if count:
+            parts.append(one if count == 1 else several.format(count=count))
     return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
 
 

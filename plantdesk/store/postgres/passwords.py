@@ -116,13 +116,6 @@ class _SecretService:
             if item == "/":
                 raise _LockedError
 
-    @classmethod
-    def delete_password(cls, service: str, account: str) -> None:
-        """Remove the password of an account."""
-        with cls() as keyring:
-            for item in keyring._items(service, account):
-                keyring._call("Item", "Delete", "", path=item)
-
     def __enter__(self) -> Self:
         from jeepney.io.blocking import open_dbus_connection
 

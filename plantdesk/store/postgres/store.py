@@ -145,7 +145,7 @@ class PostgresStore(WrittenStore):
                 self._transactions.abandon()
                 return
             except StoreError:
-                """It answers."""
+                pass  # it answers
 
     def _reconnect(self) -> None:
         if self._listener is not None:

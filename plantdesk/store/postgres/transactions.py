@@ -310,7 +310,7 @@ class Transactions:
             return False
         with translate_errors(self._address), connection.transaction():
             execute(connection, LOCK)
-            return any([prune(runner(connection)), prune_commits(runner(connection))])
+            return any([prune(runner(connection)), prune_commits(runner(connection))])  # both, not the first alone
 
     def _commit(self, transaction: Transaction, key: UUID) -> None:
         """Finish the transaction and commit it, in one round trip."""

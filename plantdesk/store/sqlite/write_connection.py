@@ -74,14 +74,14 @@ class Checkpointer:
 
         An error loses nothing, as the log keeps the commits: the next write reports it.
         """
-        self._commits, is_whole = 1, False  # to try again when idle
+        is_whole = False
         with contextlib.suppress(sqlite3.Error):
             self._writing.execute("BEGIN IMMEDIATE")
             try:
                 is_whole = self._file.checkpoint()
             finally:
                 self._writing.execute("ROLLBACK")
-        self._commits -= is_whole
+        self._commits = 0 if is_whole else 1  # to try again when idle
         return is_whole and self._file.log_size > self._max_log
 
 

@@ -298,8 +298,8 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Conten
         side = min(inner.height(), round(inner.width() * _MAX_QR))
         _paint_code(painter, QRect(inner.right() - side, inner.center().y() - side // 2, side, side), plant.id)
         inner.setRight(inner.right() - side - padding)
-    lines = [content.line_of(plant)] + [plant.tag or ""] * content.tag + [str(plant.id)] * content.id
-    text = [plant.name] * content.name + [plant.note or ""] * content.note
+    lines = [content.line_of(plant), plant.tag if content.tag else None, str(plant.id) if content.id else None]
+    text = [plant.name if content.name else None, plant.note if content.note else None]
     texts = [one_line(each[:_LONGEST]) for each in text if each]
     reserved = sum(_used(_set_font(painter, _NAME_SIZES[3], bold=True), inner, each).height() for each in texts[:1])
     bottom = _paint_lines(painter, inner, [one_line(line) for line in lines if line], reserved)

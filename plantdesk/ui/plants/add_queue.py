@@ -13,7 +13,7 @@ from plantdesk.domain.edits import Insert
 from plantdesk.domain.errors import InvalidPlantError, StoreError, StoreUnreachableError
 from plantdesk.domain.records import FORM, SourceKind
 from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.ui.plants.outbox import EnteredPlant, NoStoreError, Outbox, Submission, UnansweredError
+from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, StoreNotOpenError, Submission, UnansweredError
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
@@ -69,7 +69,7 @@ class AddQueue(QObject):
 
     def show_no_store(self) -> None:
         """Let what is submitted wait for a store, which could not be opened."""
-        self.outbox.error = NoStoreError()
+        self.outbox.error = StoreNotOpenError()
         self.changed.emit()
 
     def release_store(self) -> None:

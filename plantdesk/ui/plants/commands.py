@@ -158,7 +158,10 @@ class SelectionCommands(QObject):
         """Let the keys that are held act on the copies, if these are selected; else drop them."""
         if self._is_copying:
             self._is_copying = False
-            (self._context.keys.release if found else self._context.keys.drop_commands)()
+            if found:
+                self._context.keys.release()
+            else:
+                self._context.keys.drop_commands()
 
     @Slot()
     def delete(self) -> None:

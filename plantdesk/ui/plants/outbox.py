@@ -27,7 +27,7 @@ class UnansweredError(StoreError):
     text = Text("PlantDesk was closed before it was known whether this was saved.")
 
 
-class NoStoreError(StoreError):
+class StoreNotOpenError(StoreError):
     """The store could not be opened."""
 
     text = Text("waits until the store can be opened")
@@ -109,7 +109,7 @@ class Outbox:
     @property
     def is_away(self) -> bool:
         """Whether what is submitted waits: the store could not be opened, or its server does not answer."""
-        return self.is_lost or isinstance(self.error, NoStoreError)
+        return self.is_lost or isinstance(self.error, StoreNotOpenError)
 
     @property
     def waits_for_server(self) -> bool:
@@ -119,7 +119,7 @@ class Outbox:
     @property
     def can_retry(self) -> bool:
         """Whether the user may send what waits; else it is sent by itself as soon as that is possible."""
-        return not (self.waits_for_server or isinstance(self.error, NoStoreError))
+        return not (self.waits_for_server or isinstance(self.error, StoreNotOpenError))
 
     @property
     def saving(self) -> list[Submission]:

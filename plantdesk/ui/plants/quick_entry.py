@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.messages import MessageAction
 
 #: For text of 13 px.
-_WIDTH, _ID_WIDTH, _TAG_WIDTH = 520, 76, 200
+_WIDTH, _TAG_WIDTH = 520, 200
 #: Milliseconds for which the window waits for the answer to an ID that was typed.
 _ANSWER_TIMEOUT = 1000
 

@@ -108,24 +108,24 @@ class _Line(QWidget):
         self._icon = Icon(theme, "circle", "text_2")
         self._title = PlainLabel(role="strong")
         self._details = PlainLabel(tone="muted", wrapped=True)
-        self._cure = PlainLabel(wrapped=True)
+        self._reason = PlainLabel(wrapped=True)
         first = fill(QHBoxLayout(), self._title, (self._details, 1), spacing=M)
-        texts = fill(QVBoxLayout(), first, self._cure, spacing=XS)
+        texts = fill(QVBoxLayout(), first, self._reason, spacing=XS)
         fill(QHBoxLayout(self), (self._icon, Qt.AlignmentFlag.AlignTop), (texts, 1), margins=0, spacing=S + 2)
 
     @property
     def has_reason(self) -> bool:
         """Whether it shows why it failed."""
-        return not self._cure.isHidden()
+        return not self._reason.isHidden()
 
-    def show_state(self, icon: str, tone: str, title: str, details: str, cure: str = "") -> None:
-        """Show a state; `cure` is why it failed and what to do."""
+    def show_state(self, icon: str, tone: str, title: str, details: str, reason: str = "") -> None:
+        """Show a state; `reason` is why it failed and what to do."""
         self._icon.show_icon(icon, tone)
         self._title.setText(title)
         set_properties(self._title, tone="error" if tone == "error" else "")
         self._details.setText(details)
-        self._cure.setText(cure)
-        self._cure.setVisible(bool(cure))
+        self._reason.setText(reason)
+        self._reason.setVisible(bool(reason))
 
 
 class Setup(QWidget):

@@ -253,10 +253,12 @@ class Transfer(Feature):
             if files or is_text:
                 dropped.setDropAction(Qt.DropAction.CopyAction)  # the source keeps what was dragged
                 dropped.accept()
-                if event.type() is QEvent.Type.Drop:
-                    self.import_files(files) if files else self.import_text(data.text(), self.tr("dropped text"))
-                else:
+                if event.type() is not QEvent.Type.Drop:
                     self._show_drop(files)
+                elif files:
+                    self.import_files(files)
+                else:
+                    self.import_text(data.text(), self.tr("dropped text"))
                 return True
         return super().eventFilter(watched, event)
 

@@ -174,8 +174,9 @@ class StoreNotice(Feature):
             return
         if isinstance(error, StoreReadOnlyError) and error.is_lasting:
             title = self.tr("You can read this shared store, but not change it")
-            updates = [(self.tr("Update…"), self.update_requested.emit)] * isinstance(error, StoreOutdatedError)
-            self._show(title, error_text(error), *updates, tone=Tone.INFO)
+            update = (self.tr("Update…"), self.update_requested.emit)
+            is_outdated = isinstance(error, StoreOutdatedError)
+            self._show(title, error_text(error), *((update,) if is_outdated else ()), tone=Tone.INFO)
             return
         text, actions = error_text(error), []
         if isinstance(error, StoreDamagedError | StoreMovedError):

@@ -69,7 +69,7 @@ class Tray(Feature):
     def begin(self) -> None:
         """Show the icon, and let closing hide the window from now on."""
         self._has_begun = True
-        self._window.stays = self._stays
+        self._window.hide_instead = self._hide_instead
         self._show_server(self._server.state)
         self._apply()
         if self._keeps and not self._window.isVisible():
@@ -145,7 +145,7 @@ class Tray(Feature):
 
     # --- the window ---
 
-    def _stays(self) -> bool:
+    def _hide_instead(self) -> bool:
         """Hide the window instead of closing it, where there is a tray, or ask once whether to; False: close it."""
         is_answered = self.context.preferences.settings.tray_answered or not self.context.location.is_own
         if not QSystemTrayIcon.isSystemTrayAvailable():
@@ -175,7 +175,7 @@ class Tray(Feature):
         self._window.close()
 
     def _hide(self) -> None:
-        self._window.save_place()
+        self._window.save_geometry()
         self._window.hide()
         self._timeout.start()
 

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, StoreBusyError
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
-from plantdesk.ui.plants.outbox import EnteredPlant, NoStoreError, Outbox, State, Submission, from_json
+from plantdesk.ui.plants.outbox import EnteredPlant, Outbox, State, StoreNotOpenError, Submission, from_json
 
 _OWNER = PlantRow(7, "Aloe", None, 0, FORM)
 _ERRORS: list[PlantDeskError] = [StoreBusyError(), OutcomeUnknownError(), IdTakenError(_OWNER)]
@@ -67,7 +67,7 @@ class OutboxMachine(RuleBasedStateMachine):
     @rule(is_lost=st.booleans(), is_open=st.booleans())
     def store_changes(self, is_lost: bool, is_open: bool) -> None:  # noqa: FBT001
         self.outbox.is_lost = is_lost
-        self.outbox.error = None if is_open else NoStoreError()
+        self.outbox.error = None if is_open else StoreNotOpenError()
 
     @precondition(lambda self: self.outbox.submissions)
     @rule(data=st.data(), with_free_ids=st.booleans())

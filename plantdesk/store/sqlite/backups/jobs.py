@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Seconds between two automatic backups, of which the second is left out when nothing has changed.
-HOUR = 3600.0
+#: Seconds between two checks whether a backup is due.
+_CHECK_INTERVAL = 3600.0
 #: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
 _FIRST = 5.0
 
@@ -43,7 +43,7 @@ def back_up(path: Path, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
         return Backups(file.path).make_from(connection, kind)
 
 
-def copy_store(path: Path, target: Path) -> None:
+def copy_to_file(path: Path, target: Path) -> None:
     """Copy the store at `path` to the new file `target`; no token is valid in it. Raises StoreError."""
     try:
         check_is_new(target)
@@ -77,7 +77,7 @@ class AutomaticBackups:
         on_outcome: Callable[[StoreError | None], object] | None = None,
         *,
         first: float = _FIRST,
-        every: float = HOUR,
+        every: float = _CHECK_INTERVAL,
     ) -> None:
         """Start the thread, which passes the error of each attempt, or None, to `on_outcome`; times are in seconds."""
         self._back_up_if_due = back_up_if_due
@@ -169,7 +169,7 @@ class FileBackups(Backups):
 
     def copy_to(self, file: Path) -> None:
         """Copy the store to a new file."""
-        copy_store(self._path, file)
+        copy_to_file(self._path, file)
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do."""

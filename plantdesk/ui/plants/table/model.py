@@ -59,7 +59,7 @@ class PlantModel(QAbstractTableModel):
         #: The query that was requested last, and that of the rows.
         self.query = self.shown_query = Query()
         self._rows = RowOrder(bridge, self)
-        self._rows.edited.connect(self._play)
+        self._rows.edited.connect(self._apply_edit)
         self._rows.settled.connect(self.state_changed)
         self._rows.failed.connect(self.failed)
         self._cache: PageCache | None = None
@@ -250,7 +250,7 @@ class PlantModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(Column) - 1))
 
     @Slot(object)
-    def _play(self, edit: Edit) -> None:
+    def _apply_edit(self, edit: Edit) -> None:
         match edit:
             case Insertion(row, ids):
                 self.beginInsertRows(QModelIndex(), row, row + len(ids) - 1)
