@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 #: Lines that wait for a slow terminal; further ones are dropped.
 _MAX_WAITING = 10_000
@@ -47,11 +47,11 @@ def serve(location: StoreLocation, open_store: Callable[[], PlantStore], port: i
     ):
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
-        logger.info("Listening on %s with %s", url, location.url)
+        _log.info("Listening on %s with %s", url, location.url)
         # A collection of all generations takes 20 ms for the objects of the start alone, and requests wait for it.
         gc.collect()
         gc.freeze()
-        logger.info("Stopping because of signal %d", signals.recv(1)[0])
+        _log.info("Stopping because of signal %d", signals.recv(1)[0])
 
 
 @contextlib.contextmanager

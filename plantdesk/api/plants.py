@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import AsyncIterator
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
@@ -94,6 +95,7 @@ class BatchInserter:
         self._waiting: list[asyncio.Future[Outcome]] = []
         #: What waits for the batches that the store has.
         self._sent: dict[int, list[asyncio.Future[Outcome]]] = {}
+        self._numbers = itertools.count()
 
     async def add(self, plant: NewPlant, source: Source) -> PlantRow:
         """Return the plant's row when it is durable. Raises IdTakenError, TokenRefusedError, StoreError."""
@@ -110,22 +112,22 @@ class BatchInserter:
     def _submit(self) -> None:
         batch, waiting = self._batch, self._waiting
         self._batch, self._waiting = [], []
-        sent = id(waiting)
-        self._sent[sent] = waiting
+        number = next(self._numbers)
+        self._sent[number] = waiting
 
         def on_added(outcomes: list[Outcome]) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed: no client is left
-                self._loop.call_soon_threadsafe(self._pass_on, sent, outcomes)
+                self._loop.call_soon_threadsafe(self._pass_on, number, outcomes)
 
         self._store.add_each(batch, on_added)
 
     def give_up(self, error: PlantDeskError) -> None:
         """Pass on an error to all that wait for the store, which may still add their plants."""
-        for sent, waiting in list(self._sent.items()):
-            self._pass_on(sent, [error] * len(waiting))
+        for number, waiting in list(self._sent.items()):
+            self._pass_on(number, [error] * len(waiting))
 
-    def _pass_on(self, sent: int, outcomes: list[Outcome]) -> None:
-        waiting = self._sent.pop(sent, None)
+    def _pass_on(self, number: int, outcomes: list[Outcome]) -> None:
+        waiting = self._sent.pop(number, None)
         if waiting is not None:  # else it was given up
             for future, outcome in zip(waiting, outcomes, strict=True):
                 if not future.done():  # else its request was cancelled

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{20,}")
 MAX_BYTES = 1_000_000
@@ -107,7 +107,7 @@ class _DefectHandler(logging.Handler):
 
 def _log_defect(_kind: object, error: BaseException | None, _traceback: object) -> None:
     if isinstance(error, Exception) and not isinstance(error, PlantDeskError):  # the caller reports foreseeable ones
-        logger.critical("Uncaught exception", exc_info=error)
+        _log.critical("Uncaught exception", exc_info=error)
 
 
 def _handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:
@@ -148,13 +148,13 @@ def _hooks() -> Iterator[None]:
 
     def in_main(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
         if issubclass(kind, Exception):  # not Ctrl+C
-            logger.critical("Uncaught exception", exc_info=(kind, value, traceback))
+            _log.critical("Uncaught exception", exc_info=(kind, value, traceback))
         main(kind, value, traceback)
 
     def in_thread(args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
             raised = (args.exc_type, args.exc_value, args.exc_traceback)
-            logger.critical("Uncaught exception in a thread", exc_info=raised)
+            _log.critical("Uncaught exception in a thread", exc_info=raised)
         thread(args)
 
     sys.excepthook, threading.excepthook = in_main, in_thread

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _Kind = TypeVar("_Kind", "Settings", "WindowSettings")
 _Value = TypeVar("_Value")
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 #: How often backups are made, and the seconds between two of them.
 BACKUP_INTERVALS = {"hour": 3600.0, "day": 24 * 3600.0, "week": 7 * 24 * 3600.0, "never": 0.0}
@@ -174,7 +174,7 @@ def _built(kind: type[_Kind], values: object, known: _Kind | None = None) -> _Ki
             if name == "window" and (known is None or isinstance(value, dict)):
                 value = _built(WindowSettings, value, before)
             if known is not None and not each.metadata["is_valid"](value):
-                logger.warning("The setting %s cannot be %.100r and stays %r", name, value, before)
+                _log.warning("The setting %s cannot be %.100r and stays %r", name, value, before)
                 value = before
             found[name] = value
     return kind(**found, others=others)
@@ -199,12 +199,12 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     except (ValueError, RecursionError) as error:
         names = [file.with_name(f"{file.stem}.damaged{each}{file.suffix}") for each in ("", *range(2, 10))]
         quarantined = next((each for each in names if not each.exists()), names[-1])  # plants may wait in each
-        logger.warning("The settings in %s are damaged and were moved to %s: %s", file, quarantined.name, error)
+        _log.warning("The settings in %s are damaged and were moved to %s: %s", file, quarantined.name, error)
         _quarantine(file, quarantined)
         if on_damaged is not None:
             on_damaged(quarantined)
     except OSError as error:
-        logger.warning("The settings cannot be read, the defaults are used: %s", error)
+        _log.warning("The settings cannot be read, the defaults are used: %s", error)
     return Settings()
 
 
@@ -279,4 +279,4 @@ def _quarantine(file: Path, quarantined: Path) -> None:
     try:
         file.replace(quarantined)
     except OSError as error:
-        logger.warning("The damaged settings could not be moved: %s", error)
+        _log.warning("The damaged settings could not be moved: %s", error)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import ssl
     from urllib.request import HTTPRedirectHandler, Request
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 #: GitHub's API for the newest release.
 LATEST = HOME_PAGE.replace("https://github.com/", "https://api.github.com/repos/") + "/releases/latest"
@@ -60,12 +60,12 @@ def newer_release(address: str = LATEST, current: str = __version__) -> Release 
     try:
         release = _fetch(address)
     except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError) as error:
-        logger.info("The check for a newer version failed: %s", error)
+        _log.info("The check for a newer version failed: %s", error)
         if isinstance(error, HTTPError):
             error.close()  # it is the answer
         return None
     newer = _numbers(release.version) > _numbers(current)
-    logger.info("The newest version is %s", release.version)
+    _log.info("The newest version is %s", release.version)
     return release if newer else None
 
 

@@ -164,7 +164,7 @@ class Page(QFrame):
         super().__init__(parent)
         self._theme = theme
         self._parts: list[tuple[Part, QWidget, Callable[[], object]]] = []
-        self._needed_width: Callable[[], int] = int
+        self._needed_width: Callable[[], int] = lambda: 0
         self._strip = QFrame(self)
         self._list = QFrame(self)
         self._list.setMinimumHeight(1)  # in a low window the bars below it keep their height
@@ -183,7 +183,7 @@ class Page(QFrame):
         """Show `pane` above the list."""
         self._strip_layout.insertWidget(0, pane)
 
-    def set_main_pane(self, pane: QWidget, needed_width: Callable[[], int] = int) -> None:
+    def set_main_pane(self, pane: QWidget, needed_width: Callable[[], int] = lambda: 0) -> None:
         """Show `pane` above the bars, in all the room that is left; below `needed_width` the card collapses."""
         self._needed_width = needed_width
         self._list_layout.insertWidget(0, pane, 1)

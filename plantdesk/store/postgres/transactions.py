@@ -212,6 +212,7 @@ class Transactions:
         except Exception:
             if _rolled_back(connection):
                 raise
+        # The connection is lost, and the COMMIT may have arrived.
         try:
             position, rows = self._committed(key, entries)
         except OutcomeUnknownError:

@@ -46,7 +46,7 @@ class Position(NamedTuple):
 class CommitTracker:
     """Finds what others commit, and knows where the writer's next commit begins."""
 
-    def __init__(self, connection: sqlite3.Connection, on_unrecorded: Callable[[], object] = int) -> None:
+    def __init__(self, connection: sqlite3.Connection, on_unrecorded: Callable[[], object] = lambda: None) -> None:
         """Read the present state. Raises StoreDamagedError and sqlite3.Error.
 
         `on_unrecorded` is called for a commit that neither history nor sequence numbers show, as of sqlite3.

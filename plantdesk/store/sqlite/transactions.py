@@ -119,14 +119,6 @@ class Transactions:
         if changes != Changes():
             self._publish(changes)
 
-    def failed(self, error: StoreError) -> None:
-        """Note why nothing could be written."""
-        self._health.failed(error)
-
-    def succeeded(self) -> None:
-        """Note a commit that is durable in the file at the store's path."""
-        self._health.succeeded()
-
     @contextlib.contextmanager
     def durable(self) -> Iterator[WriteConnection]:
         """Make what a block writes durable, in the file that is under the name. Raises StoreError."""
@@ -146,9 +138,9 @@ class Transactions:
             if isinstance(error, StoreMovedError):
                 self.known = None  # where the file comes back, what was committed to it is published
             if isinstance(error, StoreError):
-                self.failed(error)
+                self._health.failed(error)
             raise
-        self.succeeded()
+        self._health.succeeded()
 
     @contextlib.contextmanager
     def without_plants(self) -> Iterator[WriteConnection]:

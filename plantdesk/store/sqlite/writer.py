@@ -163,11 +163,11 @@ class Writer:
                     connection.inserter.take_back(rows)
                     return None
         except StoreError as error:
-            self._transactions.failed(error)
+            self._health.failed(error)
             raise
         if rows is None:
             return None
-        self._transactions.succeeded()
+        self._health.succeeded()
         connection.tracker.added(len(rows))
         return _noted(connection, Outcome([*rows], Changes(tuple(rows))))
 

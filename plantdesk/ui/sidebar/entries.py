@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QLocale
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import natural_key
@@ -14,7 +14,7 @@ from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import AddedBy, HasTag
 from plantdesk.domain.tags import levels
 from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text, is_filter, tag_of
-from plantdesk.ui.texts import one_line, shown, tag_text
+from plantdesk.ui.texts import one_line, shown, tag_text, translate
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.selections import Term
     from plantdesk.domain.views import Counts
 
-translate = QCoreApplication.translate
 
 #: Tags and sources that are remembered, and saved searches.
 _MAX_REMEMBERED = 200

@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale, QTime
+from PySide6.QtCore import QDate, QDateTime, QLocale, QTime
 
 from plantdesk.domain.records import Source, SourceKind
-from plantdesk.ui.texts import is_visible, one_line, short_time, source_text, tag_text
+from plantdesk.ui.texts import is_visible, one_line, short_time, source_text, tag_text, translate
 from plantdesk.ui.widgets import plain_text
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 #: Shown until a row is there.
 PENDING = "…"
 NO_TAG = "—"
-
-translate = QCoreApplication.translate
 
 
 class Column(IntEnum):
