@@ -324,6 +324,7 @@ class ImportDialog(Dialog):
         self._options.show_sample(sample)
         self._columns.show_sample(sample)
         self._several.setChecked(bool(sample.layout.name_parts))
+        self._several.setVisible(len(sample.layout.names) > 1)
         self._show_about(None)
         self._warn_of_first_row(sample)
         self._codes.setVisible(sample.layout.codes is not None)
