@@ -8,7 +8,7 @@ from functools import cached_property
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from plantdesk import LARGEST_PORT
-from plantdesk.domain.errors import StoreUnreachableError, Text
+from plantdesk.domain.errors import StoreError, StoreUnreachableError, Text
 
 _URL = re.compile(
     r"postgres(?:ql)?://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^@/?#]*))?@)?(?P<hosts>[^@/?#]*)(?:/(?P<database>[^@?#]*))?"
@@ -92,6 +92,11 @@ class Address:
     def server(self) -> str:
         """The first host, as a message names it."""
         return self.conninfo.get("host", "").split(",")[0] or "localhost"
+
+    @cached_property
+    def refusals(self) -> list[tuple[StoreError, float]]:
+        """The last refusal to sign in, and until when it holds: servers ban who tries again and again."""
+        return []
 
     @cached_property
     def key(self) -> str:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors
@@ -248,24 +248,14 @@ class NulRefusedError(PlantDeskError):
     text = Text("A shared store cannot keep the character U+0000. Remove it from name, tag and note.")
 
 
-class _Refusal(NamedTuple):
-    """Kept in an address, for all its connections: servers ban whoever tries to sign in again and again."""
-
-    error: SignInRefusedError
-    until: float
-
-
-_REFUSAL = "_refusal"
-
-
 def connect(address: Address, role: str, timeout: int = 60) -> Connection:
     """Open a connection for one `role` (writer, reader …), in autocommit mode. Raises StoreError.
 
     `timeout` are the seconds that one statement may take. The keyring is asked only where nothing else has a password.
     """
-    refusal: _Refusal | None = vars(address).get(_REFUSAL)
-    if refusal is not None and time.monotonic() < refusal.until:
-        raise refusal.error.with_traceback(None)
+    for refusal, until in address.refusals:
+        if time.monotonic() < until:
+            raise refusal.with_traceback(None)
     try:
         try:
             connection = _signed_in(address, role, timeout)
@@ -274,7 +264,7 @@ def connect(address: Address, role: str, timeout: int = 60) -> Connection:
                 raise
             connection = _signed_in(address, role, timeout)
     except SignInRefusedError as error:
-        vars(address)[_REFUSAL] = _Refusal(error, time.monotonic() + _REFUSAL_SECONDS)
+        address.refusals[:] = [(error, time.monotonic() + _REFUSAL_SECONDS)]
         raise
     if connection.info.parameter_status("server_encoding") != "UTF8":
         connection.close()
