@@ -80,7 +80,7 @@ class Desktop(QObject):
         return self.session.workspace if self.session is not None else None
 
     def start(self, *, background: bool = False) -> bool:
-        """Show the window and open the store behind it; False when another window has the store, and was raised.
+        """Show the window, then open its store; False when another window has the store, which was raised instead.
 
         In the `background` the window is minimised, or hidden in the tray, and another is left as it is. Raises
         StuckWindowError.
@@ -93,7 +93,7 @@ class Desktop(QObject):
         window = self.window = MainWindow(self.preferences)
         window.shown.connect(partial(self._fill_window, window))
         if self._request.quick or (background and self.preferences.settings.keep_in_tray):
-            window.stay_hidden()  # where no tray comes, `Tray` shows it minimised
+            window.stay_hidden()  # if no tray appears, `Tray` shows it minimised
         elif background:
             window.show_minimised()
         else:
@@ -180,7 +180,7 @@ class Desktop(QObject):
         self._fill_window(window, create=create)
 
     def _take(self, single: SingleWindow) -> bool:
-        """Lock another store; where another window has it, that comes to the front, and this one stays as it is."""
+        """Lock another store. If another window has it, raise that window and keep this one as it is."""
         if single.take():
             return True
         single.raise_other()
@@ -267,7 +267,7 @@ def _make_server(store: ServedStore, location: StoreLocation) -> Server:
 
 
 def _begin_backups(store: PlantStore, on_outcome: Callable[[StoreError | None], object]) -> Callable[[], None]:
-    """Back up by time from now on; returns the function that ends it, which waits two seconds at most for a backup."""
+    """Make automatic backups from now on; return the function that ends them, which waits two seconds at most."""
     close = store.begin_backups(on_outcome)
 
     def end() -> None:

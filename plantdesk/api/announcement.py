@@ -1,6 +1,6 @@
-"""The runtime file and the Unix domain socket of a running server, for those who look for it by `discovery`.
+"""The runtime file and the Unix domain socket of a running server, by which `discovery` finds it.
 
-The server works without them: where the folder is not writable, it only logs a warning.
+The server works without them: if the folder is not writable, it only logs a warning.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class RuntimeFile:
                         stale.unlink(missing_ok=True)
 
     def write(self, runtime: Runtime) -> None:
-        """Write the file atomically, mode 0600, where it is not there. Raises OSError."""
+        """Write the file atomically, mode 0600, if it is not there. Raises OSError."""
         if self._path.exists():
             return
         paths.create_folder(self._path.parent)
@@ -123,7 +123,7 @@ class Announcement:
                 path.parent.rmdir()
 
     def publish(self, url: str, identity: ServerIdentity) -> None:
-        """Write the runtime file, by which `find_server` finds the server; again where it was removed."""
+        """Write the runtime file, by which `find_server` finds the server; write it again if it was removed."""
         key = identity.key.decode()
         with self._log_failure():
             self._file.write(

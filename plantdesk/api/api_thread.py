@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import ServedStore
 
-#: Duplicates of each listening socket, where there are descriptors enough: of each, uvloop accepts one connection in a
-#: turn of its loop, so that with one listener a client waits for as many turns as connections came before.
+#: Duplicates of each listening socket, if there are descriptors enough. uvloop accepts one connection per socket in
+#: a turn of its loop: with one socket a client would wait for as many turns as connections came before its own.
 _LISTENERS = 8
-#: Seconds for the last responses, where the shutdown timeout is over.
+#: Seconds for the last responses, after the shutdown timeout.
 _LAST_TIMEOUT = 0.05
 _POLL_INTERVAL = 0.01
 
@@ -135,6 +135,6 @@ class ApiThread:
 def _new_loop() -> asyncio.AbstractEventLoop:
     try:
         import uvloop
-    except ImportError:  # Windows, whose usual loop stops accepting connections after one that was aborted
+    except ImportError:  # Windows: its usual loop stops accepting connections after one was aborted
         return asyncio.SelectorEventLoop()
     return uvloop.new_event_loop()

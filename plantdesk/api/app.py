@@ -45,7 +45,7 @@ _RECORD_INTERVAL = 60.0
 
 
 class Refusals:
-    """Makes responses of errors, and records them and the use of their tokens: the one place that does."""
+    """Turns errors into responses, and records them and the use of their tokens. Nothing else does."""
 
     def __init__(self, tokens: ServedTokens, activity: Activity) -> None:
         self._tokens = tokens
@@ -53,7 +53,7 @@ class Refusals:
         self._used_at: dict[int, float] = {}
 
     def response(self, error: Exception, source: Source | None, sent: Mapping[str, object] | None) -> ErrorResponse:
-        """Return the response to a request, of which `source` and `sent` are known or None."""
+        """Return the response to a request; `source` and `sent` are None if they are not known."""
         if source is not None and not isinstance(error, StoreError):
             self._record_use(source)
         if isinstance(error, TokenEndedError):
@@ -108,7 +108,7 @@ class Application:
 
 
 class _ExactRoute(Route):
-    """A route whose path must be equal: Starlette's own pattern also matches a trailing line break, and is slower."""
+    """A route with an exact path: Starlette's own pattern also matches a trailing line break, and is slower."""
 
     @override
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

@@ -55,7 +55,7 @@ class Runtime(NamedTuple):
 
 
 def find_server(folder: Path, store: StoreLocation) -> Runtime | None:
-    """Return the newest running server of a store, None where none runs. Creates nothing.
+    """Return the newest running server of a store, None if none runs. Creates nothing.
 
     Each candidate must prove its identity within a second.
     """
@@ -86,7 +86,7 @@ def store_name(store: StoreLocation) -> str:
 
 
 def _read(path: Path) -> Iterator[Runtime]:
-    """Yield the content of the file of a running process; nothing where `write` cannot have written it."""
+    """Yield the content of the file of a running process; nothing if it cannot come from `write`."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError), _opened(path) as descriptor:
         if not _is_locked(descriptor):
             return
@@ -125,7 +125,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Return whether a process has locked the file; True where that is unknown."""
+    """Return whether a process has locked the file; True if that is unknown."""
     if sys.platform != "win32":
         import fcntl
 
@@ -182,7 +182,7 @@ _LOOPBACK_ADDRESSES = {
 
 
 def foreign_owner(port: int) -> str | None:
-    """Return the name of another user who listens on `port` of the loopback; None where none is known (Linux only)."""
+    """Return the name of another user who listens on `port` of the loopback; None if none is known (Linux only)."""
     if sys.platform != "win32":
         import pwd
 

@@ -102,7 +102,7 @@ _CHALLENGES = {
     ErrorNumber.TOKEN_MISSING: b'Bearer realm="plantdesk"',
     ErrorNumber.TOKEN_REFUSED: b'Bearer realm="plantdesk", error="invalid_token"',
 }
-#: A client's own token, or the start of one, where it was sent as a field and the message quotes it.
+#: A client's own token, or the start of one: it was sent as a field, and the message quotes it.
 _TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
 _DEFECT = Text("This failed because of a defect of PlantDesk. The cause is in PlantDesk's log.")
 

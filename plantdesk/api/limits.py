@@ -17,7 +17,7 @@ class ConnectionLimits:
 
     #: Largest body that is accepted.
     body: int = 1_048_576
-    #: Of a request without its body: request line, headers, framing of chunks, trailers; to within one piece of input.
+    #: Size of a request without its body: request line, headers, chunk framing, trailers; to within one piece of input.
     framing: int = 65_536
     #: Header fields of a request.
     fields: int = 200
@@ -25,15 +25,15 @@ class ConnectionLimits:
     connections: int = 256
     #: Bodies over 64 KiB in memory at a time; others wait.
     large_bodies: int = 1
-    #: For a body over 64 KiB to arrive, since others wait for it.
+    #: Time for a body over 64 KiB to arrive, since others wait for it.
     large_body_timeout: float = 3.0
-    #: From the first byte of a request (or from the connect) to its last, and for a client to read a response.
+    #: Time from the first byte of a request (or from the connect) to its last, and for a client to read a response.
     request_timeout: float = 15.0
-    #: Between two requests of a connection.
+    #: Time between two requests of a connection.
     keep_alive_timeout: float = 60.0
-    #: For a client to read the last response and close.
+    #: Time for a client to read the last response and close.
     linger_timeout: float = 2.0
-    #: For responses that are due when the server stops.
+    #: Time for responses that are due when the server stops.
     shutdown_timeout: float = 1.5
 
 

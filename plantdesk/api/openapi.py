@@ -39,7 +39,7 @@ _FAILURES = {
 def description(port: int = DEFAULT_PORT) -> dict[str, Any]:
     """Return the document of the server on this port.
 
-    Its address has no variable, which the generators hey-api and orval do not read.
+    Its address has no variable, since the generators hey-api and orval do not read one.
     """
     return {
         "openapi": "3.1.0",

@@ -49,7 +49,7 @@ class RequestBodies:
 
     @contextlib.asynccontextmanager
     async def received(self, fields: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
-        """Receive a complete body, if it is large in its turn, which ends with the block.
+        """Receive a complete body. A large one waits for its turn, which ends with the block.
 
         Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError.
         """

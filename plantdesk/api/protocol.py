@@ -1,8 +1,8 @@
 """HTTP/1.1 on one connection: uvicorn's httptools protocol, with what the API's contract demands beyond it.
 
-Error bodies for malformed requests, limits of size and time, half-closed connections, a close that lets the client
-read the response (RFC 9112, section 9.6), targets in absolute form, offers of an upgrade, which are ignored, and one
-request at a time: one that is sent before the response to another is not read, as that says by `Connection: close`.
+It adds error bodies for malformed requests, limits of size and time, half-closed connections, a close that lets the
+client read the response (RFC 9112, section 9.6), and targets in absolute form. It ignores offers of an upgrade. It
+takes one request at a time: `Connection: close` in a response says that requests sent before it are not read.
 
 Written against uvicorn 0.54: overrides callbacks, and uses nothing private. It runs on the event loop's thread.
 """
@@ -86,7 +86,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._drop_most_idle()
 
     def _drop_most_idle(self) -> None:
-        """Abort the connection that has had no response for longest, of those for which none is due."""
+        """Among the connections for which no response is due, abort the one that has had none for longest."""
         others = [each for each in self.connections if isinstance(each, HttpProtocol) and not each.is_served]
         dropped = min(others, key=lambda each: each.last_event, default=self)
         self.connections.discard(dropped)

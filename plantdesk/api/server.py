@@ -108,7 +108,7 @@ class Server:
                 self.state = Starting(port)  # a listener that is added from now on is not called with Off
 
     def move(self, port: int) -> None:
-        """Start on another port, or after a failure; where the port cannot be used, nothing changes.
+        """Start on another port, or after a failure. If the port cannot be used, nothing changes.
 
         Raises ServerError.
         """

@@ -36,7 +36,7 @@ _ATTEMPTS, _NEARBY_PORTS = 20, 20
 
 
 def listen(port: int) -> list[socket.socket]:
-    """Return sockets that listen on 127.0.0.1 and, where available, ::1, both on `port` (0: any free one).
+    """Return sockets that listen on 127.0.0.1 and, if available, ::1, both on `port` (0: any free one).
 
     Raises PortTakenError, ServerFailedError.
     """
@@ -88,7 +88,7 @@ def _listen_on_both(port: int) -> list[socket.socket]:
 
 
 def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
-    # asyncio sets TCP_NODELAY only where the protocol is given; without it a response on a kept connection waits 40 ms.
+    # asyncio sets TCP_NODELAY only if the protocol is given; without it a response on a kept connection waits 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform == "win32":

@@ -245,7 +245,7 @@ class Tools:
             raise ToolError("This would delete plants that others have added: PlantDesk was started without --delete.")
         latest = change if change.is_undone else entry.last
         with _sentences():
-            latest.taken_back()  # raises where it cannot be
+            latest.taken_back()  # raises if it cannot be
         lines = [f"Undo: {change.plain_title}"[:_LONGEST]]
         if entry.first is not None:
             lines.append(f"first plant: {entry.first[0]} “{entry.first[1][:_LONGEST]}”")
@@ -286,9 +286,9 @@ class Tools:
     def _confirmed(
         self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str | None
     ) -> Changed:
-        """Make edits that were confirmed after a preview of just these, else return that.
+        """Make the edits if a preview of just these was confirmed, else return their preview.
 
-        Each is of one plant and its version: the store refuses all where a plant has changed meanwhile.
+        Each edit is of one plant and its version: the store refuses all of them if a plant has changed meanwhile.
         """
         self._check(len(edits))
         preview = Changed(plants=len(edits), lines=lines, confirm=_digest(edits) if edits else None)
@@ -321,7 +321,7 @@ def _entry(reader: PlantReader, number: int) -> HistoryEntry:
 
 
 def _is_confirmed(preview: Changed, confirm: str | None) -> bool:
-    """Return whether to make the change of a preview. Raises ToolError where another one was confirmed."""
+    """Return whether to make the change of a preview. Raises ToolError if another one was confirmed."""
     if confirm not in {None, preview.confirm}:
         raise ToolError(
             "Nothing was changed: `confirm` is not of a preview of this change, or the plants are others since. "
@@ -348,7 +348,7 @@ def _insert(plant: AddedPlant) -> Insert:
 
 
 def _edit(row: PlantRow, texts: NewTexts) -> Update | None:
-    """Return what gives a plant other texts; None where it has them."""
+    """Return the edit that gives a plant other texts; None if it has them already."""
     name = row.name if texts.name is None else texts.name
     tag = row.tag if texts.tag is None else texts.tag or None
     edit = edited(row, name=name, tag=tag, note=row.note if texts.note is None else texts.note)

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(given: Sequence[str]) -> int:
     try:
         return _run_reporting(given)
-    except (MemoryError, ImportError, RuntimeError, SystemError) as error:  # also where no exception could be made
+    except (MemoryError, ImportError, RuntimeError, SystemError) as error:  # also when no exception could be made
         if not _is_out_of_memory(error):
             raise
         print(f"plantdesk: {OutOfMemoryError()}", file=sys.stderr)
@@ -66,7 +66,7 @@ def _run_command(given: Sequence[str]) -> int:
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Whether there was no memory, also for a library (ImportError), a thread, or what an extension asked for."""
+    """Return whether memory was lacking, also for a library (ImportError), a thread, or an extension's request."""
     if isinstance(error, MemoryError) or (isinstance(error, SystemError) and "without" in str(error)):
         return True
     text = str(error).lower()

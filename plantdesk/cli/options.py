@@ -422,7 +422,7 @@ def _add_watch(commands: Commands) -> None:
     )
 
 
-#: Of `Kept` and `OnConflict`, which take long to import.
+#: The values of `Kept` and `OnConflict`, which take long to import.
 _KEPT = ("lowest", "newest", "longest-note")
 _ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")

@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
 
     @override
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Return the value of an option also where it is `--`, as in `--name=--`: argparse makes that an empty list."""
+        """Return the value of an option even if it is `--`, as in `--name=--`: argparse makes that an empty list."""
         if action.option_strings and arg_strings == ["--"]:
             return self._get_value(action, "--")
         return super()._get_values(action, arg_strings)
@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
 
     @override
     def print_help(self, file: object = None) -> None:
-        """Print the help on standard output. Raises OutputError, where argparse would ignore the failure."""
+        """Print the help on standard output. Raises OutputError; argparse would ignore the failure."""
         output.write(self.format_help().rstrip())
 
     @override

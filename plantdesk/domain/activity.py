@@ -1,7 +1,7 @@
 """The last requests and what was answered, in memory only: never written to disk, and without tokens.
 
-Plants that a program adds one after the other are one entry with their number, as are requests of one that are refused
-for the same reason. Refused requests are kept by themselves, so that a fast script does not displace what went wrong.
+Plants that a program adds one after the other are one entry with their number, as are its requests that are refused
+for the same reason. Refused requests have a list of their own, so that a fast script does not displace failures.
 The event loop appends, other threads read: each is a single operation on a deque or a list, which need no lock.
 """
 
@@ -35,12 +35,10 @@ _FIELDS = ("id", "name", "tag")
 
 
 class Answer(NamedTuple):
-    """The answer to one request, or to several `requests` that added plants, or were refused for the same reason.
+    """The answer to one request, or to the latest of several `requests` that added plants or were refused alike.
 
-    Of several it has the latest.
-
-    `at` is in milliseconds since 1970, UTC. `source` is that of the token, None where there was no valid one.
-    `number` and `reason` say why the request was refused; `number` is None where it was not. `sent` has id, name and
+    `at` is in milliseconds since 1970, UTC. `source` is that of the token, None if there was no valid one.
+    `number` and `reason` say why the request was refused; `number` is None if it was not. `sent` has id, name and
     tag as texts, as far as they were sent.
     `is_new`: the plant was added, and not there already. `key` stays the same while the number grows.
     """
@@ -130,7 +128,7 @@ class Activity:
 
 
 def _continues(answer: Answer, last: Answer) -> bool:
-    """Return whether a request was refused as the last one was, within the time of a run."""
+    """Return whether a request was refused for the same reason as the last one, within the time of a run."""
     is_same = (answer.source, answer.number, answer.reason) == (last.source, last.number, last.reason)
     return is_same and answer.at - last.at < _RUN_NS // 10**6
 

@@ -24,7 +24,7 @@ class BackupKind(StrEnum):
     BY_HAND = "manual"
     BEFORE_RESTORE = "before-restore"
     BEFORE_UPDATE = "before-update"
-    #: What a store held when another file took its place.
+    #: What a store held when another file replaced it.
     REPLACED = "replaced"
     #: No backup, but a file that was quarantined, with its log; what can still be read of it can be restored.
     DAMAGED = "damaged"
@@ -58,7 +58,7 @@ class Difference(NamedTuple):
     changing: Group
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Return whether there is any."""
         return any(group.size for group in self)
 
 
@@ -81,7 +81,7 @@ class RestorePreview(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """What was done: `saved` is where the state before is kept, None when there was none or nothing changed."""
+    """What was done: `saved` is the file with the state before, None if there was none or nothing changed."""
 
     preview: RestorePreview
     saved: Path | None
@@ -121,7 +121,7 @@ def _names(group: Group) -> Text:
 
 
 class StoreBackups(Protocol):
-    """The backups of the store at a location, whether that is open, damaged or missing.
+    """The backups of the store at a location; the store may be open, damaged or missing.
 
     All methods may be called from any thread, and wait for the disk.
     """
@@ -144,7 +144,7 @@ class StoreBackups(Protocol):
     def make(self, kind: BackupKind = BackupKind.BY_HAND, progress: Progress | None = None) -> Backup:
         """Back up what is committed, durable when this returns. Raises StoreError.
 
-        `progress` gets the fraction that is done, where it is known; what it raises ends the backup.
+        `progress` gets the fraction that is done, if that is known; what it raises ends the backup.
         """
 
     def copy_to(self, file: Path) -> None:

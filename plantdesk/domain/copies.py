@@ -163,7 +163,7 @@ class StoreRows(Protocol):
         """Yield the rows of a table by its primary key."""
 
     def with_nul(self) -> tuple[list[int], list[int]]:
-        """Return the ids of plants, and the numbers of changes, of which a text has U+0000."""
+        """Return the ids of the plants, and the numbers of the changes, that have U+0000 in a text."""
 
 
 class EmptyTables(Protocol):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Desk(NamedTuple):
     """A desk that was seen lately, in milliseconds since 1970, UTC.
 
-    `version` is that of its PlantDesk, and `tables` the version of the tables that it writes to; unknown: empty and 0.
+    `version` is that of its PlantDesk, `tables` that of the tables that it writes to; if unknown, they are empty and 0.
     """
 
     name: str
@@ -29,5 +29,5 @@ class TablesUpdate(NamedTuple):
     desks: tuple[Desk, ...]
 
     def goes_on(self, desk: Desk) -> bool:
-        """Whether a desk can change plants afterwards."""
+        """Return whether a desk can change plants afterwards."""
         return desk.tables >= self.after or desk.is_own

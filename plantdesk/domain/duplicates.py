@@ -26,14 +26,14 @@ _MAX_PAUSE = 1000
 
 
 class Kept(StrEnum):
-    """Which plant of a group a merge keeps; among equals that of the lowest id, of the highest for the newest."""
+    """Which plant of a group a merge keeps. Among equals, the one with the lowest id; for the newest, the highest."""
 
     LOWEST_ID = "lowest"
     NEWEST = "newest"
     LONGEST_NOTE = "longest-note"
 
     def of(self, rows: Iterable[PlantRow], chosen: Collection[int] = ()) -> PlantRow:
-        """Return the plant of a group that is kept: the one that was chosen, or else that of this rule."""
+        """Return the plant of a group that is kept: the chosen one, else the one that this rule selects."""
 
         def rank(row: PlantRow) -> tuple[bool, int, int]:
             ranks = {Kept.NEWEST: row.added_at, Kept.LONGEST_NOTE: len(row.note or "")}
@@ -91,12 +91,12 @@ def intended(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, P
 
 
 def added_of(row: PlantRow) -> tuple[int, bool]:
-    """Return when a plant was added, and whether by a change or changed since, for `are_together`."""
+    """Return when a plant was added, and whether a change has added or changed it, for `are_together`."""
     return row.added_at, row.version > 0
 
 
 def are_together(added: Collection[tuple[int, bool]]) -> bool:
-    """Whether plants were added at one time, or one after the other by what may be one change."""
+    """Return whether plants were added at one time, or one after the other by what may be one change."""
     times = sorted({time for time, _ in added})
     pauses = (later - earlier for earlier, later in pairwise(times))
     return len(times) == 1 or (all(is_changed for _, is_changed in added) and max(pauses) <= _MAX_PAUSE)
@@ -139,7 +139,7 @@ class _Merge:
         self._size = 0
 
     def merge(self, rows: Iterable[PlantRow | None]) -> tuple[PlantRow, str | None] | None:
-        """Return the plant that is kept and its note; None where the group stays as it is. Uses up `rows`."""
+        """Return the plant that is kept and its note; None if the group stays as it is. Uses up `rows`."""
         kept, is_whole = None, True
         for row in rows:
             if row is None:
@@ -168,7 +168,7 @@ def _present(groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, P
 
 
 def differences_of(texts: list[str], without_blanks: Callable[[str], str]) -> list[Text]:
-    """Return in what texts differ that are alike: what makes a difference where all else is the same."""
+    """Return in which respects similar texts differ: case, blanks, quotes, accents."""
     steps: tuple[tuple[Text, Callable[[str], str]], ...] = (
         (Text("case"), str.casefold),
         (Text("blanks"), without_blanks),

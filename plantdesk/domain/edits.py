@@ -94,7 +94,7 @@ class RenameTag(NamedTuple):
     branch: bool = False
 
     def mapping(self, known: Callable[[], Iterable[str]]) -> dict[str, str | None]:
-        """Return what becomes of which tag; `known` returns the tags of the store."""
+        """Return the new tag of each old tag; `known` returns the tags of the store."""
         tags = known() if self.branch else [self.tag]
         found = {tag: moved(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
         return {tag: new for tag, new in found.items() if tag != new}
@@ -107,7 +107,7 @@ class MergeTags(NamedTuple):
     into: str
 
     def mapping(self, _known: Callable[[], Iterable[str]]) -> dict[str, str | None]:
-        """Return what becomes of which tag, as that of RenameTag."""
+        """Return the new tag of each old tag, as `RenameTag.mapping` does."""
         return dict.fromkeys((tag for tag in self.tags if tag != self.into), self.into)
 
 
@@ -146,10 +146,10 @@ _MAX_SHOWN = 10
 
 
 class Applied(NamedTuple):
-    """The change that was made; None where the edits changed nothing.
+    """The change that was made; None if the edits changed nothing.
 
-    `skipped` plants of a Rewrite had been changed since its position; the ids of the first of them. `added_ids` are
-    those of the plants of each Insert, in their order.
+    `skipped` is the number of plants of a Rewrite that had been changed since its position; the ids are those of the
+    first of them. `added_ids` are the ids of the inserted plants, in the order of the Inserts.
     """
 
     change: Change | None
@@ -169,13 +169,13 @@ class Applied(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The change that took another one back. `skipped` plants had been changed since, and were left as they are."""
+    """The change that took another one back. It left `skipped` plants as they are: they had been changed since."""
 
     change: Change
     skipped: int
     #: The ids of the first of them.
     skipped_ids: tuple[int, ...] = ()
-    #: The plants that are there again or are as before; none where they are more than a hundred.
+    #: The plants that are there again or are as before; empty if they are more than a hundred.
     ids: tuple[int, ...] = ()
     #: The plants that came back under other ids, as another plant has theirs; the old and new ids of the first of them.
     moved: int = 0
@@ -235,7 +235,7 @@ def kind_of(edits: Sequence[Edit]) -> ChangeKind:
 def parameters_of(edits: Sequence[Edit], name: str | None, deleted: int) -> dict[str, Any]:
     """Return the parameters of a change that consists of `edits` and has `deleted` so many plants.
 
-    `name` is that of its plant where it has only one.
+    `name` is the name of its plant, if it has only one.
     """
     named: dict[str, Any] = {} if name is None else {"name": parameter(name)}
     match edits:

@@ -109,7 +109,7 @@ class PlantDeskError(Exception):
     """A foreseeable failure, with a message for the user: `text`, or `str()` in English.
 
     The class may have the template of `text`; then the constructor gets its values. `number` is the API's error number;
-    `retry_after` (seconds) is set where a retry may succeed.
+    `retry_after` (seconds) is set if a retry may succeed.
     """
 
     number: ErrorNumber = ErrorNumber.DEFECT
@@ -169,7 +169,7 @@ class IdOwner(Protocol):
 
 
 class IdTakenError(PlantDeskError):
-    """The id belongs to `owner`, not to the plant to be added, whose name may be given as `name`."""
+    """The id belongs to `owner`, not to the plant to be added. `name` may be the name of the latter."""
 
     number = ErrorNumber.ID_TAKEN
     text = Text("ID {id} already belongs to {plant}. Choose another ID.")
@@ -308,7 +308,7 @@ class StoreError(PlantDeskError):
     """The store cannot do this now; nothing was partly written."""
 
     number = ErrorNumber.STORE_UNREACHABLE
-    #: Whether it may have been written all the same.
+    #: Whether the write may have happened nevertheless.
     is_unknown = False
 
 
@@ -321,7 +321,7 @@ class StoreBusyError(StoreError):
 
 
 class StoreInUseError(StoreBusyError):
-    """The store must be updated, and another program has it open, which could not go on then."""
+    """The store must be updated, but another program has it open and could not use it afterwards."""
 
     text = Text(
         "“{file}” has to be updated, and another program has it open, perhaps an older PlantDesk. Close that program, "
@@ -346,10 +346,10 @@ class DiskReserveError(StoreFullError):
 
 
 class StoreReadOnlyError(StoreError):
-    """The store must not be written: by rights of its file or folder, or of the user on a server."""
+    """The store cannot be written to: the rights of its file or folder, or of the user on a server, forbid it."""
 
     number = ErrorNumber.STORE_READ_ONLY
-    #: Whether it stays so until somebody gives a right or updates a program: plants must not wait for that.
+    #: Whether this lasts until somebody grants a right or updates a program: plants must not wait for that.
     is_lasting = False
     text = Text("{what} is read-only. Allow writing to the file and its folder.")
 
@@ -398,7 +398,7 @@ class SignInNeededError(StoreUnreachableError):
 
 
 def prevents_changes(error: BaseException | None) -> bool:
-    """Whether plants cannot be changed while the store has this error; new ones may wait for its end."""
+    """Return whether plants cannot be changed while the store has this error; new ones may wait for its end."""
     return isinstance(error, StoreReadOnlyError | StoreUnreachableError)
 
 
@@ -411,7 +411,7 @@ class StoreClosedError(StoreError):
 
 
 class StoreMovedError(StoreUnreachableError):
-    """The store that was open is not where it was: moved, replaced or deleted."""
+    """The store that was open has been moved, replaced or deleted."""
 
     retry_after = 2
     text = Text(

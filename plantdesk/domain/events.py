@@ -28,7 +28,7 @@ class PlantContent(NamedTuple):
 class PlantEvent(NamedTuple):
     """What one commit did to one plant.
 
-    `position` is the place behind it: events since there are those that follow. `plant` is None after a deletion.
+    `position` is the position after it: events since then are those that follow. `plant` is None after a deletion.
     `change` is the number in the history, None for a plant that form, command or API has added.
     """
 
@@ -40,7 +40,7 @@ class PlantEvent(NamedTuple):
 
 
 class EventPage(NamedTuple):
-    """Events in the order of their commits, and the position behind them, from which the next page is read."""
+    """Events in the order of their commits, and the position after them, from which the next page is read."""
 
     events: list[PlantEvent]
     position: str

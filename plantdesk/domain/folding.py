@@ -10,7 +10,7 @@ from collections.abc import Sequence
 SEPARATOR = "\x1f"
 #: Characters that would end a text for LIKE, or the name in a key.
 _BLANKS = "\0" + SEPARATOR
-#: Characters whose folding is cached; ordinary texts use some hundreds.
+#: The most characters with a cached folding; ordinary texts use some hundreds.
 _MAX_CACHED = 4096
 #: Characters per call: `str.translate` copies its whole result each time it grows, which long texts pay for repeatedly.
 _PIECE = 4096
@@ -57,7 +57,7 @@ def searched_texts(name: str, tag: str | None, note: str | None = None) -> tuple
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text has no half of a surrogate pair, so that it can be stored."""
+    """Return whether a text has no half of a surrogate pair, so that it can be stored."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -66,7 +66,7 @@ def is_unicode(text: str) -> bool:
 
 
 def searched_all(texts: Sequence[str | None]) -> list[str | None]:
-    """Return many texts as they are searched: folded as one, in a quarter of the time, where none has lines."""
+    """Return many texts as they are searched; folded as one, in a quarter of the time, if none has line breaks."""
     present = [each for each in texts if each is not None]
     joined = "\n".join(present)
     is_one = joined.count("\n") == len(present) - 1
@@ -94,9 +94,9 @@ def search_words(text: str) -> list[str]:
 
 
 def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
-    """Return what is the same for plants that are alike, whatever their case, accents, confusables and spare blanks.
+    """Return a key that is equal for plants that differ only in case, accents, confusables and spare blanks.
 
-    Empty where the name has nothing else: such plants are alike to none.
+    It is empty if the name has nothing else: such a plant is like no other.
     """
     name = _squeezed(name)
     return name + SEPARATOR + _squeezed(tag or "") if name and by_tag else name

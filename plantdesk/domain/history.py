@@ -38,7 +38,7 @@ class ChangeKind(StrEnum):
     RESTORE = "restore"
     UNDO = "undo"
     REDO = "redo"
-    #: Of a newer PlantDesk.
+    #: A kind that a newer PlantDesk has written.
     OTHER = "other"
 
     @classmethod
@@ -53,15 +53,15 @@ class Change(NamedTuple):
     `parameters` is a JSON object; `parameters_of` in `domain.edits` and the callers of `changes.record` make it. A
     member may be missing or of another type, since other programs may write to the store:
 
-    - `name`: the plant, where it is one. `new_name`: its name after a rename.
+    - `name`: the name of the plant, if there is only one. `new_name`: its name after a rename.
     - `tag`: the tag that plants have afterwards, null for none. `tags`: those that were renamed, merged or removed.
     - `merged`: the number of plants that others took in, with their notes.
     - `find`, `replacement`: what was replaced with what.
     - `file`, `backup`, `token`: what was imported, restored, or whose plants were deleted.
-    - `of`: of an undo or redo, `kind`, `parameters` and `plants` of the change that is neither.
+    - `of`: for an undo or redo, `kind`, `parameters` and `plants` of the original change.
     - `title`: what an earlier PlantDesk has written and nothing understands.
 
-    `desk` is the desk of a shared store that made it, empty where there is none, or it is not known.
+    `desk` is the desk of a shared store that made it; empty if there is none or it is not known.
     `undoes` is the number of the change that this one took back: None for the undo of an addition, which has no number.
     `can_undo`: the state before is still stored, and the change is not undone.
     """
@@ -118,7 +118,7 @@ class Change(NamedTuple):
         return ChangeKind.REDO if is_redo else ChangeKind.UNDO, {"of": of}
 
     def check_same(self, stored: Change) -> None:
-        """Raise NothingToUndoError where the store has another change under the number: it was replaced since."""
+        """Raise NothingToUndoError if the store has another change under the number: it was replaced since."""
         if _CONTENT(stored) != _CONTENT(self):
             raise NothingToUndoError(Text("This is not in the history of these plants: {title}."), title=self.title)
 
@@ -126,8 +126,8 @@ class Change(NamedTuple):
 class HistoryEntry(NamedTuple):
     """A change, and what became of it: `change.is_undone` is its present state, `last` its latest undo or redo.
 
-    `last` is what can be taken back, the change itself where it never was. `first` are id, name and tag of
-    one of its plants before it, or now where it added the plant; None where that is not stored.
+    `last` is what can be taken back: the change itself if it was never undone. `first` are id, name and tag of one of
+    its plants: before the change, or now if the change added the plant. It is None if that is not stored.
     """
 
     change: Change
@@ -136,13 +136,13 @@ class HistoryEntry(NamedTuple):
 
 
 class PlantChange(NamedTuple):
-    """A change as far as it concerns one plant: what the plant was before, None where it was not there."""
+    """A change as far as it concerns one plant: what the plant was before, None if it did not exist."""
 
     change: Change
     before: PlantRow | None
 
 
-#: The titles: of which kinds, which parameters they need, and the text. The first that fits is taken.
+#: The titles: the kinds they are for, the parameters they need, and the text. The first that fits is used.
 _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
     ({ChangeKind.RENAME}, {"name", "new_name"}, Text("Rename {name} to {new_name}")),
     ({ChangeKind.EDIT}, {"name", "new_name"}, Text("Edit {name}, now {new_name}")),

@@ -18,7 +18,7 @@ class OnConflict(StrEnum):
 
 
 class ImportRow(NamedTuple):
-    """A valid plant of a file. `id` None: the next free one. `file` and `line` say where it is, both from 1."""
+    """A valid plant of a file. `id` None: the next free one. `file` and `line` are its position, both from 1."""
 
     file: int
     line: int
@@ -40,7 +40,7 @@ class SavedPlant(NamedTuple):
 class ImportConflict(NamedTuple):
     """A row whose id belongs to another plant, and the name of that.
 
-    `earlier` is the file and the line of the row that has the id before, None where a plant of the store has it.
+    `earlier` is the file and the line of the earlier row with that id, None if a plant of the store has it.
     """
 
     row: ImportRow

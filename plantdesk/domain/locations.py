@@ -42,7 +42,7 @@ class StoreLocation(Protocol):
 
     @property
     def key(self) -> str:
-        """What is the same for each way to write the location: identifies settings, window and server of the store."""
+        """The same for all spellings of the location: identifies settings, window and server of the store."""
 
     @property
     def is_own(self) -> bool:
@@ -50,7 +50,7 @@ class StoreLocation(Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """The folder in which the store is, if it is in one."""
+        """The folder of the store; None for a store on a server."""
 
     @property
     def server(self) -> str | None:
@@ -58,14 +58,14 @@ class StoreLocation(Protocol):
 
     @property
     def names_file(self) -> Path:
-        """The file for the list of known names: beside the store, or beside the settings where that is on a server."""
+        """The file for the list of known names: beside the store, or beside the settings for a store on a server."""
 
     @property
     def backups(self) -> StoreBackups | None:
-        """The backups that PlantDesk makes of the store; None where somebody else makes them."""
+        """The backups that PlantDesk makes of the store; None if somebody else makes them."""
 
     def exists(self) -> bool:
-        """Whether there is a store, or what is left of one."""
+        """Return whether there is a store, or what is left of one."""
 
     def check(self) -> bool:
         """Return whether there is a store, as far as this is known without a server; change nothing.
@@ -74,15 +74,15 @@ class StoreLocation(Protocol):
         """
 
     def state(self) -> object:
-        """Return what decides whether the store can be opened; the same as before: trying again is no use.
+        """Return what decides whether the store can be opened. While it stays equal, trying again is useless.
 
         Waits for the disk or the network.
         """
 
     def open(self, *, create: bool = False, progress: Callable[[float], None] | None = None) -> PlantStore:
-        """Open the store, make it where there is none, and bring its schema up to date; the caller closes it.
+        """Open the store, make it if there is none, and bring its schema up to date; the caller closes it.
 
-        `create` makes a new one even where something says that there was one. `progress` is called on this thread with
+        `create` makes a new store even if there are signs that there was one. `progress` is called on this thread with
         the fraction of a migration that is done. Raises StoreError and FolderUnusableError.
         """
 
@@ -96,12 +96,12 @@ class StoreLocation(Protocol):
         """
 
     def roles_sql(self) -> str | None:
-        """Return SQL that makes roles for the users of the store's server; None where it has none."""
+        """Return SQL that makes roles for the users of the store's server; None if the store has no server."""
 
     def needed_update(self) -> TablesUpdate | None:
         """Return the update that a store of several desks needs before this PlantDesk can write to it.
 
-        None where it needs none, or is updated by `open`. Raises StoreError.
+        None if it needs none, or if `open` makes it. Raises StoreError.
         """
 
     def update(self) -> None:
@@ -111,7 +111,7 @@ class StoreLocation(Protocol):
         """
 
     def all_rows(self) -> AbstractContextManager[StoreRows]:
-        """Read all rows of the store in one snapshot, for a copy. Raises StoreError, NoStoreError where there is none.
+        """Read all rows of the store in one snapshot, for a copy. Raises StoreError, NoStoreError if there is none.
 
         Belongs to one thread.
         """
@@ -127,7 +127,7 @@ class StoreLocation(Protocol):
 def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress | None = None) -> Copied:
     """Copy a whole store to a new or empty one, durably. Raises StoreError and NulInStoreError; then nothing is there.
 
-    What `progress` raises ends the copying likewise.
+    What `progress` raises also ends the copying.
     """
     if source.key == target.key:
         raise SameStoreError

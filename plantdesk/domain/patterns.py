@@ -43,7 +43,7 @@ class InvalidReplacementError(InvalidPatternError):
 
 
 class Match(Protocol):
-    """A place where a pattern was found."""
+    """A match of a pattern in a text."""
 
     def span(self) -> tuple[int, int]:
         """Return where it begins and ends."""

@@ -48,7 +48,7 @@ class HistorySummary(NamedTuple):
 
 
 class PlantPages(Protocol):
-    """Reads sets of plants whole. Every method raises StoreError where the store cannot be read."""
+    """Reads sets of plants whole. Every method raises StoreError if the store cannot be read."""
 
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
         """Yield the plants of a set in insertion order, in pages of limited size."""
@@ -57,7 +57,7 @@ class PlantPages(Protocol):
 class PlantReader(PlantPages, Protocol):
     """Reads a store. One thread at a time may use it, but any thread may interrupt it.
 
-    Every method raises StoreError where the store cannot be read, and InterruptedError after `interrupt()`.
+    Every method raises StoreError if the store cannot be read, and InterruptedError after `interrupt()`.
     """
 
     def ids(self, view: View) -> Iterator[array[int]]:
@@ -78,7 +78,7 @@ class PlantReader(PlantPages, Protocol):
     def next_free_id(self) -> int:
         """Return the id after the largest one that a plant has, or had before it was deleted.
 
-        Ids from 2^62 on do not count; where nothing is left before them, it is the smallest that none has had.
+        Ids from 2^62 on do not count. If no id below them is left, return the smallest one that no plant has had.
         """
 
     def tags(self) -> list[str]:
@@ -100,7 +100,7 @@ class PlantReader(PlantPages, Protocol):
         """
 
     def first_with_name(self, view: View, start: str) -> int | None:
-        """Return the id of the first plant of a view whose name begins with `start`, or None."""
+        """Return the id of the first plant in a view with a name that begins with `start`, or None."""
 
     def names_in_use(self, names: Collection[str]) -> set[str]:
         """Return those of `names` that plants have."""
@@ -139,9 +139,9 @@ class PlantReader(PlantPages, Protocol):
     ) -> list[HistoryEntry]:
         """Return at most `limit` changes other than undos and redos, newest first: those with a number below `before`.
 
-        What is `shown` of them (their title in the language of the user, by default in English) contains `text`, or one
-        of their parameters does, or the name that a plant had before, or has now if the change added it; `source` has
-        made them, or the desk of that name.
+        `text` is in what is `shown` of a change (its title in the language of the user, by default in English), in one
+        of its parameters, or in the name that one of its plants had before (has now, if the change added it). `source`
+        is the source that made it, or the name of the desk.
         """
 
     def history_summary(self) -> HistorySummary:
@@ -154,10 +154,10 @@ class PlantReader(PlantPages, Protocol):
         """
 
     def events(self, since: str | None, limit: int = ...) -> EventPage:
-        """Return about `limit` events since a position, in the order of commits; None: only the present position.
+        """Return about `limit` events since a position, in the order of commits; for None only the present position.
 
-        None is missing, and none is in two pages of which one begins where the other ends. Raises UnknownPositionError
-        for a position of another store, OutdatedPositionError where changes since then are not stored any more.
+        Each event is in exactly one of the pages that follow each other. Raises UnknownPositionError for a position of
+        another store, OutdatedPositionError if changes since then are not stored any more.
         """
 
     def interrupt(self) -> None:
@@ -168,7 +168,7 @@ class PlantReader(PlantPages, Protocol):
 
 
 class TokenEndedError(TokenRefusedError):
-    """The token was valid once, as that of `source`; clients get the same answer as for an unknown one."""
+    """The token of `source` is no longer valid; clients get the same answer as for an unknown one."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ class TokenLookup(Protocol):
     def source(self, token: str) -> Source:
         """Return the source of the token.
 
-        Raises TokenEndedError for a revoked or expired one, TokenRefusedError for an unknown one, and StoreError where
+        Raises TokenEndedError for a revoked or expired one, TokenRefusedError for an unknown one, and StoreError if
         the store cannot be read.
         """
 
@@ -306,8 +306,8 @@ class PlantStore(Protocol):
     ) -> None:
         """Add several independent plants, then call `done` with the outcome of each, in the same order.
 
-        `done` is called on a thread of the store, at once where the store is closed, and must return soon. This is the
-        way for many waiting requests: one commit and one wake-up for all, without the 10 µs of a Future.
+        `done` is called on a thread of the store (at once if the store is closed) and must return soon. This is for
+        many waiting requests: one commit and one wake-up for all, without the 10 µs of a Future.
         """
 
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
@@ -324,7 +324,7 @@ class PlantStore(Protocol):
         """
 
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
-        """Take back a change, or the change of a number, by default the latest that is not undone, by another change.
+        """Take back a change, given itself or by its number, by another change. Default: the latest that is not undone.
 
         Plants that something else has changed since are left as they are. The Future's exceptions are
         NothingToUndoError, UndoConflictError (nothing could be taken back) and StoreError.
@@ -345,25 +345,25 @@ class PlantStore(Protocol):
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
         """Call `listener` on the writer thread with what keeps the store from taking plants, then None when it does.
 
-        It is called at once, on this thread, where the store cannot be written to already. It is tried again
-        every two seconds. Returns the function that ends the subscription. A listener must be quick and must not raise.
+        It is called at once, on this thread, if the store cannot be written to now. The store is tried again every two
+        seconds. Returns the function that ends the subscription. A listener must be quick and must not raise.
         """
 
     def reader(self) -> PlantReader:
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
 
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        """Make backups by time from now on; the returned function ends that, after a backup under way.
+        """Make automatic backups from now on; the returned function ends that, after a backup under way.
 
         `on_outcome` is called on the thread of the backups after each attempt, with its error, or None.
         """
 
     def begin_closing(self) -> None:
-        """Prepare for `close`, which comes soon: in some seconds what waits for a server that hangs fails."""
+        """Prepare for `close`, which comes soon: calls that wait for a server that hangs fail after some seconds."""
         return
 
     def close(self) -> None:
         """Write what is queued, end the writer thread and close the store. May be called again.
 
-        Raises StoreError where a file that was committed to is gone, and what it held could not be saved.
+        Raises StoreError if a file that was committed to is gone and its content could not be saved.
         """

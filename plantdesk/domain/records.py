@@ -65,10 +65,10 @@ class SourceKind(StrEnum):
 class Source(NamedTuple):
     """The origin of a plant, a row of table `source`; `label` is the name of the import, token or assistant.
 
-    With the id 0, the source of a change is the row of its kind and label, which is added where there is none.
+    A source with the id 0 stands for the row of its kind and label, which a change adds if there is none.
 
-    `token_id` and `digest` identify the token of a request, since the file may be replaced before the write. The source
-    of a plant that is read has none, and so has the row of a retry: the request has not added the plant.
+    `token_id` and `digest` identify the token of a request, since the file may be replaced before the write. They are
+    missing in the source of a plant that is read, and in the row of a retry, since that request did not add the plant.
     """
 
     id: int
@@ -84,9 +84,9 @@ COMMAND = Source(2, SourceKind.COMMAND)
 
 
 class PlantRow(NamedTuple):
-    """A plant in the store. `added_at` is in milliseconds since 1970, UTC. `note` is None also where it is not read.
+    """A plant in the store. `added_at` is in milliseconds since 1970, UTC. `note` is also None when it is not read.
 
-    `version` identifies this content: two rows of one id with one version are the same.
+    `version` identifies this content: two rows with the same id and version are equal.
     """
 
     id: int
@@ -110,7 +110,7 @@ class TokenRow(NamedTuple):
     max_plants: int | None = None
 
     def expired(self, now: int) -> bool:
-        """Whether the token has expired at `now` (milliseconds since 1970, UTC)."""
+        """Return whether the token has expired at `now` (milliseconds since 1970, UTC)."""
         return self.expires_at is not None and self.expires_at <= now
 
 

@@ -50,11 +50,11 @@ class Place(NamedTuple):
 
 
 class Rule(NamedTuple):
-    r"""What becomes of the texts of a plant, in this order. An empty text, or None, changes nothing.
+    r"""How the texts of a plant are changed, in this order. An empty text, or None, changes nothing.
 
-    `name` and `note` replace those of all plants, as does `tag` where `sets_tag`. In the `fields`, “name” or “note”,
-    `find` is replaced, in the same case unless `any_case`, and only where `whole_words` where it is no part of a word;
-    with `is_pattern` by the rules of RE2, `\1` in the replacement is a group. Then blanks are tidied up, and `quotes`
+    `name` and `note` replace those of all plants, as does `tag` if `sets_tag`. In the `fields`, “name” or “note”,
+    `find` is replaced: in the same case unless `any_case`, and with `whole_words` only if it is no part of a word. With
+    `is_pattern` the rules of RE2 apply, and `\1` in the replacement is a group. Then blanks are tidied up, and `quotes`
     made “curly” or “straight”. `before` and `after` are added to the name, and `note_line` to the note.
     """
 
@@ -75,7 +75,7 @@ class Rule(NamedTuple):
     note_line: str = ""
 
     def check(self) -> None:
-        """Raise InvalidPatternError where the pattern, or its replacement, cannot be used."""
+        """Raise InvalidPatternError if the pattern, or its replacement, cannot be used."""
         _steps(self, "name")
         _steps(self, "note")
 
@@ -108,7 +108,7 @@ class Rule(NamedTuple):
 
 
 def replaced(field: str, text: str, places: Iterable[Place]) -> str:
-    """Return a name or note with its places replaced, which are in their order. Raises InvalidPlantError."""
+    """Return a name or note with its `places` replaced, which must be in order. Raises InvalidPlantError."""
     parts: list[str] = []
     end, size, most = 0, len(text), max(len(text), _LONGEST)
     for start, stop, new in places:
@@ -173,7 +173,7 @@ def _replacing(rule: Rule) -> Step:
 
 
 def _tidying(rule: Rule, field: str) -> Step:
-    """Return the step that tidies up blanks and quotes, whose places are different ones."""
+    """Return the step that tidies up blanks and quotes; the two never change the same part of a text."""
     blanks = (_NAME_BLANKS, " ") if field == "name" else (_NOTE_BLANKS, "\n")
     steps: list[Step] = [partial(_tidied, *blanks)] if rule.tidies else []
     steps += [{"curly": _curly, "straight": _straight}[rule.quotes]] if rule.quotes else []
@@ -181,7 +181,7 @@ def _tidying(rule: Rule, field: str) -> Step:
 
 
 def _is_word(text: str, place: Place) -> bool:
-    """Whether no letter or digit is next to a place."""
+    """Return whether no letter, digit or underscore is next to a part of a text."""
     around = text[max(place.start - 1, 0) : place.start], text[place.end : place.end + 1]
     return not any(each.isalnum() or each == "_" for each in around)
 

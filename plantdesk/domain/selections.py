@@ -31,7 +31,7 @@ class Contains:
 class HasTag:
     """The plant has this tag, or none (None). Unless `exact`, case, accents and confusables do not matter.
 
-    And a tag with a slash at its end stands for a branch: “garden/” for “garden” and all that begins with “garden/”.
+    A tag that ends with a slash stands for a branch: “garden/” for “garden” and all tags that begin with “garden/”.
     """
 
     tag: str | None
@@ -39,12 +39,12 @@ class HasTag:
 
     @classmethod
     def just(cls, tag: str) -> HasTag:
-        """Return the condition of exactly this tag: one that ends with a slash is the top of a branch of its own."""
+        """Return the condition of exactly this tag. If it ends with a slash, it is the top of a branch of its own."""
         return cls(f"{tag}/" if tag.endswith("/") else tag, exact=True)
 
     @property
     def branch(self) -> str | None:
-        """The tag at the top of the branch, unless `exact` as it is searched; None where it is not about a branch."""
+        """The tag at the top of the branch, as it is searched unless `exact`; None if the tag names no branch."""
         text = "" if self.tag is None else self.tag if self.exact else searched(self.tag)
         return text[:-1] if text.endswith("/") and text[:-1].strip() else None
 
@@ -61,7 +61,7 @@ class AddedBy:
 class AddedOn:
     """The plant was added on a day from `first` to `last`: dates, or numbers of days before today.
 
-    Days are those of the local time zone, from midnight to midnight, also where a clock change makes them shorter.
+    Days are those of the local time zone, from midnight to midnight, even if a clock change makes them shorter.
     """
 
     first: date | int
@@ -110,7 +110,7 @@ class Selection(NamedTuple):
 
     @classmethod
     def of(cls, *terms: Term) -> Selection:
-        """Return the plants that match `terms`, of which those of one kind are alternatives: tag a or tag b.
+        """Return the plants that match `terms`. Terms of one kind are alternatives (tag a or tag b).
 
         But every `Contains` and every `Not` must match.
         """
@@ -140,5 +140,5 @@ def _date(day: date | int) -> date:
 
 
 def _midnight(day: date) -> int:
-    """Return the local midnight before a day; where clocks skip it, the moment when they do."""
+    """Return the local midnight at which a day begins; if clocks skip it, the time of the skip."""
     return round(datetime.combine(day, time()).timestamp() * 1000)

@@ -15,7 +15,7 @@ class ServerError(PlantDeskError):
 
 
 class PortTakenError(ServerError):
-    """The port is not available; `free_port` was just found to be, None where none was."""
+    """The port is not available; `free_port` is one that was found to be, None if none was."""
 
     text = Text("Port {port} is not available. Choose another port.")
 

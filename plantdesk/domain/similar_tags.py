@@ -1,4 +1,4 @@
-"""Tags that look like others: alike but for case, accents, blanks, or one letter, as a whole or on one level."""
+"""Tags that look like others: they differ only in case, accents, blanks, or one letter, as a whole or on one level."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from plantdesk.domain.tags import levels, renamed, tops
 #: Blanks, unless they keep two numbers apart.
 _BLANKS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
 _DIGITS = re.compile(r"[\d\s]+")
-#: Tags that differ in a letter have so many, and are mistakes while no more plants than this have them.
+#: The fewest letters of tags that may differ in one, and the most plants of such a tag that is taken for a mistake.
 _SHORTEST, _MOST_MISTAKEN = 4, 20
 #: Longer ones are not compared letter by letter: each has as many parts as letters.
 _LONGEST = 100
 
 
 class Likeness(NamedTuple):
-    """In what tags may differ that are alike."""
+    """The differences that similar tags may have."""
 
     case: bool = True
     blanks: bool = True
     letter: bool = True
 
     def key(self, tag: str) -> str:
-        """Return what is the same for tags that differ in case (and accents) or in blanks."""
+        """Return a key that is equal for tags that differ only in case (and accents) or in blanks."""
         text = searched(tag) if self.case else tag
         return _BLANKS.sub("", text) if self.blanks else text
 
     def are_near(self, one: str, other: str) -> bool:
-        """Whether two keys differ in one letter."""
+        """Return whether two keys differ in one letter."""
         is_compared = self.letter and _SHORTEST <= min(len(one), len(other)) <= _LONGEST
         return is_compared and distance(one, other, 1) is not None
 
@@ -56,10 +56,10 @@ class SimilarTag(NamedTuple):
 def similar_groups(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
     """Return groups of tags that look like their first one, with their numbers of plants, and of those below them.
 
-    That is the most used one that has no spare blanks. What is above tags counts as one, also where no plant has it; of
-    tags that are the same once what is above them is merged, one is in a group.
+    The first one is the most used one without spare blanks. The levels above a tag count as tags, even if no plant has
+    them. Of tags that become equal when the tags above them are merged, a group has only one.
 
-    Tags that differ in a number alone, as of beds, make no group, but are in one that there is.
+    Tags that differ only in a number, as those of beds, do not make a group, but may be in a group with others.
     """
     branches = Counter[str]()
     for tag, plants in tags.items():
@@ -70,7 +70,7 @@ def similar_groups(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str
 
 
 def _unlike(group: dict[str, int], names: Mapping[str, str]) -> dict[str, int]:
-    """Return a group without what is the same once what is above is merged; empty where numbers alone are left."""
+    """Return a group without tags that become equal when those above are merged; empty if only numbers differ."""
     unlike: dict[str, str] = {}
     for tag in group:
         unlike.setdefault(renamed_above(tag, names), tag)
@@ -80,13 +80,13 @@ def _unlike(group: dict[str, int], names: Mapping[str, str]) -> dict[str, int]:
 
 
 def _differ_in_number(one: str, other: str) -> bool:
-    """Whether tags, or their keys, are the same but for their digits."""
+    """Return whether tags, or their keys, are the same but for their digits."""
     one, other = map(Likeness(letter=False).key, (one, other))
     return one != other and _DIGITS.sub("", one) == _DIGITS.sub("", other)
 
 
 def renamed_above(tag: str, names: Mapping[str, str]) -> str:
-    """Return what a tag is when the tags above it become others by `names`, and it is not one of these itself."""
+    """Return a tag after the tags above it, but not the tag itself, were renamed by `names`."""
     above = "/".join(levels(tag)[:-1])
     return renamed(above, names) + tag[len(above) :]
 
@@ -110,7 +110,7 @@ def _alike(tags: Mapping[str, int], likeness: Likeness) -> list[dict[str, int]]:
 
 
 def _group(key: str, same: Mapping[str, list[str]], others: set[str], likeness: Likeness) -> list[str]:
-    """Return the tags of a key and of those of `others` that are near; only other numbers do not make a group."""
+    """Return the tags of a key and of near keys among `others`; tags that differ only in a number make no group."""
     near = [other for other in same if other in others and likeness.are_near(key, other)] if others else []
     numbered = [other for other in near if _differ_in_number(key, other)]
     found = same[key] + [tag for other in near if other not in numbered for tag in same[other]]
@@ -137,7 +137,7 @@ def _similar(kept: str, tag: str, plants: int) -> SimilarTag:
 
 
 def _parts(key: str, likeness: Likeness) -> Iterator[str]:
-    """Yield a key, and what is left of it without each of its letters: keys one letter apart have one in common."""
+    """Yield a key, and the key without each of its letters: keys that differ in one letter share one of these."""
     yield key
     if likeness.letter and len(key) <= _LONGEST:
         yield from {key[:at] + key[at + 1 :] for at in range(len(key))}

@@ -24,9 +24,9 @@ def max_distance(key: str) -> int | None:
 
 
 def maybe_near(name: str) -> tuple[Selection, range] | None:
-    """Return plants and lengths of names that have all that are near, and others; None where nothing is.
+    """Return a set of plants, and lengths of names, that include all near names and others; None if no name is near.
 
-    Each letter that differs changes one piece of the name at most: of any `max_distance` + 1 pieces, one is left.
+    Each letter that differs changes one piece of the name at most: of any `max_distance` + 1 pieces, one is unchanged.
     """
     key = searched(name).strip()
     if (most := max_distance(key)) is None:
@@ -38,7 +38,7 @@ def maybe_near(name: str) -> tuple[Selection, range] | None:
 
 
 def nearest(name: str, others: Iterable[_Named], limit: int, text: Callable[[_Named], str]) -> list[_Named]:
-    """Return those of `others` whose texts are near a name and not the same, the nearest first, then in their order."""
+    """Return those of `others` with a text near a name, but not equal to it: the nearest first, then in their order."""
     key = searched(name).strip()
     most = max_distance(key)
     if most is None:
@@ -49,7 +49,7 @@ def nearest(name: str, others: Iterable[_Named], limit: int, text: Callable[[_Na
 
 
 def distance(one: str, other: str, limit: int) -> int | None:
-    """Return the edit distance of two texts; None where it is above `limit`."""
+    """Return the edit distance of two texts; None if it is above `limit`."""
     if abs(len(one) - len(other)) > limit or len({*one} ^ {*other}) > 2 * limit:
         return None
     one, other = _without_same_ends(one, other)

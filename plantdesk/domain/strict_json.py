@@ -64,7 +64,7 @@ def parse_object(data: bytes | bytearray) -> dict[str, object]:
 
 
 class Unread(NamedTuple):
-    """What a file has in place of a plant, as it is written there, and why it could not be read."""
+    """A part of a file that should be a plant, as it is written there, and why it could not be read."""
 
     reason: Text
     text: str
@@ -102,7 +102,7 @@ def _members_or_unread(value: object, text: str) -> Members | Unread:
         return Unread(error.text, text)
 
 
-#: An object of a file, and the line where it begins.
+#: An object of a file, and the line on which it begins.
 Item = tuple[int, Members | Unread]
 
 
@@ -115,7 +115,7 @@ class FileSyntaxError(Exception):
 
 
 def array_items(pieces: Iterator[str], longest: int) -> Iterator[Item]:
-    """Yield the objects of an array, none of which may have more than `longest` characters. Raises FileSyntaxError."""
+    """Yield the objects of an array, each of at most `longest` characters. Raises FileSyntaxError."""
     buffer = _Buffer(pieces, longest)
     if buffer.next_character() != "[":
         reasons = [Text("It is not a JSON array, a list in [ ].")]

@@ -14,7 +14,7 @@ _MAX_OFFERS = 100
 
 
 def levels(tag: str) -> list[str]:
-    """Return the parts of a tag from the top; a tag of which a part would be blank is one part."""
+    """Return the parts of a tag from the top; if a part would be blank, the whole tag is one part."""
     parts = tag.split("/", _MAX_LEVELS - 1)
     return parts if len(parts) == 1 or all(searched(part).strip() for part in parts) else [tag]
 
@@ -33,19 +33,19 @@ def entered(text: str) -> str:
 
 
 def is_in_branch(tag: str, top: str) -> bool:
-    """Whether a tag is the one at the top of a branch, or below it."""
+    """Return whether a tag is the one at the top of a branch, or below it."""
     return tag == top or tag.startswith(f"{top}/")
 
 
 def moved(tag: str, old: str, new: str | None) -> str | None:
-    """Return what a tag is when the branch `old` becomes `new`, or None; a tag of another branch stays."""
+    """Return a tag after the branch `old` was renamed to `new` (None: removed); a tag of another branch stays."""
     if not is_in_branch(tag, old):
         return tag
     return None if new is None else new + tag[len(old) :]
 
 
 def renamed(tag: str, names: Mapping[str, str]) -> str:
-    """Return what a tag is when each tag in `names` becomes another one with all below it, from the lowest level up."""
+    """Return a tag after each tag in `names` was renamed with all below it, from the lowest level up."""
     branches = [*tops(tag), tag]
     while branches:
         branch = branches.pop()

@@ -62,7 +62,7 @@ def plant_to_add(values: Mapping[str, object], plant_id: object) -> NewPlant | P
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text has no character that can be seen."""
+    """Return whether a text has no character that can be seen."""
     return _BLANK.fullmatch(text) is not None
 
 

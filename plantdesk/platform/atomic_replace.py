@@ -14,7 +14,7 @@ from typing import BinaryIO
 #: Seconds. On Windows a rename fails while another process has the file open.
 _TIMEOUT = 1.0
 _RETRY_DELAY = 0.02
-#: Of all files alike, so that the next one written to a folder removes what is left there.
+#: The same for all files, so that the next write to a folder removes what is left there.
 _TEMPORARY_PREFIX, _TEMPORARY_SUFFIX = ".plantdesk-", ".new"
 #: Characters that `mkstemp` puts between the ends of a name.
 _RANDOM = 8
@@ -73,7 +73,7 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
             os.fsync(temporary.fileno())
             if sys.platform != "win32":  # still locked
                 replace(Path(name), file)
-        if sys.platform == "win32":  # where an open file cannot be renamed
+        if sys.platform == "win32":  # an open file cannot be renamed there
             replace(Path(name), file)
     except OSError as error:
         if error.filename is None or str(error.filename) == name:  # no space is left; the rename failed
@@ -88,7 +88,7 @@ def lock_temporary_file(descriptor: int) -> None:
     if sys.platform != "win32":
         import fcntl
 
-        with suppress(OSError):  # a drive without locks, where nothing is removed either
+        with suppress(OSError):  # a drive without locks: nothing is removed there either
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

@@ -1,4 +1,4 @@
-"""Checks that Qt can open a window, since Qt aborts the process where it cannot (Linux), and finds its options.
+"""Checks that Qt can open a window, since Qt aborts the process if it cannot (Linux), and finds its options.
 
 Only the standard library is imported: packaging/dev.py uses this module before the environment exists. Functions import
 what most commands do not need.
@@ -65,7 +65,7 @@ class MissingLibrariesError(PlantDeskError):
 
 
 def missing_libraries(libraries: Sequence[Library]) -> list[Library]:
-    """Return those that the dynamic loader does not find, as it will not for Qt."""
+    """Return the libraries that the dynamic loader does not find, and so will not find for Qt."""
     return [library for library in libraries if not _loads(library.file)]
 
 
@@ -86,9 +86,9 @@ def install_hint(missing: Sequence[Library]) -> Text:
 
 
 def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Raise where QApplication would abort the process. Call it before Qt is imported.
+    """Raise an error if QApplication would abort the process. Call it before Qt is imported.
 
-    Chooses Wayland where both displays are available but X11's libraries are not. Raises NoDisplayError,
+    Chooses Wayland if both displays are available but X11's libraries are not. Raises NoDisplayError,
     MissingLibrariesError.
     """
     if not sys.platform.startswith("linux"):
@@ -100,7 +100,7 @@ def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
 
 
 def has_display(environment: Mapping[str, str]) -> bool:
-    """Whether a display is named in the environment; it may not be reachable."""
+    """Return whether a display is named in the environment; it may not be reachable."""
     return any(environment.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
 
 
@@ -134,7 +134,7 @@ def _loads(file: str) -> bool:
 
 
 def _x11_answers(environment: Mapping[str, str]) -> bool:
-    """Whether the X server in DISPLAY accepts a connection: Qt aborts where the name is stale."""
+    """Return whether the X server in DISPLAY accepts a connection: Qt aborts if DISPLAY is stale."""
     name = environment.get("DISPLAY")
     if not name or not _loads("libxcb.so.1"):
         return False
@@ -189,7 +189,7 @@ def split_qt_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _length(argument: str) -> int:
-    """Return the number of arguments of a Qt option with its value; 0 where it is not Qt's."""
+    """Return the number of arguments of a Qt option with its value; 0 if it is not Qt's."""
     name, equals, _ = argument.partition("=")
     if name in _SWITCHES:
         return 1

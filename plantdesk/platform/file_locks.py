@@ -10,7 +10,7 @@ if sys.platform == "win32":
     from portalocker.exceptions import AlreadyLocked, LockException
 
     def try_lock(handle: int) -> bool:
-        """Lock a file; return False while another handle has the lock. Raises OSError where the drive has no locks."""
+        """Lock a file; return False while another handle has the lock. Raises OSError if the drive has no locks."""
         try:
             lock(handle, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
         except AlreadyLocked:
@@ -19,10 +19,10 @@ if sys.platform == "win32":
             raise OSError(errno.ENOLCK, "The drive cannot lock files") from error
         return True
 else:
-    import fcntl  # as portalocker does, whose import takes twice as long as the start of Python
+    import fcntl  # as portalocker does; importing that takes twice as long as the start of Python
 
     def try_lock(handle: int) -> bool:
-        """Lock a file; return False while another handle has the lock. Raises OSError where the drive has no locks."""
+        """Lock a file; return False while another handle has the lock. Raises OSError if the drive has no locks."""
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):

@@ -28,7 +28,7 @@ _SOURCE = "en"
 #: What begins or ends a field, or marks a mnemonic.
 _MARKS = re.compile("[{}&]")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-#: Bytes of a catalogue, of which gettext reads 8 million a second; ours have a hundred thousand.
+#: The most bytes of a catalogue: gettext reads 8 million a second; ours have a hundred thousand.
 _MAX_SIZE = 2_000_000
 #: The name of a catalogue: a language, and perhaps a country or a script.
 _NAME = re.compile("[a-z]{2,3}(_[A-Za-z]{2,4})?")
@@ -69,7 +69,7 @@ class Catalogue:
         return found if found and is_usable(found, source) else None
 
     def sources(self, translation: str) -> str:
-        """Return the English texts that have a translation, with a space between them; empty where there is none."""
+        """Return the English texts that have a translation, with a space between them; empty if there is none."""
         if not self._english:
             for source, text in getattr(self._translations, "_catalog", {}).items():  # gettext has no other way
                 english = str(source).rpartition("\4")[2]
@@ -77,7 +77,7 @@ class Catalogue:
         return self._english.get(translation, "")
 
     def plural(self, one: str, many: str, count: int) -> str | None:
-        """Return the translation of a text for a count, of which English has two forms."""
+        """Return the translation of a text for a count; English has two forms of such a text."""
         try:
             found = self._translations.ngettext(one, many, count)
         except Exception:  # noqa: BLE001  the rule of the plural forms is an expression in the file
@@ -86,7 +86,7 @@ class Catalogue:
 
 
 def _refuse_unfit(file: Path) -> None:
-    """Raise ValueError for what is no regular file, whose end may never come, or too large. Raises OSError."""
+    """Raise ValueError for a file that is too large, or not regular, so that it may have no end. Raises OSError."""
     if not file.is_file() or file.stat().st_size > _MAX_SIZE:
         raise ValueError(f"it is no file of at most {_MAX_SIZE:,} bytes")
 
@@ -108,7 +108,7 @@ class _Missing(gettext.NullTranslations):
 
 
 def is_usable(translation: str, source: str) -> bool:
-    """Whether a translation has the fields of its source, a count excepted, as many mnemonics, and can be seen."""
+    """Return whether a translation is not blank, and has the fields (a count excepted) and mnemonics of its source."""
     if not translation.strip() or not set(_CONTROLS.findall(translation)) <= set(source):
         return False
     if not _MARKS.search(source + translation):

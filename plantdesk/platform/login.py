@@ -21,7 +21,7 @@ from typing import Protocol
 from plantdesk import APP_ID
 from plantdesk.platform import paths
 
-#: Opens the window minimised, or hidden in the tray, where there is one and the settings say so.
+#: Opens the window minimised, or hidden in the tray if there is one and the settings request it.
 BACKGROUND = "--background"
 
 
@@ -75,7 +75,7 @@ class AutostartEntry:
         return cls(folder / "autostart" / f"{APP_ID}.desktop")
 
     def is_on(self) -> bool:
-        """Whether the desktop starts PlantDesk at login."""
+        """Return whether the desktop starts PlantDesk at login."""
         try:
             entry = self._file.read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
@@ -115,7 +115,7 @@ class LaunchAgent:
         return cls(paths.home_folder() / "Library" / "LaunchAgents" / f"{APP_ID}.plist")
 
     def is_on(self) -> bool:
-        """Whether the file starts PlantDesk at login; the switch in System Settings cannot be read."""
+        """Return whether the file starts PlantDesk at login; the switch in System Settings cannot be read."""
         try:
             return bool(plistlib.loads(self._file.read_bytes()).get("RunAtLoad"))
         except (FileNotFoundError, plistlib.InvalidFileException, ValueError, AttributeError):
@@ -153,7 +153,7 @@ if sys.platform == "win32":
             self._name = name
 
         def is_on(self) -> bool:
-            """Whether Windows starts PlantDesk at login."""
+            """Return whether Windows starts PlantDesk at login."""
             approved = _read(_APPROVED, self._name)
             off = isinstance(approved, bytes) and approved[:1] != b"" and approved[0] % 2 == 1
             return _read(_RUN, self._name) is not None and not off
@@ -188,7 +188,7 @@ class LoginItem(Protocol):
     """The entry by which the system starts PlantDesk at login."""
 
     def is_on(self) -> bool:
-        """Whether the system starts PlantDesk at login. Raises OSError."""
+        """Return whether the system starts PlantDesk at login. Raises OSError."""
 
     def turn_on(self, command: Sequence[str]) -> None:
         """Make the system start `command`, instead of any earlier one. Raises OSError."""

@@ -64,7 +64,7 @@ class PrivateRotatingFile(logging.handlers.RotatingFileHandler):
 def writing_to(file: Path, *, console: bool = False) -> Iterator[None]:
     """Log to `file` during the block, also uncaught exceptions; with `console`, warnings also to standard error.
 
-    Crashes of the interpreter go to `<name>-crash.log`, since faulthandler cannot write to a rotated file. Where the
+    Crashes of the interpreter go to `<name>-crash.log`, since faulthandler cannot write to a rotated file. If the
     folder is not writable, there is no log.
     """
     root = logging.getLogger()
@@ -106,7 +106,7 @@ class _DefectHandler(logging.Handler):
 
 
 def _log_defect(_kind: object, error: BaseException | None, _traceback: object) -> None:
-    if isinstance(error, Exception) and not isinstance(error, PlantDeskError):  # the caller reports foreseeable ones
+    if isinstance(error, Exception) and not isinstance(error, PlantDeskError):  # the caller reports foreseeable errors
         _log.critical("Uncaught exception", exc_info=error)
 
 

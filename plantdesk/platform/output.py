@@ -63,7 +63,7 @@ def is_terminal() -> bool:
 
 
 def has_reader() -> bool:
-    """Return False where standard output is a pipe that its reader has closed. Windows shows that only on writing."""
+    """Return False if standard output is a pipe that its reader has closed. Windows shows that only on writing."""
     is_closed = False
     if sys.platform != "win32":
         import select
@@ -78,7 +78,7 @@ def has_reader() -> bool:
 def write_data(data: str | bytes) -> None:
     """Write a piece of a file, text in UTF-8, whatever the system's encoding and line breaks. Raises OutputError.
 
-    On a terminal, spaces take the place of characters that could control it.
+    On a terminal, spaces replace characters that could control it.
     """
     if isinstance(data, str):
         data = (without_controls(data) if is_terminal() else data).encode()
@@ -115,7 +115,7 @@ def _failure(error: OSError) -> OutputError:
 #: Characters of the output that are kept: more than a message box can show, and `serve` may run for months.
 _MAX_OUTPUT = 20_000
 _STDOUT, _STDERR = 1, 2
-#: Whether what is captured can be shown.
+#: Whether the captured output can be shown.
 HAS_MESSAGE_BOX = sys.platform == "win32"
 _MB_ICONERROR, _MB_ICONINFORMATION, _MB_SETFOREGROUND = 0x10, 0x40, 0x10000
 
@@ -130,10 +130,10 @@ class CapturedOutput(io.StringIO):
 
 
 class ClosedOutput(CapturedOutput):
-    """Standard output where nobody reads it: as from a file on a full disk, its failure is known when it is flushed."""
+    """Standard output that nobody reads. As with a file on a full disk, the failure is known when it is flushed."""
 
     def flush(self) -> None:
-        """Raise OSError if anything was written since the last one."""
+        """Raise OSError if anything was written since the last flush."""
         if self.tell():
             self.seek(0)
             self.truncate()
@@ -164,7 +164,7 @@ def run_without_console(command: Callable[[], int], show: Callable[[str, int], N
 
 
 def message_box(text: str, code: int) -> None:
-    """Show `text` until the user closes the box; do nothing where the system has none."""
+    """Show `text` until the user closes the box; do nothing if the system has none."""
     if sys.platform == "win32":
         import ctypes
 

@@ -63,7 +63,7 @@ def data_folder() -> Path:
 
 
 def usable(place: Callable[[], Path]) -> Path | None:
-    """Return a folder or file of PlantDesk, None where its folder cannot be made: the window opens and says so."""
+    """Return a folder or file of PlantDesk; None if its folder cannot be made: the window opens and reports that."""
     try:
         return place()
     except PlantDeskError:
@@ -102,7 +102,7 @@ def create_folder(folder: Path) -> None:
     """
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
-    folder.mkdir(exist_ok=True)  # raises where it is a file
+    folder.mkdir(exist_ok=True)  # raises if it is a file
     if sys.platform != "win32":
         status = folder.stat()
         if status.st_mode & 0o077 and status.st_uid == os.geteuid():

@@ -67,7 +67,7 @@ def _is_path(value: object) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _Checked:
-    """Settings whose values are checked when they are made.
+    """Settings with values that are checked when they are made.
 
     `others` keeps unknown ones, so that an older PlantDesk does not drop those of a newer one.
     """
@@ -88,7 +88,7 @@ class WindowSettings(_Checked):
     width: int = _setting(1180, range(1, 32768).__contains__)
     height: int = _setting(760, range(1, 32768).__contains__)
     maximized: bool = _setting(default=False)
-    #: Empty: where the desktop puts it.
+    #: Empty: the desktop chooses the position.
     position: Sequence[int] = _setting([], lambda value: [type(each) for each in value] in ([], [int, int]))
 
 
@@ -119,7 +119,7 @@ class Settings(_Checked):
     backup_folder: str = _setting("", _is_path)
     backup_every: str = _setting("hour", BACKUP_INTERVALS.__contains__)
     backup_count: int = _setting(50, range(1, MOST_BACKUPS + 1).__contains__)
-    label_sheet: int = _setting(0, range(1001).__contains__)  # its place in the list of sheets
+    label_sheet: int = _setting(0, range(1001).__contains__)  # its position in the list of sheets
     label_line: str = _setting("")
     #: What is remembered for each store, by the path of its file; the one used last is the last.
     layouts: Mapping[str, object] = _setting({})
@@ -219,7 +219,7 @@ def read(file: Path, known: Settings | None = None) -> Settings:
 
 
 def read_saved() -> Settings:
-    """Return the settings of the user as they are saved, for commands; the defaults where they cannot be read."""
+    """Return the settings of the user as they are saved, for commands; the defaults if they cannot be read."""
     from plantdesk.platform import paths
 
     try:
@@ -230,9 +230,9 @@ def read_saved() -> Settings:
 
 
 def update(file: Path, change: Callable[[Settings], Settings], known: Settings) -> None:
-    """Change the settings that are in the file now, which other windows change as well, atomically.
+    """Change, atomically, the settings that are in the file now: other windows change them as well.
 
-    Where there are none, or invalid ones, those of `known` are changed. Raises OSError.
+    `known` replaces missing or invalid settings. Raises OSError.
     """
     from plantdesk.platform import paths
 

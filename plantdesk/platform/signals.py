@@ -17,7 +17,7 @@ STOP_SIGNALS = tuple(
 def signal_socket(*numbers: signal.Signals) -> Iterator[socket.socket]:
     """Yield a socket that receives one byte, the number, for each of these signals. Main thread.
 
-    Python runs a handler between two of its instructions only: a handler that puts into a queue is too late where
+    Python runs a handler between two of its instructions only: a handler that puts into a queue is too late if
     the signal arrives after the last instruction before the wait, and Qt's loop has no instructions at all. The
     C handler writes to this socket at once (`signal.set_wakeup_fd`).
     Ignored signals stay ignored: nohup and shells ignore them for processes that outlive the terminal.

@@ -14,7 +14,7 @@ _STATES = (b"_NET_WM_STATE_SKIP_TASKBAR", b"_NET_WM_STATE_SKIP_PAGER")
 def skip_task_bar(window: int) -> None:
     """Leave a window of this process, by its X11 id, out of task bar and pager. Call it before each time it is shown.
 
-    The window manager forgets it when the window is hidden. Where X11 cannot be reached, nothing changes.
+    The window manager forgets it when the window is hidden. If X11 cannot be reached, nothing changes.
     """
     try:
         x11 = ctypes.CDLL("libX11.so.6")

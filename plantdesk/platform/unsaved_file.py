@@ -1,4 +1,4 @@
-"""What is typed and not in a store yet, in a file of its own: damaged settings, or a full disk, must not drop it.
+"""The file of what is typed but not in a store yet: neither damaged settings nor a full disk must lose it.
 
 A line of JSON is one plant or note, or what is typed in one form, so that a damaged line loses no other.
 """
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Beside the settings.
+#: Files beside the settings.
 NAME, RESERVE_NAME = "unsaved.jsonl", "unsaved.reserve"
 #: What is kept of a store: lists with a line for each item, and with one for all.
 _LISTS, _FORMS = ("unsaved", "notes"), ("draft", "quick")
 KEPT = (*_LISTS, *_FORMS)
-#: Bytes that are written before, and overwritten where there is no space for the file: some hundred plants.
+#: Bytes that are written in advance, and overwritten if there is no space for the file: some hundred plants.
 _RESERVED = 64 * 1024
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 class UnsavedFile:
-    """The file, and the one that is reserved in its place. Several windows change it, each for its own store."""
+    """The file, and the one that is reserved to replace it. Several windows change it, each for its own store."""
 
     def __init__(self, folder: Path | None) -> None:
         """Read the file; without a folder nothing is kept after the end of the program."""
@@ -60,7 +60,7 @@ class UnsavedFile:
                     self._write("".join(f"{line}\n" for line in after))
 
     def reserve(self) -> None:
-        """Take the space that is used where the disk is full."""
+        """Reserve the space that is used when the disk is full."""
         if self._file is not None and self._reserve is not None and not self._reserve.exists():
             with suppress(OSError), locked(self._file):
                 _replace(self._reserve, "\n" * _RESERVED)
@@ -96,7 +96,7 @@ class UnsavedFile:
 
     @staticmethod
     def _overwrite(reserve: Path, text: str) -> None:
-        """Put a text into the reserved file, in its place: that takes no space."""
+        """Overwrite the reserved file in place with a text: that takes no space."""
         content = text.encode("utf-8", "surrogateescape")
         if len(content) > _RESERVED:
             raise OSError(errno.ENOSPC, "more is not saved than there is space for")

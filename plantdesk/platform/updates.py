@@ -45,7 +45,7 @@ class Release(NamedTuple):
 
 
 def is_due(asked_at: int, now: float) -> bool:
-    """Whether the last check (seconds since 1970) is a day ago, or in the future after the clock was set back."""
+    """Return whether the last check (seconds since 1970) is a day ago, or in the future: the clock was set back."""
     return not 0 <= now - asked_at < DAY
 
 

@@ -1,4 +1,4 @@
-"""What a start asks of the window that is open already, and the socket by which it does. Without Qt, to be quick."""
+"""The requests of a new start to the window that is open already, and their socket. Without Qt, to be quick."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 #: What the window answers.
 ANSWER = b"raised\n"
-#: Bytes of the longest request.
+#: The most bytes of a request.
 MAX_REQUEST = 1 << 16
 #: Seconds within which an open window must answer.
 _TIMEOUT = 5.0
@@ -66,15 +66,15 @@ def activation_token(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def window_key(store_key: str) -> str:
-    """Return what names lock and socket of the window of a store."""
-    # Not hashlib, whose OpenSSL takes 5 ms of the start: CRC-32 distinguishes a user's few stores as well.
+    """Return the part of the names of lock and socket that identifies the window of a store."""
+    # Not hashlib: its OpenSSL takes 5 ms of the start, and CRC-32 distinguishes a user's few stores as well.
     return f"{zlib.crc32(store_key.encode('utf-8', 'surrogateescape')):08x}"
 
 
 def socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> str:
-    """Return the path of the socket in a folder of the user, where nobody else can take it.
+    """Return the path of the socket in a folder of the user, where nobody else can create it.
 
-    On Windows the name of a pipe, which belongs to the session.
+    On Windows, return the name of a pipe, which belongs to the session.
     """
     if platform == "win32":
         return f"plantdesk-{key}"
@@ -84,7 +84,7 @@ def socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> 
 
 
 def send(name: str, request: WindowRequest) -> bool:
-    """Send a request, and return whether a window has answered; False also where none is open."""
+    """Send a request, and return whether a window has answered; False if none is open."""
     try:
         return _exchange(name, request.encoded()) == ANSWER
     except OSError:
@@ -92,7 +92,7 @@ def send(name: str, request: WindowRequest) -> bool:
 
 
 def _exchange(name: str, line: bytes) -> bytes:
-    """Return the answer; empty where the other process is not the user's. Raises OSError."""
+    """Return the answer; empty if the other process is not the user's. Raises OSError."""
     if sys.platform == "win32":
         with open(rf"\\.\pipe\{name}", "r+b", buffering=0) as pipe:  # noqa: PTH123  not a path in a folder
             pipe.write(line)
@@ -110,7 +110,7 @@ def _exchange(name: str, line: bytes) -> bytes:
 
 
 def is_ours(descriptor: int) -> bool:
-    """Whether the process at the other end of a socket runs as the same user, where the system can be asked (Linux)."""
+    """Return whether the process at the other end of a socket runs as the same user; True if unknown (not Linux)."""
     import socket
 
     option = getattr(socket, "SO_PEERCRED", None)
@@ -127,7 +127,7 @@ def is_ours(descriptor: int) -> bool:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether nobody else can put a socket into `folder`."""
+    """Return whether nobody else can put a socket into `folder`."""
     try:
         found = folder.stat()
     except OSError:

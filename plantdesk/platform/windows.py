@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 
-#: Also in plantdesk.nsi. “Local”: the namespace of the user's session, since the program is installed per user.
+#: As in plantdesk.nsi. “Local”: the namespace of the user's session, since the program is installed per user.
 MUTEX_NAME = r"Local\PlantDesk-running"
 
 
 def hold_running_mutex(name: str = MUTEX_NAME) -> int | None:
-    """Hold the mutex until this process ends; return its handle, None where none is needed.
+    """Hold the mutex until this process ends; return its handle, None if none is needed.
 
     Only installed files need it: no installer writes to a portable folder or a checkout.
     """
@@ -46,7 +46,7 @@ if sys.platform == "win32":
             self._key = key
 
         def has(self, folder: str) -> bool:
-            """Whether `folder` is in it. Raises OSError."""
+            """Return whether `folder` is in PATH. Raises OSError."""
             return any(_same(each, folder) for each in self._read()[0])
 
         def add(self, folder: str) -> None:

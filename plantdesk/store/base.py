@@ -115,18 +115,18 @@ def running_future() -> Future[Any]:
 
 
 class UnreachedStore:
-    """A ServedStore whose server does not answer yet: each request gets the reason. It is its own tokens, too."""
+    """A ServedStore on a server that does not answer yet: each request gets the reason. Also its own `tokens`."""
 
     def __init__(self, reason: PlantDeskError) -> None:
         self._reason = reason
 
     @property
     def tokens(self) -> UnreachedStore:
-        """The tokens, of which none can be looked up."""
+        """The tokens; none of them can be looked up."""
         return self
 
     def checker(self) -> UnreachedStore:
-        """Return what looks up tokens."""
+        """Return the lookup of tokens, which is this object."""
         return self
 
     def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it

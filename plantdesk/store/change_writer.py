@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from plantdesk.domain.history import ChangeKind
     from plantdesk.store.database import Database, Runner
 
-#: Plants that make a large change, and whose texts are computed together.
+#: The number of plants that makes a change large, and for which texts are computed together.
 PAGE = 10_000
-#: Bytes that a before-image takes about, without its texts.
+#: The approximate bytes of a before-image, without its texts.
 IMAGE_SIZE = 50
 
 
 class Extent(NamedTuple):
-    """The plants of a change, bytes of their before-images, by how many plants the store grows, and a plant's name."""
+    """The plants of a change, the bytes of their before-images, the growth in plants, and a plant's name."""
 
     plants: int
     size: int
@@ -64,7 +64,7 @@ def is_in(table: Table) -> ColumnElement[bool]:
 
 
 def image_size(table: Table, database: Database) -> ColumnElement[int]:
-    """Return the bytes that a before-image takes about; a row of `table` has its texts."""
+    """Return the approximate bytes of a before-image; a row of `table` has its texts."""
     texts = (func.coalesce(database.bytes_of(table.c[each]), 0) for each in TEXTS)
     return sum(texts, start=literal(IMAGE_SIZE))
 
@@ -89,13 +89,13 @@ class ChangeWriter(ABC):
 
     @abstractmethod
     def complete(self, extent: Extent, largest_id: ScalarSelect[int]) -> Update:
-        """Note that the change is complete; return what keeps ids up to the largest one, or NULL, from being given."""
+        """Note that the change is complete; return what keeps ids up to `largest_id` (may be NULL) from being given."""
 
     def expect_many(self) -> None:  # noqa: B027  nothing as a rule
         """Let each of the following statements take long: they may change millions of plants."""
 
     def many(self, plants: int) -> AbstractContextManager[object]:  # noqa: ARG002  others need it
-        """Return what lets the database plan the statements of a block, which undo a change of so many plants."""
+        """Return a context in which the database plans the statements that undo a change of so many plants."""
         return nullcontext()
 
     def before_return(self, undone: int, back: Select[Any]) -> None:  # noqa: B027  nothing as a rule
@@ -115,7 +115,7 @@ class ChangeWriter(ABC):
         return is_in(self.collect(condition))
 
     def images(self, condition: ColumnElement[bool], *, deletes: bool = False) -> Insert:
-        """Return what stores the before-images of the plants of a condition; one that the change has already stays."""
+        """Return the insert of the before-images of the plants of a condition; it keeps those that the change has."""
         columns = ["change", "plant_id", "after", *EACH, "plant_change"]
         number = literal(self.number, PLANT.c.change.type)
         plants = select(number, PLANT.c.id, null() if deletes else number, *(PLANT.c[each] for each in EACH))
@@ -145,7 +145,7 @@ class ChangeWriter(ABC):
         return Extent(*self.runner.run(_extent(self.database), number=self.number).fetchone())
 
     def record(self, entry: ChangeEntry, extent: Extent | None = None) -> Change:
-        """Add the entry of the change, whose before-images are complete, and return it."""
+        """Add the entry of the change and return it. The before-images must be complete."""
         extent, image = extent or self.extent(), BEFORE_IMAGE.c
         source, kind, parameters, undoes = entry
         of_desk = {DESK: self.desk} if self.desk else {}

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.store.change_writer import ChangeWriter
 
-#: What tags become.
+#: The old tags and the new ones.
 _REPLACED = working_table("replaced", "new", "searched", key="tag")
 
 
@@ -158,7 +158,7 @@ def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
 
 
 def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
-    """Give each plant what its tag becomes, in one pass: so a tag may take the place of another one."""
+    """Give each plant the new tag for its present one, in one pass, so that two tags can be exchanged."""
     tag, database = PLANT.c.tag, writer.database
     known = select(tag).where(tag.is_not(None)).distinct()
     tags = edit.mapping(lambda: [each for (each,) in writer.runner.run(known).fetchall()])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: A number as an id is written.
 _NUMBER = re.compile(r"0|-?[1-9][0-9]*")
-#: Sorts behind each text that begins with what precedes it.
+#: Appended to a prefix, sorts after each text that begins with the prefix.
 _LAST_CHARACTER = "\U0010ffff"
 _KINDS = [str(kind) for kind in SourceKind if kind is not SourceKind.OTHER]
 
@@ -51,10 +51,10 @@ def has_length(lengths: range) -> ColumnElement[bool]:
 
 
 def ordering(view: View, database: Database, *, by_index: bool = True) -> list[ColumnElement[Any]]:
-    """Return the terms of a sort. Plants without a tag are the last ones by tag, both ways.
+    """Return the terms of a sort. By tag, plants without one come last in both directions.
 
-    Unless `by_index`, an expression keeps the database from reading plants in the order of an index: to read them as
-    they lie and to sort them takes a third of the time where most are read.
+    Unless `by_index`, an expression keeps the database from reading plants in the order of an index: if most are read,
+    it takes a third of the time to read them in their stored order and to sort them.
     """
     columns = PLANT.c
     keys: dict[Order, list[ColumnElement[Any]]] = {
@@ -94,7 +94,7 @@ class _Terms:
                 return not_(func.coalesce(self.condition(term.term), false()))
 
     def _contains(self, term: Contains) -> ColumnElement[bool]:
-        """Look at the texts as they are searched; accents without a letter are not in those."""
+        """Compare the texts as they are searched; accents without a letter are not in those."""
         columns = ("note",) if term.in_note else ("name", "tag")
         text = searched(term.text)
         if not text.strip():

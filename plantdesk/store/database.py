@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: The version of a plant: the last change that touched it, or its negative sequence number.
 VERSION: ColumnElement[int] = case((PLANT.c.change > 0, PLANT.c.change), else_=-PLANT.c.seq)
-#: The same for statements that are SQL.
+#: The same for statements in SQL.
 VERSION_SQL = str(VERSION.compile(compile_kwargs={"literal_binds": True}))
 #: The schema of temporary tables in statements; each database has another name for it.
 TEMPORARY = "temporary"
@@ -37,15 +37,15 @@ class Database(ABC):
     """A database: the dialect in which statements are compiled for its driver, and expressions of its own."""
 
     dialect: Dialect
-    #: Its name of the schema `TEMPORARY`.
+    #: The database's own name of the schema `TEMPORARY`.
     temporary: str
-    #: What the driver raises where rows break a rule of the tables.
+    #: The exception that the driver raises if rows break a rule of the tables.
     integrity_error: type[Exception]
-    #: Returns an insert that can say what happens where there is such a row already.
+    #: Returns an insert with methods for rows that exist already (ON CONFLICT).
     insert: Callable[[Table], sqlite.Insert | postgresql.Insert]
 
     def __init__(self) -> None:
-        #: As long as a statement is there: those of modules are compiled once.
+        #: An entry lives as long as its statement: the statements of modules are compiled once.
         self._compiled = WeakKeyDictionary[ClauseElement, tuple[str, dict[str, Any]]]()
 
     def compiled(self, statement: ClauseElement) -> tuple[str, dict[str, Any]]:
@@ -63,7 +63,7 @@ class Database(ABC):
 
     @abstractmethod
     def storable(self, *texts: str | None) -> bool:
-        """Whether the database can have texts, so that it can be asked for them."""
+        """Return whether the database can hold these texts, so that it can be searched for them."""
 
     @abstractmethod
     def among(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
@@ -74,7 +74,7 @@ class Database(ABC):
         """Return the condition that a text contains another one."""
 
     def contains_searched(self, column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
-        """Return the condition that a column of searched texts contains a text, by an index where there is one."""
+        """Return the condition that a column of searched texts contains a text; it uses an index if there is one."""
         return self.contains(column, text)
 
     @abstractmethod
@@ -91,7 +91,7 @@ class Database(ABC):
 
     @abstractmethod
     def store_size(self) -> ColumnElement[int]:
-        """Return the bytes that a store takes, of which its before-images may take a part."""
+        """Return the bytes of a store; its before-images may take a part of them."""
 
     @abstractmethod
     def source_key(self) -> ColumnElement[Any]:
@@ -108,7 +108,7 @@ class Database(ABC):
 
     @abstractmethod
     def clear(self, runner: Runner, table: Table) -> None:
-        """Make a working table where there is none, and remove its rows."""
+        """Make a working table if it does not exist, and remove its rows."""
 
     @abstractmethod
     def fill(self, runner: Runner, table: Table, rows: Iterable[Sequence[object]]) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: The member of the stored parameters with the name of the desk; so a copy in a file has it as well.
 DESK = "desk"
-#: The member with the largest `seq` of a plant that there was before its end: its place in the order of all commits.
+#: The member with the largest `seq` of a plant before the end of the change: its position in the order of all commits.
 LAST_SEQ = "last_seq"
 #: What `change_of` needs.
 _CHANGES = select(
@@ -43,7 +43,7 @@ _CHANGES = select(
 
 
 def read_change(runner: Runner, number: int) -> Change:
-    """Return the change of this number. Raises NothingToUndoError where there is none."""
+    """Return the change of this number. Raises NothingToUndoError if there is none."""
     found = _by_number(runner, [number])
     if not found:
         raise NothingToUndoError(Text("There is no change {number}."), number=number)
@@ -154,7 +154,7 @@ def change_of(row: Sequence[Any]) -> Change:
 
 
 def last_seq_of(parameters: str) -> int:
-    """Return the `LAST_SEQ` in stored parameters, 0 where an older PlantDesk or another program wrote them."""
+    """Return the `LAST_SEQ` in stored parameters; 0 if they come from an older PlantDesk or another program."""
     value = _object(parameters).get(LAST_SEQ)
     return value if isinstance(value, int) else 0
 
@@ -169,7 +169,7 @@ def _finite(text: str) -> float:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Return a JSON object, an empty one where another program has written something else."""
+    """Return a JSON object; an empty one if another program has written something else."""
     try:
         value = json.loads(text, parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -178,7 +178,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _undos(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the change that each undo or redo began with, and of each such change the latest of them."""
+    """Return the original change of each undo or redo, and the latest undo or redo of each original change."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     number, undoes = CHANGE.c.number, CHANGE.c.undoes
@@ -189,12 +189,12 @@ def _undos(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def _contains(text: str, shown: Callable[[Change], str], change: Change) -> bool:
-    """Whether a change has the text of a search in its title, as it is shown, or in its parameters."""
+    """Return whether a change has the text of a search in its title, as it is shown, or in its parameters."""
     return not text or any(text in searched(each) for each in (shown(change), *texts_of(change.subject[1])))
 
 
 def _changes_of_names(runner: Runner, text: str) -> list[int]:
-    """Return the changes of plants whose name contained `text`, or contains it where the change added the plant."""
+    """Return the changes with a plant that had `text` in its name before, or has it now if the change added it."""
     if not runner.database.storable(text):
         return []
     image, contains = BEFORE_IMAGE.c, runner.database.contains
@@ -205,7 +205,7 @@ def _changes_of_names(runner: Runner, text: str) -> list[int]:
 
 
 def _first_plants(runner: Runner, numbers: list[int]) -> dict[int, tuple[int, str, str | None]]:
-    """Return id, name and tag of one plant of each change, as it was before, or is where the change added it."""
+    """Return id, name and tag of one plant of each change: as it was before, or as it is now if it was added."""
     image, others = BEFORE_IMAGE.c, BEFORE_IMAGE.alias().c
     first = select(func.min(others.plant_id)).where(others.change == CHANGE.c.number).scalar_subquery()
     name = func.coalesce(image.name, PLANT.c.name)

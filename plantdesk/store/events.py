@@ -4,8 +4,8 @@ No event is stored. A plant that was added without a change has the next `seq`; 
 before-image of each plant, and what a plant was after a change is its next before-image, or what it is now. A change
 stores the largest `seq` before its end (`LAST_SEQ`), which gives both one order.
 
-A position counts both: all plants up to `seq` and all changes before `change`, of which the plants up to `plant`. So
-each event is on one side of it, whatever the order in which the events of one page are returned.
+A position counts both: all plants up to `seq`, all changes before `change`, and of `change` the plants up to `plant`.
+So each event is before or after it, whatever the order in which the events of one page are returned.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ _IDENTITY = 12
 
 
 class Position(NamedTuple):
-    """A place in the order of all events.
+    """A position in the order of all events.
 
-    The times of the plant and of the change, in milliseconds since 1970, show whether the store is the same still; 0
-    where there is none.
+    The times of the plant and of the change, in milliseconds since 1970 (0 if there is none), show whether the store is
+    still the same.
     """
 
     identity: str
@@ -131,14 +131,14 @@ def _present(execute: Callable[..., Any], state: StoreState) -> Position:
 
 
 def _times(execute: Callable[..., Any], seq: int, change: int) -> tuple[int, int]:
-    """Return when the plant with this `seq` was added, and when the change was made; 0 where there is none."""
+    """Return when the plant with this `seq` was added, and when the change was made; 0 if it does not exist."""
     (added_at,) = execute(_ADDED_AT, {"seq": seq}).fetchone() or (0,)
     (made_at,) = execute(_MADE_AT, {"number": change}).fetchone() or (0,)
     return added_at, made_at
 
 
 def _check(execute: Callable[..., Any], state: StoreState, position: Position) -> None:
-    """Raise UnknownPositionError unless the store had this state, OutdatedPositionError if what followed is removed."""
+    """Raise UnknownPositionError unless the store had this state, OutdatedPositionError if later events are removed."""
     added_at, made_at = _times(execute, position.seq, position.change)
     is_known = (
         position.identity == state.identity[:_IDENTITY]
@@ -160,7 +160,7 @@ class _Page:
     def __init__(self, runner: Runner, state: StoreState, position: Position, limit: int) -> None:
         self._runner, self._state, self._limit = runner, state, limit
         self._position = position
-        #: Changes whose before-images may have texts of plants that were added since.
+        #: Changes with before-images that may have the texts of plants that were added since.
         self._since = position.change if position.plant == LARGEST_ID else position.change - 1
         self._events: list[PlantEvent] = []
 
@@ -191,7 +191,7 @@ class _Page:
         return list(self._runner.execute(sql, values).fetchall())
 
     def _read_changed(self) -> tuple[list[_Changed], bool]:
-        """Return what changes did to plants, and whether that is all of it."""
+        """Return what changes did to plants, and whether that is all that they did."""
         at = {"change": self._position.change, "plant": self._position.plant}
         rows = self._query(_CHANGED, **at, limit=self._limit + 1)
         return [_Changed(*row) for row in rows[: self._limit]], len(rows) <= self._limit

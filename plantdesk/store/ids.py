@@ -19,10 +19,10 @@ NO_ROOM = 2**62
 
 
 def id_before_new(runner: Runner, count: int = 1, *others: Table) -> int:
-    """Return the id behind which `count` follow that no plant of the store has had, and none of the tables `others`.
+    """Return an id: the next `count` ids were never those of a plant of the store or a row of the tables `others`.
 
-    It is the largest one, but where that leaves no room: there it is the one before the first gap. Raises the driver's
-    errors.
+    It is the largest id in use or, if that leaves no room, the one before the first gap that is large enough. Raises
+    the driver's errors.
     """
     ids = [table.c.id for table in (PLANT, *others)]
     used = (select(func.max(each).label("id")).where(each < NO_ROOM) for each in ids)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-#: Comparisons of one import, repeated where another writer has changed its plants meanwhile.
+#: The most comparisons of one import: it is compared again if another writer has changed its plants meanwhile.
 _MAX_TRIES = 20
 #: Rows that are written between two reports of progress, and conflicts that are read together.
 _PART_SIZE, _PAGE = 50_000, 5_000
@@ -55,8 +55,8 @@ def _table(name: str, key: str, /, **types: Any) -> Table:  # noqa: ANN401  mypy
     return Table(name, _METADATA, Column(key, _NUMBER, primary_key=True, autoincrement=False), *columns)
 
 
-#: The rows; those that are not new, with the `earlier` row that has the id where no plant does; those that get an id
-#: from the store: the `nth` after the largest; and for each plant that is replaced the last row with its id.
+#: All rows. Rows that are not new, with the `earlier` row that has the id if no plant has it. Rows that get an id
+#: from the store, the `nth` after the largest one. For each plant that is replaced, the last row with its id.
 _GIVEN = _table("given", "place", file=_NUMBER, line=_NUMBER, id=_NUMBER, **dict.fromkeys(TEXTS, _TEXT))
 _KNOWN = _table("known", "place", conflicts=Boolean(), owner=_TEXT, earlier=_NUMBER)
 _FRESH = _table("fresh", "place", nth=_NUMBER)
@@ -86,7 +86,7 @@ _CONFLICTS = (
     .order_by(_known.place)
     .limit(_PAGE)
 )
-#: Of several rows with one id the last replaces the others, also when it is as the plant was before.
+#: Of several rows with the same id, the last one replaces the others, even if it equals the plant as it was before.
 _LAST_WINS = (
     update(_KNOWN)
     .values(conflicts=true())
@@ -115,7 +115,7 @@ class StoreImport(PlantImport, ABC):
         #: The connection that is used just now.
         self._at_work: Any = None
         self._rows = 0
-        #: Whether several rows may have one id, and the last id.
+        #: Whether several rows may have the same id, and the last id.
         self._may_repeat, self._last_id = False, SMALLEST_ID - 1
         for table in (_GIVEN, *_COMPARED):
             runner.run(CreateTable(table))
@@ -145,7 +145,7 @@ class StoreImport(PlantImport, ABC):
         self._rows += len(rows)
 
     def _note_order(self, ids: Sequence[int]) -> None:
-        """Note whether the ids ascend: to find those of several rows takes SQLite a tenth of an import."""
+        """Note whether the ids ascend: to find repeated ids takes SQLite a tenth of an import."""
         self._may_repeat = self._may_repeat or not all(map(lt, [self._last_id, *ids], ids))
         self._last_id = ids[-1] if ids else self._last_id
 
@@ -301,14 +301,14 @@ def _differs(other: FromClause, fields: Collection[str]) -> ColumnElement[bool]:
 
 
 def _touched(since: StoreState) -> Select[Any]:
-    """Return the query for a row that is touched by what came after a state of the store."""
+    """Return the query for a row with the id of a plant that was added or changed after a state of the store."""
     plants = select(PLANT.c.id).where(PLANT.c.seq > since.seq)
     images = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > since.change)
     return select(_given.place).where(_given.id.in_(union(plants, images))).limit(1)
 
 
 def _new_images(number: int, last_seq: int) -> Insert:
-    """Store that the plants after a sequence number were not there before the change."""
+    """Store that the plants after a sequence number did not exist before the change."""
     change = literal(number, _NUMBER)
     rows = select(change, PLANT.c.id, change).where(PLANT.c.seq > last_seq).order_by(PLANT.c.id)
     return insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after"], rows)

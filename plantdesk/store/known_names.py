@@ -54,7 +54,7 @@ class KnownNames:
         self._file = file
 
     def about(self) -> NamesList | None:
-        """Return what there is; None where there is no list that can be used."""
+        """Return the facts of the list; None if there is no usable one."""
         sql = "SELECT source, made_at, names FROM list"
         return self._ask(lambda connection: NamesList(*connection.execute(sql).fetchone()), None)
 
@@ -81,7 +81,7 @@ class KnownNames:
             made = NamesList(source, now_ms(), count)
             connection.execute("INSERT INTO list VALUES (?, ?, ?)", made)
             connection.execute("COMMIT")
-            if not self._file.parent.exists():  # that of the settings, which nobody has changed yet
+            if not self._file.parent.exists():  # the folder of the settings, which nobody has changed yet
                 create_folder(self._file.parent)
             with replaced_bytes(self._file) as stream:
                 stream.write(connection.serialize())
@@ -92,7 +92,7 @@ class KnownNames:
         self._file.unlink(missing_ok=True)
 
     def _ask(self, query: Callable[[sqlite3.Connection], _Result], default: _Result) -> _Result:
-        """Return the result of a query; `default` where there is no list, or none that can be used."""
+        """Return the result of a query; `default` if there is no usable list."""
         try:
             with contextlib.closing(self._connected()) as connection:
                 return query(connection)

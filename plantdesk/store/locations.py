@@ -37,7 +37,7 @@ DESK_FILE_SUFFIX = ".plantdesk-store"
 
 
 class AddressError(StoreUnreachableError):
-    """The database is named by an address, of which there is no kind of store."""
+    """The database is named by an address that no kind of store has."""
 
     text = Text(
         "“{start}” begins an address that PlantDesk does not know. Give the name of a file, such as plants.db, or the "
@@ -89,7 +89,7 @@ def remembered_location(location: StoreLocation, settings: Settings) -> StoreLoc
 
 @dataclass(frozen=True)
 class SqliteLocation:
-    """A StoreLocation: a SQLite file, whose folder PlantDesk makes where it is the user's own."""
+    """A StoreLocation: a SQLite file. PlantDesk makes its folder if the store is the user's own."""
 
     path: Path
     is_own: bool = False
@@ -107,7 +107,7 @@ class SqliteLocation:
 
     @cached_property
     def key(self) -> str:
-        """The path behind symbolic links."""
+        """The path with its symbolic links resolved."""
         return os.path.normcase(os.path.realpath(self.path))
 
     @property
@@ -117,18 +117,18 @@ class SqliteLocation:
 
     @property
     def names_file(self) -> Path:
-        """A file beside the database, whose links are followed as for backups."""
+        """A file beside the database. Links to the database are followed, as for backups."""
         return Path(f"{os.path.realpath(self.path)}-names")
 
     @property
     def backups(self) -> StoreBackups:
-        """The backups of the file, where the settings say now."""
+        """The backups of the file, in the folder that the settings name now."""
         from plantdesk.store.sqlite.backups.jobs import FileBackups
 
         return FileBackups(self.path)
 
     def exists(self) -> bool:
-        """Whether there is the file, its log or a backup."""
+        """Return whether the file, its log or a backup exists."""
         try:
             status = self.path.stat()
             has_file = status.st_size > 0 or not stat.S_ISREG(status.st_mode)
@@ -141,7 +141,7 @@ class SqliteLocation:
         return bool(Backups(self.path).newest_first())
 
     def check(self) -> bool:
-        """Return whether there is a file with content, which is checked before SQLite opens it as a store."""
+        """Return whether there is a file with content; it is checked before SQLite opens it as a store."""
         from plantdesk.store.sqlite.files.open_checks import check_file, is_absent, resolved
 
         path = resolved(self.path)
@@ -155,7 +155,7 @@ class SqliteLocation:
         return [_state_of(each) for each in (self.path, self.folder)]
 
     def open(self, *, create: bool = False, progress: Callable[[float], None] | None = None) -> PlantStore:
-        """Open the store; make the folder where it is the user's own."""
+        """Open the store; make the folder if the store is the user's own."""
         from plantdesk.store.sqlite.store import Store
 
         self._make_folder()
@@ -191,7 +191,7 @@ class SqliteLocation:
         return all_rows(self.path)
 
     def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
-        """Make the file, or fill it where it has no plants, history and tokens."""
+        """Make the file, or fill it if it has no plants, history and tokens."""
         from plantdesk.store.sqlite.copies import fill_file
 
         self._make_folder()

@@ -124,7 +124,7 @@ class ChangeTable(SQLModel, table=True):
 
 
 class BeforeImageTable(SQLModel, table=True):
-    """A plant as it was before a change; all its columns are NULL where there was none."""
+    """A plant as it was before a change; all its columns are NULL if it did not exist."""
 
     __tablename__ = "before_image"
     __table_args__: ClassVar[Any] = (_check(_IMAGE), {"sqlite_strict": True, "sqlite_with_rowid": False})

@@ -40,7 +40,7 @@ def prune(runner: Runner) -> bool:
 
 
 def is_prunable(runner: Runner) -> bool:
-    """Whether `prune` has something to do. Reads only entries, so it takes little time."""
+    """Return whether `prune` has something to do. Reads only entries, so it takes little time."""
     (oldest_image,) = runner.run(select(func.min(BEFORE_IMAGE.c.change))).fetchone()
     if oldest_image is None:
         return False
@@ -49,7 +49,7 @@ def is_prunable(runner: Runner) -> bool:
 
 
 def prune_commits(runner: Runner) -> bool:
-    """Remove some keys of old commits of a server, but for the last one; return whether there may be more."""
+    """Remove some keys of old commits of a server, but never the last one; return whether there may be more."""
     is_old = COMMIT.c.made_at < runner.database.now() - _KEY_AGE
     is_last = func.coalesce(COMMIT.c.position, 0) >= select(STATE.c.position).scalar_subquery()
     step = select(COMMIT.c.key).where(is_old, ~is_last).limit(_STEP).correlate(None)
@@ -57,7 +57,7 @@ def prune_commits(runner: Runner) -> bool:
 
 
 def _oldest_stored(runner: Runner) -> int:
-    """Return the number of the oldest change whose before-images are stored, a very large one where there is none."""
+    """Return the number of the oldest change with stored before-images; a very large one if there is none."""
     number = func.coalesce(func.min(CHANGE.c.number), NO_ROOM)
     (found,) = runner.run(select(number).where(CHANGE.c.size.is_not(None))).fetchone()
     return int(found)

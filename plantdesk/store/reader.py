@@ -46,7 +46,7 @@ _MAX_COUNTED = 50_000
 class StoreReader(PlantReader, ABC):
     """A reader. One thread at a time may use it, but any thread may interrupt it.
 
-    Every method raises StoreError where the store cannot be read, and InterruptedError after `interrupt()`.
+    Every method raises StoreError if the store cannot be read, and InterruptedError after `interrupt()`.
     """
 
     database: Database

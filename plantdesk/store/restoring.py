@@ -33,7 +33,7 @@ def _temporary(name: str, *columns: Column[object]) -> Table:
 #: The plants of the backup and their sources.
 RESTORED = _temporary("restored", *(Column(each, PLANT.c[each].type) for each in EACH))
 RESTORED_SOURCE = _temporary("restored_source", *(Column(each, SOURCE.c[each].type) for each in ("kind", "label")))
-#: The source of the store for each of them: itself where it is the same.
+#: The source of the store for each source of the backup: the same row if the store has it.
 _ORIGIN = _temporary("origin", Column("ours", _NUMBER))
 #: The plants that a restore adds, removes or changes.
 _DIFFERING = _temporary("differing")

@@ -1,4 +1,4 @@
-"""Edits whose texts Python computes, since databases have no folding: other texts for a set of plants, and merges.
+"""Edits with texts that Python computes, since databases have no folding: rewriting a set of plants, and merges.
 
 The functions raise the driver's errors.
 """
@@ -56,7 +56,7 @@ def merge(writer: ChangeWriter, edit: MergePlants) -> None:
 
 
 def _pages(writer: ChangeWriter, table: Table) -> Iterator[list[Any]]:
-    """Yield id, name, tag and note of the plants whose ids are in a table."""
+    """Yield id, name, tag and note of the plants that have their ids in a table."""
     columns, chosen = PLANT.c, table.c.id
     plants = select(columns.id, columns.name, columns.tag, columns.note).join(table, chosen == columns.id)
     plants = plants.order_by(chosen).limit(PAGE)

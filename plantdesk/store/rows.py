@@ -46,7 +46,7 @@ def rows_cut(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, Plan
 
 
 def rows_in_order(*conditions: ColumnElement[bool]) -> Select[Any]:
-    """Return the statement of the plants behind the `seq` of parameter `after`: `seq`, then what `row_of` needs."""
+    """Return the statement of the plants after the `seq` of parameter `after`: `seq`, then what `row_of` needs."""
     rows = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note, PLANT.c.seq)
     return rows.where(PLANT.c.seq > bindparam("after"), *conditions).order_by(PLANT.c.seq)
 

@@ -53,7 +53,7 @@ def redo(writer: ChangeWriter, source: Source) -> Undone:
 
 
 def _own(writer: ChangeWriter, latest: Change) -> Change:
-    """Return the latest change; in a shared store only where this desk made it: another's is taken back by number."""
+    """Return the latest change. In a shared store this desk must have made it: others are taken back by number."""
     if writer.desk and latest.desk not in {"", writer.desk}:
         reason = Text("{desk} has made this: {title}. To undo it all the same, type `plantdesk undo {number}`.")
         raise NothingToUndoError(reason, title=latest.title, desk=shortened(latest.desk), number=latest.number)
@@ -61,9 +61,9 @@ def _own(writer: ChangeWriter, latest: Change) -> Change:
 
 
 def _undo_target(runner: Runner, change: Change | int | None) -> Change:
-    """Return a change as it is stored, or that of a number. Raises NothingToUndoError where it is another one.
+    """Return a change, given itself or by its number, as it is stored. Raises NothingToUndoError if it was replaced.
 
-    None: the latest that is not undone, or its latest redo where only that can be undone.
+    None: the latest that is not undone, or its latest redo if only that can be undone.
     """
     if not isinstance(change, Change):
         return read_change(runner, _latest(runner) if change is None else change)
@@ -107,10 +107,10 @@ def _target(runner: Runner, condition: ColumnElement[bool], none: Text) -> int:
 
 
 def _take_back(writer: ChangeWriter, change: Change, source: Source) -> Undone:
-    """Bring the plants of a change back as they were, as the writer's change, and mark the former as undone.
+    """Bring the plants of a change back as they were, by the writer's change, and mark the former as undone.
 
-    Raises NothingToUndoError, also where the before-images, of another program, break a rule of the tables, and
-    UndoConflictError.
+    Raises UndoConflictError, and NothingToUndoError, also if another program has written before-images that break a
+    rule of the tables.
     """
     kind, parameters = change.taken_back()
     if change.plants > PAGE:
@@ -135,7 +135,7 @@ class _Undo:
         self._back = select(FORMER.c.plant_id).join(OWN, own).where(self._is_former, FORMER.c.seq.is_not(None))
         other = PLANT.alias("other")
         same = (func.coalesce(other.c[each], "") == func.coalesce(FORMER.c[each], "") for each in TEXTS[:3])
-        #: Deleted plants whose ids others have now; not those that are there again with the same texts.
+        #: Deleted plants with ids that others have now; not those that are there again with the same texts.
         self._displaced = (
             select(FORMER.c.plant_id)
             .join(other, other.c.id == FORMER.c.plant_id)
@@ -203,7 +203,7 @@ class _Undo:
         return self._ids(skipped.limit(_MAX_LISTED))
 
     def _move(self) -> tuple[int, int]:
-        """Bring deleted plants whose ids are in use back under new ids; return the first of these and their number."""
+        """Bring deleted plants back under new ids if theirs are in use; return the first new id and their number."""
         (count,) = self._ids(self._displaced.with_only_columns(func.count()))
         if not count:
             return 0, 0

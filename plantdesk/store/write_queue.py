@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Entries in one transaction at most, so that none waits long for those behind it.
+#: Entries in one transaction at most, so that none waits long for those after it.
 _GROUP_LIMIT = 2000
 
 
@@ -70,7 +70,7 @@ class WriteQueue:
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._taken: list[Job | None] = []  # the job behind a group, which comes next
+        self._taken: list[Job | None] = []  # the job after a group, which comes next
         self._is_closed = False
         self._lock = threading.Lock()
 
@@ -90,7 +90,7 @@ class WriteQueue:
                 self._jobs.put(None)
 
     def is_empty(self) -> bool:
-        """Whether nothing waits."""
+        """Return whether nothing waits."""
         return not self._taken and self._jobs.empty()
 
     def next_job(self, timeout: float) -> Job | None:
@@ -98,7 +98,7 @@ class WriteQueue:
         return self._taken.pop() if self._taken else self._jobs.get(timeout=timeout)
 
     def group(self, first: AddJob) -> list[AddJob]:
-        """Return `first` and the adds that are queued behind it, up to another kind of job."""
+        """Return `first` and the adds that are queued after it, up to another kind of job."""
         group, size = [first], len(first.entries)
         while size < _GROUP_LIMIT and not self._jobs.empty():
             job = self._jobs.get_nowait()

@@ -53,11 +53,11 @@ _HEADERS = {
     "|komentarz|komentarze|poznamky|popis|komentar|megjegyzes|megjegyzesek|jegyzet|leiras|huomautus|huomautukset"
     "|muistiinpano|muistiinpanot|kommentti|kommentit|kuvaus|lisatiedot|примечание|заметка|заметки|備考|备注|メモ",
 }
-#: Headers of parts of a name, which are the name where nothing else is.
+#: Headers of parts of a name that are used as the name if no other column is.
 _PARTS_OF_NAMES = (
     "cultivar|cultivar name|variety|variedad|variete|genus|gattung|art|genre|genero|kultivar|varietat|hybrid|hybride"
 )
-#: Headers of names that are a title where they are alone above others.
+#: Headers of names; alone in a row above other headers, each is a title.
 _TITLES = frozenset(("plants", "pflanzen", "plantes", "plantas", "piante", "planten", "rosliny", "vaxter", "kasvit"))
 #: Headers by which a program's files are recognised, and its headers of our fields. Zotero has columns called Type and
 #: Number as well, which mean something else.
@@ -80,14 +80,14 @@ _WHOLE = re.compile(r"[+-]?(?:[0-9]{1,3}(?:[.,'’\s][0-9]{3})+|[0-9]+(?:\.0{1,2
 SAMPLED, _MAX_TITLE = 100, 10
 
 
-#: A column by its header or position, or several of which the name is put together, also as `Genus+Species`.
+#: A column by its header or position, or several columns that make up the name, also as `Genus+Species`.
 Column = str | int | tuple[str | int, ...]
 
 
 class Columns(NamedTuple):
     """The columns of the fields: those that are `chosen`, and others by their headers unless `only`.
 
-    `has_header` None: detected; columns are guessed where no header is known.
+    `has_header` None: detected; columns are guessed if no header is known.
     """
 
     chosen: Mapping[str, Column] = {}
@@ -193,14 +193,14 @@ def checked(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Colum
 
 
 def _code(cells: Iterable[str]) -> str | None:
-    """Return the first text that is no whole number, if most are none."""
+    """Return the first text that is not a whole number, if most texts are not."""
     texts = [text for cell in cells if (text := cell.strip())]
     codes = [text for text in texts if not _WHOLE.fullmatch(text)]
     return codes[0] if 2 * len(codes) > len(texts) else None
 
 
 def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return a layout with the columns of the name: several where they are chosen, or where none has all of it."""
+    """Return a layout with the columns of the name: several if they were chosen, or if no column has the whole name."""
     if "name" in columns.chosen:
         parts = _positions(columns.chosen["name"], layout.names)
     else:
@@ -213,9 +213,9 @@ def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], colum
 
 
 def found_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
-    """Return the columns of the name where there are parts of one, or that of a whole name beside them.
+    """Return the columns of the parts of a name, if there are any, or the column of the whole name beside them.
 
-    A species that has the genus as well is better than a scientific name, which may have authors. Without a genus, the
+    A species that includes the genus is preferred to a scientific name, which may have authors. Without a genus, the
     cultivar belongs to the name.
     """
     names, name = layout.names, layout.fields.get("name")
@@ -310,14 +310,14 @@ def _tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
 
 
 def may_be_repeated(header: Sequence[str | None]) -> bool:
-    """Return whether a row below that is like this one is the header again, not a plant: several names are known."""
+    """Return whether a later row equal to this one repeats the header and is no plant: several headers are known."""
     return sum(field_of(cell or "") is not None for cell in header) > 1
 
 
 def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
     """Return whether the first row names the columns: a known name, or a text above numbers.
 
-    A known name that is below as well is the tag of several plants, such as bed, unless the whole header is repeated.
+    If a known name is in the rows below as well, it is the tag of plants, such as bed, unless the whole header repeats.
     """
     rows = [row for row in rows if [*row] != [*first]] if may_be_repeated(first) else rows
     below = [[row[at] for row in rows if at < len(row) and row[at]] for at in range(len(first))]
@@ -347,7 +347,7 @@ def _is_number(text: str | None) -> bool:
 
 
 def is_there(column: Column, columns: Iterable[str]) -> bool:
-    """Return whether columns with these headers have a column, or all of several."""
+    """Return whether a requested column, or each of several, is among columns with these headers."""
     try:
         return bool(_positions(column, [*columns]))
     except NoColumnError:

@@ -39,7 +39,7 @@ class AnkiHeader(NamedTuple):
 
     @property
     def delimiter(self) -> str:
-        """The delimiter; a tab where none is given."""
+        """The delimiter; a tab if none is given."""
         name = self.values.get("separator", "tab").strip()
         return _SEPARATORS.get(name.lower(), name[:1] or "\t")
 
@@ -88,7 +88,7 @@ def without_html(text: str | None) -> str | None:
 #: The line by which Excel is told the delimiter.
 _SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)
 DELIMITERS = (",", ";", "\t", "|")
-#: Of a file whose header has none of them: the ASCII character for the purpose, which no text has.
+#: The delimiter if the header has none of those: an ASCII separator, which no text has.
 ONE_COLUMN = "\x1f"
 #: Columns of Darwin Core as GBIF exports it, of the Catalogue of Life and of Kew's WCVP: quotes are text there.
 _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID", "dwc:taxonID", "taxonid", "plant_name_id"))
@@ -103,7 +103,7 @@ _UNCLOSED = Text("In column {column} a quote is opened and not closed.")
 
 
 class Dialect(NamedTuple):
-    """How a delimited file is written; an empty `quote`: without quotes. `skips_blanks`: those before a cell."""
+    """How a delimited file is written. An empty `quote`: without quotes. `skips_blanks`: skips those before a cell."""
 
     delimiter: str
     quote: str
@@ -111,7 +111,7 @@ class Dialect(NamedTuple):
 
 
 class DelimitedTable:
-    """The rows of a file. The parts of `dialect` that are None are detected: then it is that of the file."""
+    """The rows of a file. `dialect` is that of the file: parts of it that were None have been detected."""
 
     other_tables = 0
 
@@ -137,7 +137,7 @@ class DelimitedTable:
         self.dialect = _detected(sample, delimiter, quote)
         if is_list and self._anki is None and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
-        #: Where even the header is in quotes, "" is no text; else it is an empty one, as PlantDesk exports it.
+        #: If even the header is in quotes, "" is a missing text; else it is an empty one, as PlantDesk exports it.
         all_quoted = bool(self.dialect.quote) and sample[0].startswith(self.dialect.quote)
         self._sample = lines
         self._records = _Records(text, self._lines, self.dialect, all_quoted=all_quoted)
@@ -181,7 +181,7 @@ def _without_blanks(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str
 
 
 class _Records:
-    """Reads records, of one line or of several in quotes, and finds what is wrong with those that are no CSV."""
+    """Reads records of one line, or of several in quotes, and finds what is wrong with those that are not CSV."""
 
     def __init__(self, text: TextFile, lines: Iterator[tuple[int, str]], dialect: Dialect, *, all_quoted: bool) -> None:
         self._text, self._lines, self._all_quoted = text, lines, all_quoted
@@ -196,7 +196,7 @@ class _Records:
         blanks = " *" if dialect.skips_blanks else ""
         cell = rf"{blanks}{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}|[^{delimiter}]*"
         self._cell = re.compile(rf"({cell})(?:{delimiter}|\Z)")
-        #: The same with blanks behind the closing quote, which spreadsheets read as well.
+        #: The same with blanks after the closing quote, which spreadsheets read as well.
         quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
         self._loose_cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
 
@@ -249,7 +249,7 @@ class _Records:
         return Unread(_reason(error, column), record)
 
     def _loose_cells(self, record: str) -> tuple[list[str | None], int]:
-        """Return the cells of a record with blanks behind closing quotes, and 0 or the number of the faulty column."""
+        """Return the cells of a record with blanks after closing quotes, and 0 or the number of the faulty column."""
         cells: list[str | None] = []
         at, end = 0, "begin"
         while end:
@@ -297,7 +297,7 @@ def _reason(error: csv.Error, column: int) -> Text:
 
 
 def _below_title(lines: list[str]) -> list[str]:
-    """Return the lines from the header on, whatever the delimiter; all where there is no title."""
+    """Return the lines from the header on, whatever the delimiter; all if there is no title."""
     for each in DELIMITERS:
         with suppress(csv.Error):
             if titles := title_rows(_reader(lines, Dialect(each, '"'))):
@@ -306,7 +306,7 @@ def _below_title(lines: list[str]) -> list[str]:
 
 
 def _is_list(lines: list[str], dialect: Dialect) -> bool:
-    """Whether lines have no columns: there is no header, and each comma is one between words, as in “Rose, Dog”."""
+    """Return whether lines have no columns: there is no header, and commas are between words, as in “Rose, Dog”."""
     delimiter, quote, _ = dialect
     if any(map(field_of, lines[0].split(delimiter))) or lines[0].startswith(quote):
         return False
@@ -337,7 +337,7 @@ def _score(lines: list[str], dialect: Dialect) -> tuple[int, bool, int]:
 
 
 def _has_blanks(lines: list[str], delimiter: str, quote: str) -> bool:
-    """Whether there is a blank between a delimiter and a text in quotes; the last one may not be closed yet."""
+    """Return whether there is a blank between a delimiter and a text in quotes; the last one may not be closed yet."""
     text = rf"{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*(?:{quote}|\Z)"
     quoted = re.compile(rf"(?:^ *|{re.escape(delimiter)}( *)){text}", re.MULTILINE)
     return any(found[1] for found in quoted.finditer("\n".join(lines)))

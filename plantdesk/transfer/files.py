@@ -54,7 +54,7 @@ class InputFile(NamedTuple):
                 self._check(before, os.fstat(stream.fileno()))
 
     def share(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
-        """Return what reports which share of a file of known size was read; it gets the bytes read since."""
+        """Return the function that reports the fraction read of a file of known size; it gets the bytes read since."""
         read, size = 0, self.size
 
         def add(count: int) -> None:
@@ -82,9 +82,9 @@ _COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
 
 
 def checked_target(file: Path) -> Path:
-    """Return the file behind symlinks that is to be replaced. Raises PlantDeskError for a database, and OSError.
+    """Return the file to be replaced, with symlinks resolved. Raises PlantDeskError for a database, and OSError.
 
-    What is no file, such as a pipe, is returned as it is named: `/dev/stdout` may lead to none.
+    A path that is no file, such as a pipe, is returned unchanged: `/dev/stdout` may lead to no file.
     """
     if not is_replaced(file):
         return file
@@ -99,10 +99,10 @@ def checked_target(file: Path) -> Path:
 
 
 def is_replaced(file: Path) -> bool:
-    """Whether a finished file replaces `file`: a regular file, or none yet.
+    """Return whether a finished file replaces `file`: a regular file, or none yet.
 
-    False for standard output, a pipe or a device, which are written to: replacing it would leave its readers without
-    a word, and destroy `/dev/null` for the whole machine.
+    False for standard output, a pipe or a device, which are written to: replacing one would leave its readers without
+    data, and destroy `/dev/null` for the whole machine.
     """
     return str(file) != PIPE and (file.is_file() or not file.exists())
 

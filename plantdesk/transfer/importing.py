@@ -57,9 +57,9 @@ class ImportOptions(NamedTuple):
 class FileReading(NamedTuple):
     """How a file was read: `columns` are the names of the fields' columns, `ignored` those of other columns.
 
-    Where the name is put together from `name_columns`, its column is called by all of them, as `Genus+Species`.
+    If the name is put together from `name_columns`, its column has the names of all of them, as `Genus+Species`.
 
-    `encoding` and `delimiter` are None where the format has none, `doubtful_cell` where the encoding is no guess.
+    `encoding` and `delimiter` are None if the format has none, `doubtful_cell` is None if the encoding is certain.
     `other_tables` is the number of tables of the file that were not read, `links` that of links read as their text,
     `titles` that of rows above the header, such as a title, and `leading_zeros` that of IDs that are numbers without
     them. `codes` are those of a column that is no ID.

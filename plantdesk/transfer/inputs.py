@@ -35,7 +35,7 @@ class Reading(NamedTuple):
     columns: Columns = Columns()
     #: Lines before the header, such as a title.
     skipped_lines: int = 0
-    #: Whether lines without a header may be names, whose commas and quotes belong to them.
+    #: Whether lines without a header may be names, with commas and quotes that belong to them.
     is_list: bool = False
 
 
@@ -105,9 +105,9 @@ def _checked(items: Iterator[strict_json.Item], text: TextFile) -> Iterator[stri
 def rows_of(
     file: Input, number: int, columns: Columns, refused: Callable[[Refused], None]
 ) -> tuple[RowReader, Iterator[list[ImportRow]]]:
-    """Return a reader of a file, whose place in the import is `number`, and its plants, many at a time.
+    """Return a reader of the file with this `number` in the import, and the file's plants, many at a time.
 
-    `refused` is that of RowReader. Reading them raises FileError, NoColumnError and OSError.
+    `refused` is that of RowReader. Reading the plants raises FileError, NoColumnError and OSError.
     """
     reader = RowReader(number, columns, refused)
     if file.table is None:
@@ -120,28 +120,28 @@ _LONGEST = 200
 
 
 class Sample(NamedTuple):
-    """How a file is read, and its first rows. `dialect` is None, and so is `encoding`, where the format has none."""
+    """How a file is read, and its first rows. `dialect` and `encoding` are None if the format has none."""
 
     form: Format
     size: int
     encoding: str | None
-    #: The first cell whose letters depend on the encoding, where that is a guess.
+    #: The first cell with letters that depend on the encoding, if that is a guess.
     doubtful_cell: str | None
     dialect: Dialect | None
     layout: Layout
     rows: list[list[str | None]]
-    #: Whether the first row may be taken for a header or for a plant.
+    #: Whether the first row may be either a header or a plant.
     has_choice_of_header: bool
 
     def columns(self, fields: Mapping[str, Sequence[int]], *, by_name: bool) -> Columns:
-        """Return the columns of an import with these positions of fields; `by_name` where several files are read."""
+        """Return the columns of an import with these positions of fields; set `by_name` if several files are read."""
         is_unique = len(set(self.layout.names)) == len(self.layout.names)
         by_name = (by_name and self.layout.has_header and is_unique) or self.form in {Format.JSON, Format.JSON_LINES}
         chosen = {field: tuple(self.layout.names[at] if by_name else at for at in ats) for field, ats in fields.items()}
         return Columns(chosen, only=True, has_header=self.layout.has_header)
 
     def example_name(self, columns: Sequence[int]) -> str:
-        """Return the first name that is put together from these columns, nothing where all are empty."""
+        """Return the first name that is put together from these columns; an empty text if all are empty."""
         rows = with_names(self.rows, self.layout.names, columns, columns[0])
         return next((name for row in rows if (name := row[columns[0]])), "")
 

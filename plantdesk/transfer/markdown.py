@@ -49,7 +49,7 @@ class MarkdownTable:
         found: tuple[list[str], Lines] | None = None
         #: Tables that are not read, as far as the file is; after `batches` all of them.
         self.other_tables = 0
-        #: Links in the rows so far, of which only the text is read.
+        #: Links in the rows so far; only their text is read.
         self.links = 0
         self._tables = _tables(text)
         for header, rows in self._tables:

@@ -35,7 +35,7 @@ _ACCEPTED = {"accepted", "valid", "provisionally accepted", "artificial hybrid"}
 _OTHERS = {"synonym", "unchecked", "unplaced", "doubtful", "ambiguous", "homotypic synonym", "heterotypic synonym"}
 #: What a column of kingdoms says of plants, fungi, and the brown algae and others among the Chromista.
 _KINGDOMS = {"", "plantae", "fungi", "chromista"}
-#: The headers of a whole name, where others are of its parts, and of the authors that it may end with.
+#: The headers of a whole name beside columns of its parts, and of the authors that it may end with.
 _WHOLE_NAME = ("scientificname", "scientific name", "taxon name", "canonicalname")
 _AUTHORS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
 #: The tables of names in the archives of World Flora Online, Darwin Core and Kew, without their suffixes.
@@ -48,12 +48,11 @@ def names_of(
     form: Format | None = None,
     left_out: Callable[[int], None] = lambda _count: None,
 ) -> Iterator[str]:
-    """Yield the names in a file, or in the table of a ZIP file; where it says which are accepted, only those.
+    """Yield the names in a file, or in the table of a ZIP file; only the accepted ones, if it says which these are.
 
-    Where it has a column `kingdom`, animals, bacteria and the like are left out as well.
-    `progress` gets the bytes read since, `left_out` the number of names so far that are left out. If the format is not
-    given it is that of the file's name, and text from a pipe. Where a text turns out late not to be UTF-8, its names
-    come once more.
+    If the table has a column `kingdom`, animals, bacteria and the like are left out as well.
+    `progress` gets the bytes read since, `left_out` the number of names left out so far. The default format is that of
+    the file's name, or text for a pipe. If a text proves only later not to be UTF-8, all its names are yielded again.
     Raises FileError, UnknownFormatError, NoColumnError and OSError.
     """
     path = source.path
@@ -125,7 +124,7 @@ def _unpacked(source: InputFile, reading: Reading, progress: Callable[[int], Non
 
 
 def _table(archive: ZipFile) -> ZipInfo:
-    """Return the table of names, else the largest one. Raises LookupError where there is none."""
+    """Return the table with a known file name, else the largest one. Raises LookupError if there is none."""
     tables = [each for each in archive.infolist() if _is_table(PurePath(each.filename))]
     if not tables:
         raise LookupError
@@ -137,7 +136,7 @@ def _is_table(path: PurePath) -> bool:
 
 
 class _Reader:
-    """Takes the names from the rows of a table, whose header is in its first rows."""
+    """Takes the names from the rows of a table; the header is in its first rows."""
 
     def __init__(self, rows: Sequence[Sequence[str | None]]) -> None:
         layout = layout_of(rows, Columns(has_header=None))
@@ -151,7 +150,7 @@ class _Reader:
         self._authors = _first(headers, _AUTHORS)
         status = next((at for at, each in enumerate(headers) if each in _STATUS), None)
         known = {(_cell(row, status) or "").casefold() for row in rows[layout.titles + 1 :]} & (_ACCEPTED | _OTHERS)
-        #: None also where it is another status, such as of the plants of a garden.
+        #: Also None if the column has another status, such as that of the plants in a garden.
         self._status = status if known else None
         self._kingdom = _first(headers, ("kingdom",))
         #: The number of the row with the first name.

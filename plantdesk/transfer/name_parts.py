@@ -44,14 +44,14 @@ _HEADERS = {
     Part.FORM: "forma",
     Part.CULTIVAR: "cultivar|cultivar name|cultivar epithet|cv|kultivar|sorte|sorten|sortenname|nom du cultivar",
 }
-#: Headers of names in everyday language: a name from parts is preferred to it, as it tells plants apart.
+#: Headers of names in everyday language: a name from parts is preferred, as it distinguishes plants.
 _VERNACULAR = (
     "common name|common names|vernacular name|vernacular names|deutscher name|trivialname|nom commun|nom vernaculaire"
     "|nom francais|nombre comun|nombre vulgar"
 )
-#: Headers of the epithet of a species, but below the species where there is a column for this as well.
+#: Headers of the epithet of a species; of an epithet below it if there is a column of the species as well.
 _EPITHETS = frozenset(("epithet", "epitheton", "epithete", "epiteto"))
-#: What is written before an epithet whose rank only the header says.
+#: What is written before an epithet if only the header says its rank.
 _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 #: Words for ranks, also those of Darwin Core's taxonRank, and how they are written before an epithet.
 _RANK_WORDS = {
@@ -68,7 +68,7 @@ _CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
 _NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
 _NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
 _SIGNS = frozenset("x×")
-#: A letter in place of the sign before a name.
+#: A letter that is used instead of the sign of a hybrid before a name.
 _LETTER_X = re.compile("^[xX] ")
 _CV = re.compile(r"^cv\.? ", re.IGNORECASE)
 _QUOTES = "'\"‘’“”„‚´`«»"
@@ -105,7 +105,7 @@ def parts_of(headers: Sequence[str]) -> list[Part | None]:
 
 
 def is_whole_name(header: str) -> bool:
-    """Return whether the column of a name has more than a part of it, and not an everyday name."""
+    """Return whether the column of a name has the whole name, not a part of it or an everyday name."""
     return unspaced(header) not in _NO_WHOLE_NAME
 
 
@@ -125,7 +125,7 @@ def cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None
 
 
 def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) -> bool:
-    """Return whether most texts in the second of the columns of a name begin with that in the first."""
+    """Return whether most texts in the second column of a name begin with the text in the first one."""
     cells = ([row[at] if at < len(row) else None for at in columns[:2]] for row in rows)
     pairs = [(genus.casefold(), species.casefold()) for genus, species in cells if genus and species]
     return 2 * sum(species.startswith(genus) for genus, species in pairs) > len(pairs)
@@ -153,10 +153,10 @@ def with_names(
 
 
 def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
-    """Return the name in the cells of its parts; a part of None is written as it is.
+    """Return the name in the cells of its parts; the cell of a part of None is written as it is.
 
-    None where all are empty, and where there is a part for the genus and it is empty: the rest is no name. Others that
-    are missing are left out, and what a cell repeats of the cells before it, as in `Acer` and `Acer palmatum`.
+    None if all cells are empty, or if that of the genus is empty: the rest is no name. Other empty cells are left out,
+    and so is what a cell repeats of the cells before it, as in `Acer` and `Acer palmatum`.
     """
     name = rank = sign = ""
     for cell, part in zip(cells, parts, strict=True):
@@ -174,7 +174,7 @@ def name_from(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str 
 
 
 def _text(cell: str | None) -> str:
-    """Return the text of a cell with single blanks, an empty one where it says that there is nothing."""
+    """Return the text of a cell with single blanks; an empty one if the cell says that there is nothing."""
     text = " ".join((cell or "").split())
     return "" if text.casefold() in _NOTHING else text
 
@@ -206,7 +206,7 @@ def _after(text: str, count: int) -> str:
 
 
 def _written(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
-    """Return how a part is written behind the `name` so far, nothing where it has it already."""
+    """Return how a part is written after the `name` so far; an empty text if the name has the part already."""
     if part in {None, Part.GENUS, Part.SPECIES}:
         return text if part is None else _LETTER_X.sub("× ", text)
     first, _, rest = text.partition(" ")
@@ -220,7 +220,7 @@ def _written(text: str, part: Part | None, rank: str, name: str, *, is_whole: bo
 
 
 def _below_species(epithet: str, rank: str, name: str) -> str:
-    """Return an epithet with its rank; nothing where the name has the epithet."""
+    """Return an epithet with its rank; an empty text if the name has the epithet."""
     return f"{rank} {epithet}".strip() if epithet and epithet not in name.split()[2:] else ""
 
 
@@ -229,7 +229,7 @@ def _plain_rank(rank: str) -> str:
 
 
 def _cultivar(text: str, name: str, *, is_whole: bool) -> str:
-    """Return a cultivar in quotes, nothing where the name has it; a whole name may have it without quotes."""
+    """Return a cultivar in quotes; an empty text if the name has it. A whole name may have it without quotes."""
     text = _CV.sub("", text)
     is_quoted = _QUOTED.search(text)
     bare = text.strip(_QUOTES) if is_quoted else text
@@ -237,5 +237,5 @@ def _cultivar(text: str, name: str, *, is_whole: bool) -> str:
         return ""
     if is_whole and re.search(rf"\b{re.escape(bare)}\b", name, re.IGNORECASE):
         return ""
-    is_group = text.endswith((" Group", " Gp", " Grex", "-Gruppe"))  # which are not in quotes
+    is_group = text.endswith((" Group", " Gp", " Grex", "-Gruppe"))  # groups are not in quotes
     return text if is_group or (is_quoted and not _QUOTED.fullmatch(text)) else f"‘{bare}’"

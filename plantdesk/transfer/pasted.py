@@ -22,25 +22,25 @@ def pasted_file(name: str, text: str) -> InputFile:
 
 
 def pasted_reading(text: str) -> Reading:
-    """Return how a pasted text is read: by lines where it is no table; columns by their headers, else guessed."""
+    """Return how a pasted text is read: by lines if it is no table, else by columns, named by headers or guessed."""
     reading = Reading(columns=Columns(has_header=None))
     lines = [line for line in _lines(text) if line.strip()]
     if markdown.is_table(lines):
         return reading._replace(form=Format.MARKDOWN)
-    if any("\t" in line for line in lines):  # also where rows differ in length; no name has a tab
+    if any("\t" in line for line in lines):  # even if rows differ in length: no name has a tab
         return reading._replace(delimiter="\t")
     return reading if _is_table(lines) else reading._replace(delimiter=ONE_COLUMN, quote="")
 
 
 def _without_marks(text: str) -> str:
-    """Return a list without its bullets or numbers; the text itself where a line has none."""
+    """Return a list without its bullets or numbers; the text itself if a line has none."""
     lines = _lines(text)
     is_list = all(map(_MARK.match, filter(str.strip, lines)))
     return "\n".join(_MARK.sub("", line, count=1) for line in lines) if is_list else text
 
 
 def _padded(text: str) -> str:
-    """Return a table whose first row is as long as its longest; in cells of several lines, tabs stay as they are."""
+    """Return a table with the first row as long as the longest one; tabs in cells of several lines stay as they are."""
     if "\t" not in text or '"' in text:
         return text
     lines = _lines(text)
@@ -55,7 +55,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _is_table(lines: list[str]) -> bool:
-    """Return whether lines have columns; commas alone may be those of names."""
+    """Return whether lines have columns; if they have only commas, these may belong to names."""
     if not lines:
         return True
     counts = ({line.count(each) for line in lines} for each in DELIMITERS)

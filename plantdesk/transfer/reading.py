@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
     Fields = tuple[int | None, str, str | None, str | None]
 
-#: Columns that are not read, of which the names are collected.
+#: The most names that are collected of columns that are not read.
 _MAX_IGNORED = 100
-#: Sets of members of which the fields are remembered.
+#: The most sets of members for which the fields are remembered.
 _MAX_SHAPES = 16
 #: The usual types of values; an integer is in int64.
 _KINDS = {"id": int, "name": str, "tag": str, "note": str}
@@ -78,27 +78,27 @@ class _Shape(NamedTuple):
 
 
 class RowReader:
-    """Reads one file; `number` is its place among the files of an import, from 1.
+    """Reads one file; `number` is its number among the files of an import, from 1.
 
     `refused` gets the rows that are no plants.
     """
 
     def __init__(self, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
         self._number, self._columns, self._refused = number, columns, refused
-        #: By the members of the last JSON objects.
+        #: The shapes of the last JSON objects, by their members.
         self._shapes: dict[tuple[str, ...], _Shape] = {}
         #: The name of each field's column or member, and of some others, after the file was read.
         self.columns: dict[str, str] = {}
         self.ignored: dict[str, None] = {}
-        #: The columns of which the name is put together, where it is.
+        #: The columns that the name is put together from, if it is.
         self.name_columns: tuple[str, ...] = ()
         #: Rows without any text, which are left out.
         self.blank = 0
         #: IDs with leading zeros, which are read as numbers.
         self.leading_zeros = 0
-        #: That of the table, or of the first JSON objects.
+        #: The layout of the table, or of the first JSON objects.
         self.layout = Layout((), has_header=True, fields={})
-        #: The fields of which a plant has one.
+        #: The fields that some plant has.
         self.fields: set[str] = set()
 
     # --- tables ---
@@ -127,7 +127,7 @@ class RowReader:
             yield [*self._each(batch)]
 
     def _with_names(self, batch: Batch) -> Batch:
-        """Return a batch with the name in one column, where it is put together from several."""
+        """Return a batch with the name in one column: put together, if there are several."""
         names, parts, into = self.layout.names, self.layout.name_parts, self.layout.fields["name"]
         return batch._replace(rows=with_names(batch.rows, names, parts, into)) if parts else batch
 
@@ -174,7 +174,7 @@ class RowReader:
         return plant
 
     def _check_genus(self, name: str | None, cells: Sequence[str | None]) -> None:
-        """Raise PlantDeskError where there are parts of a name, and none can be put together from them."""
+        """Raise PlantDeskError if there are parts of a name, but no name can be put together from them."""
         if name is None and any(cells[at] for at in self.layout.name_parts if at < len(cells)):
             raise PlantDeskError(_NO_GENUS)
 
@@ -193,14 +193,14 @@ class RowReader:
             yield [*filter(None, plants)]
 
     def _with_name(self, item: strict_json.Members | Unread) -> strict_json.Members | Unread:
-        """Return an object with its name in its first member, where it is put together from several."""
+        """Return an object with its name in its first member, if the name is put together from several."""
         if isinstance(item, Unread):
             return item
         shape = self._shape(tuple(item))
         members = shape.name_members
         values = [item.get(member) for member in members]
         cells = [str(value) if isinstance(value, str | int) else None for value in values]
-        if not any(cells):  # also where the name is in one member
+        if not any(cells):  # also when the name is in one member
             return item
         name = name_from(cells, shape.name_parts)
         if name is None:
@@ -298,12 +298,12 @@ def layout_of_objects(objects: Iterable[Mapping[str, object]], columns: Columns)
 
 
 def _repeated_header(layout: Layout) -> list[str] | None:
-    """Return the header if a row below that is like it is the header again, as in files that were put together."""
+    """Return the header if a later row equal to it repeats the header, as in files that were put together."""
     return [*layout.names] if layout.has_header and may_be_repeated(layout.names) else None
 
 
 def _without(header: list[str] | None, batch: Batch) -> Batch:
-    """Return a batch whose rows are blank where they repeat the header."""
+    """Return a batch in which the rows that repeat the header are blank."""
     return batch._replace(rows=[() if [*row] == header else row for row in batch.rows]) if header else batch
 
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class Batch(NamedTuple):
-    """Rows of a table and the line of each. A cell is None where there is none, and has no half a surrogate pair.
+    """Rows of a table and the line of each. A missing cell is None; no cell has half a surrogate pair.
 
     `errors` has, by their lines, the rows that could not be read. Cells beyond the header are no error in a sheet
-    (`is_sheet`). `formulas` has, by line, the columns of cells whose formula has no value in the file, as scripts write
-    them.
+    (`is_sheet`). `formulas` has, by line, the columns of cells with a formula but no value in the file, as scripts
+    write them.
     """
 
     lines: Sequence[int]
@@ -38,7 +38,7 @@ class Table(Protocol):
 
     @property
     def layout(self) -> Layout | None:
-        """The layout where the format names the columns, so that no row is a header; else None."""
+        """The layout if the format defines the columns, so that no row is a header; else None."""
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows, at least one. Raises FileError and OSError."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-#: The encodings that are taken where nothing fits better; the second of texts whose lines end with CR alone.
+#: The encodings that are used if nothing fits better; the second one for texts with lines that end with CR alone.
 GUESSED, _MACINTOSH = "cp1252", "mac-roman"
 _WESTERN = (
     *("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúüªº", "ãáàâçéêíóôõúüªº", "àèéìíòóùúªº", "æøåéèêüöäòóôâ", "åäöéàüšž"),
@@ -82,7 +82,7 @@ def _likely_alphabets(sample: bytes, expected: str) -> list[str]:
 
 
 def _misfits(text: str, alphabets: tuple[str, ...]) -> int:
-    """Return how many characters beyond ASCII are not of the language that fits best, or oddly placed."""
+    """Return how many characters beyond ASCII do not belong to the language that fits best, or are at odd positions."""
     letters = Counter(each for each in "".join(_RUN.findall(text)).lower() if each.isalpha())
     strange = min(sum(count for each, count in letters.items() if each not in alphabet) for alphabet in alphabets)
     mixed = len(_MIXED.findall(text)) if alphabets in (_CYRILLIC, _GREEK) else 0
@@ -90,7 +90,7 @@ def _misfits(text: str, alphabets: tuple[str, ...]) -> int:
 
 
 def _is_wide(sample: bytes, encoding: str, usual: range) -> bool:
-    """Return whether most letters of two bytes are usual ones, and few are beside letters of ASCII."""
+    """Return whether most letters of two bytes are usual ones, and few of them are next to ASCII letters."""
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
@@ -178,7 +178,7 @@ class TextFile:
         self.name = name
         #: Known after the first piece.
         self.encoding = encoding
-        #: The first cell whose letters depend on the encoding, where nothing in the file says or proves it.
+        #: The first cell with letters that depend on the encoding, if nothing in the file states or proves that.
         self.doubtful_cell: str | None = None
         #: Lines that were given out by `lines` and `blocks`, and the number of the first one of the last block.
         self.line = 0

@@ -139,7 +139,7 @@ _BUILT_IN = {
 }
 #: Texts, colours and conditions in a format, and what is only as wide as a letter.
 _LITERAL = re.compile(r'"[^"]*"|\\.|[_*].|\[(?!hh?\]|mm?\]|ss?\])[^][]*\]', re.IGNORECASE)
-#: The day 0 of dates, by whether the workbook counts from 1904; in the other ones a day of 1900 is counted too many.
+#: The day 0 of dates, by whether the workbook counts from 1904; the other workbooks count a day too many in 1900.
 _EPOCHS = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}  # noqa: DTZ001 - Excel knows no time zone
 _LEAP_DAY = 60
 
@@ -340,7 +340,7 @@ class WorkbookTable:
 
 
 def _has_rows(sheet: Iterator[Row]) -> bool:
-    """Return whether a sheet has a text, or perhaps, where it cannot be read."""
+    """Return whether a sheet has a text; True if it cannot be read."""
     try:
         return any(sheet)
     except (FileError, *_MALFORMED):
@@ -400,7 +400,7 @@ class _Book:
     """The workbook's own part, which names the others."""
 
     def __init__(self, parts: Parts, name: str) -> None:
-        """Raises KeyError where there is no sheet; the part of the shared texts may be missing."""
+        """Raises KeyError if there is no sheet; the part of the shared texts may be missing."""
         self._ids: list[str] = []
         self._has_1904 = False
         main = {each.kind: each.target for each in parts.relations("").values()}["officeDocument"]

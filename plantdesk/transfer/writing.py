@@ -110,7 +110,7 @@ def _time(timestamp: int) -> str:
 
 #: What an Excel sheet and cell hold, and digits of a number that Excel keeps exactly.
 _MAX_ROWS, _MAX_TEXT, _MAX_DIGITS = 1_048_576, 32_767, 15
-#: Bytes of a part without ZIP64, of which Excel warns.
+#: The most bytes of a part without ZIP64; Excel warns of ZIP64.
 _MAX_SIZE = 2**31 - 2**20
 #: Characters that XML cannot hold, and what would be read as one of them; Excel escapes both.
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
@@ -195,7 +195,7 @@ def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> No
 
 
 def _row(number: int, cells: Iterable[str]) -> str:
-    """Return a row; the cells begin with their attributes, and are empty where there is none."""
+    """Return a row. The cells begin with their attributes; empty ones are left out."""
     filled = (f'<c r="{letter}{number}"{cell}</c>' for letter, cell in zip("ABCDEF", cells, strict=True) if cell)
     return f'<row r="{number}">{"".join(filled)}</row>'
 

@@ -1,4 +1,4 @@
-"""The parser of the XML parts of a workbook, whose depth and the length of whose items are limited."""
+"""The parser of the XML parts of a workbook, with limits for the depth of elements and the length of items."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Parser:
         self.on_end: Callable[[str], None] = lambda _tag: None
         #: The text of elements since this was cleared.
         self.texts: list[str] = []
-        #: Whether what follows is not needed.
+        #: Whether the rest of the part is not needed.
         self.is_done = False
         self._name, self._prefix, self._depth, self._size, self._item = name, "", 0, 0, 0
         self._expat = expat.ParserCreate()

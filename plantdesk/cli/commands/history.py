@@ -80,7 +80,7 @@ def _report(undone: Undone, of: str = "") -> None:
 
 
 def _report_latest(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
-    """Report an undo without a number: also of when the change was, and which plants were added since and stay."""
+    """Report an undo without a number, also when the change was made, and which plants were added since and stay."""
     undo = undone.change
     with closing(store.reader()) as reader:
         newest = reader.history(undo.number - (undo.undoes or 0) + 1)  # numbers have no gaps

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from plantdesk.api.discovery import Runtime
     from plantdesk.domain.locations import StoreLocation
 
-#: The exit code where no server of the store runs.
+#: The exit code when no server of the store runs.
 NOT_RUNNING = 3
 _POLL_INTERVAL = 0.1
 
@@ -47,7 +47,7 @@ def _server(database: StoreLocation) -> Runtime | None:
 
 
 def _runtime_folder() -> Path | None:
-    """Return the folder of runtime files; None where it is empty, so that no server runs, or cannot be read."""
+    """Return the folder of runtime files; None if it is empty (no server runs) or cannot be read."""
     folder = paths.runtime_folder()
     try:
         return folder if any(folder.iterdir()) else None
@@ -62,7 +62,7 @@ def _json(database: StoreLocation, runtime: Runtime | None) -> str:
 
 
 def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object]:
-    """Return the same members whether it runs or not, for scripts."""
+    """Return the same members whether the server runs or not, for scripts."""
     return {
         "running": runtime is not None,
         "url": runtime and runtime.url,

@@ -53,7 +53,7 @@ def import_names(options: argparse.Namespace) -> int:
 
 
 def info(options: argparse.Namespace) -> int:
-    """Print what the list was made of. Raises StoreError, and NoListError but for JSON."""
+    """Print what the list was made of. Raises StoreError and, unless the output is JSON, NoListError."""
     about = _known(options.database).about()
     if options.json:
         names, source, made_at = (0, None, None) if about is None else (about.names, about.source, about.made_at)

@@ -176,7 +176,7 @@ def _rule(options: argparse.Namespace) -> Rule:
 
 
 def _filter(options: argparse.Namespace) -> Filter:
-    """Return the filter of `edit`, whose --tag and --no-tag are what plants get."""
+    """Return the filter of `edit`. Its --tag and --no-tag do not filter: they are what plants get."""
     return filter_of(options)._replace(tag=options.tagged, without_tag=options.untagged)
 
 
@@ -215,7 +215,7 @@ def _print_changes(store: PlantStore | ReadOnlyPlants, selection: Selection, rul
 
 
 def quoted(text: str | None) -> str:
-    """Return a text, or that there is none, as a dry run prints it."""
+    """Return a text as a dry run prints it, also a missing one."""
     return "nothing" if text is None else f"“{_printable(text)}”"
 
 

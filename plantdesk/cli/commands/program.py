@@ -53,7 +53,7 @@ def openapi(_options: argparse.Namespace) -> int:
 
 
 def selfcheck(_options: argparse.Namespace) -> int:
-    """Print versions and problems of this installation as JSON; return 1 where there are problems."""
+    """Print versions and problems of this installation as JSON; return 1 if there are problems."""
     from plantdesk.platform import display
 
     os.environ["QT_QPA_PLATFORM"] = "offscreen"

@@ -84,7 +84,7 @@ def _desk_cells(desk: Desk, update: TablesUpdate) -> tuple[str, ...]:
 
 
 def _copy_settings(source: StoreLocation, target: StoreLocation) -> None:
-    """Copy colours of tags and saved searches, where there are any."""
+    """Copy colours of tags and saved searches, if there are any."""
     file = paths.settings_file()
     known = settings.load(file)
     copied = settings.copied_of(settings.of_store(known, source.key))

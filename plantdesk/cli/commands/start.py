@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def window(options: argparse.Namespace) -> int:
-    """Open the window; return the exit code when it is closed. Raises PlantDeskError where none can open."""
+    """Open the window; return the exit code when it is closed. Raises PlantDeskError if it cannot open."""
     return open_window(options.database, options.port, background=bool(options.background))
 
 
@@ -26,11 +26,11 @@ def open_window(
 ) -> int:
     """Open the window of a store; return the exit code when it is closed. Raises PlantDeskError."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        # KeyboardInterrupt in an import of Qt leaves a window that is half there. `signal_socket` takes it over later.
+        # KeyboardInterrupt in an import of Qt leaves an incomplete window. `signal_socket` handles the signal later.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     display.prepare()  # before the first import of Qt, which may fail for want of a library
-    gc.disable()  # what the start makes, stays: `GarbageCollector` collects when the window is complete
+    gc.disable()  # the objects of the start stay: `GarbageCollector` collects when the window is complete
     from plantdesk import desktop
 
     token = activation_token()

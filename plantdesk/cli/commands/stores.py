@@ -33,7 +33,7 @@ def typed(database: StoreLocation, command: str) -> str:
 
 
 def with_database(text: Text, database: StoreLocation) -> Text:
-    """Return a message whose commands name this database: without it they would change the user's own plants."""
+    """Return a message with this database in its commands: without it they would change the user's own plants."""
     option = _option(database).replace("{", "{{").replace("}", "}}")
     return text.mapped(lambda template: re.sub(_SUGGESTED, lambda command: command[0] + option, template))
 
@@ -67,7 +67,7 @@ def open_store(database: StoreLocation) -> PlantStore:
 
 @contextmanager
 def shown_progress(what: str) -> Iterator[Callable[[float], None] | None]:
-    """Yield what shows the progress of `what`; None where standard error is no terminal."""
+    """Yield a function that shows the progress of `what`; None if standard error is no terminal."""
     line = TerminalLine()
     try:
         yield (lambda fraction: line.show(f"{what}: {fraction:.0%}")) if line.is_shown else None
@@ -109,7 +109,7 @@ def selection_of(store: PlantStore | ReadOnlyPlants, requested: Filter) -> Selec
 
 
 def _sources(store: PlantStore | ReadOnlyPlants, name: str) -> tuple[AddedBy, ...]:
-    """Return the kind of source that `name` is, else those with this label, of tokens. Raises UnknownSourceError."""
+    """Return the kind of source that `name` names, else the sources with this label. Raises UnknownSourceError."""
     if name in set(SourceKind):
         return (AddedBy(SourceKind(name)),)
     with closing(store.reader()) as reader:

@@ -36,7 +36,7 @@ def print_json(value: object) -> None:
 
 
 def local_time(timestamp: int) -> str:
-    """Format a timestamp as local time with minutes; as UTC where the system has no local time."""
+    """Format a timestamp as local time with minutes; as UTC if the system has no local time."""
     time = utc_time(timestamp)
     with contextlib.suppress(OSError, OverflowError):  # Windows: before 1970 and after 3000
         time = time.astimezone()
@@ -49,7 +49,7 @@ def iso_time(timestamp: int | None) -> str | None:
 
 
 class TerminalLine:
-    """A line of standard error that is overwritten; nothing where that is no terminal."""
+    """A line of standard error that is overwritten; nothing if that is no terminal."""
 
     def __init__(self) -> None:
         self.is_shown = sys.stderr is not None and sys.stderr.isatty()
@@ -72,7 +72,7 @@ class NotConfirmedError(PlantDeskError):
 
 
 def confirm(question: str, refusal: Text) -> None:
-    """Ask `question` on the terminal. Raise NotConfirmedError unless the answer is yes, or where nobody can answer.
+    """Ask `question` on the terminal. Raise NotConfirmedError if the answer is not yes, or if nobody can answer.
 
     `refusal` says what was not done.
     """
@@ -94,7 +94,7 @@ _NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 @contextmanager
 def cleaned_up_when_terminated() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process behind it as they do."""
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process after it as they do."""
     received: list[int] = []
     numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
     changed = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _REFRESH = 0.1
 _MEBI = 1_048_576
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-#: Columns that are not read, of which the names are printed.
+#: The most names that are printed of columns that are not read.
 _MAX_NAMED = 10
 
 
@@ -182,7 +182,7 @@ def _reading_text(reading: FileReading) -> str:
 
 
 def _text_format(reading: FileReading) -> Iterator[str]:
-    """Yield encoding and delimiter, where a file has them."""
+    """Yield the encoding and the delimiter, if the format of the file has them."""
     if reading.doubtful_cell is not None:
         yield f"{reading.encoding}, a guess, as in “{reading.doubtful_cell}”: --encoding sets another"
     elif reading.encoding is not None:
@@ -207,7 +207,7 @@ def _quoted(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def _codes_text(reading: FileReading) -> Iterator[str]:
-    """Yield what becomes of codes in place of IDs, and how they are kept."""
+    """Yield what becomes of codes that stand where IDs should be, and which option keeps them."""
     if reading.codes:
         column, _, example = reading.codes
         note = reading.columns.get("note")

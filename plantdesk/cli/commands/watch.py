@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.events import PlantEvent
     from plantdesk.domain.protocols import PlantReader, PlantStore
 
-#: Seconds between two checks whether anybody reads the output, and two attempts to read a store that does not answer.
+#: Seconds between two checks that the output has a reader, and two attempts to read a store that does not answer.
 _CHECK_INTERVAL = 1.0
 
 
@@ -71,11 +71,11 @@ class _Health:
 
     @property
     def is_well(self) -> bool:
-        """Whether the last report was of no problem."""
+        """Whether the last report was that there is no problem."""
         return self._problem is None
 
     def report(self, problem: StoreError | None) -> None:
-        """Print the problem unless it was printed, or that there is none any more; a store may well be read-only."""
+        """Print a new problem, or that it is over. A store that is read-only or full can be read: no problem."""
         new = None if problem is None or isinstance(problem, StoreReadOnlyError | StoreFullError) else str(problem)
         if new != self._problem:
             self._problem = new

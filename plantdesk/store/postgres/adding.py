@@ -1,6 +1,6 @@
 """Adding a group of plants: one transaction in one round trip, which decides about each plant on the server.
 
-The order of commits is that of the locks on `state`; the statement behind the lock sees all that is committed, so no
+The order of commits is that of the locks on `state`; the statement after the lock sees all that is committed, so no
 other desk can take an id or a `seq` meanwhile.
 """
 
@@ -92,9 +92,9 @@ def combined(groups: Sequence[Outcome]) -> Outcome:
 
 
 def rounds(entries: Sequence[Entry]) -> list[list[int]]:
-    """Divide entries into groups without an id twice, as places among them; those that cannot be stored are left out.
+    """Divide entries into groups without repeated ids, as indexes of entries; leave out those that cannot be stored.
 
-    The second plant of an id is decided about when the first one is there, or was refused.
+    The second plant with an id is added after the first one was added or refused.
     """
     found: list[list[int]] = []
     used: dict[int, int] = {}
@@ -108,7 +108,7 @@ def rounds(entries: Sequence[Entry]) -> list[list[int]]:
 
 
 def unstorable(entries: Sequence[Entry]) -> list[PlantRow | PlantDeskError]:
-    """Return the outcomes to begin with: those of plants that cannot be stored, which the others replace."""
+    """Return the initial outcomes: that no plant can be stored. Those of the stored plants replace them."""
     return [NulRefusedError() for _ in entries]
 
 
@@ -130,7 +130,7 @@ def add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk:
 
 
 def added_by(connection: Connection, position: int, entries: Sequence[Entry]) -> dict[int, PlantRow]:
-    """Return which of the entries the commit at a position has added, by their place. Raises psycopg.Error."""
+    """Return which of the entries the commit at a position has added, by their index. Raises psycopg.Error."""
     found = {row[0]: row[1:] for row in execute(connection, _ADDED_BY, {"position": position})}
     return {
         place: _new_row(plant, source, *found[plant.id])

@@ -42,7 +42,7 @@ class BracketError(AddressSyntaxError):
 
 
 class PortError(AddressSyntaxError):
-    """What stands for a port is none."""
+    """The port of the address is not valid."""
 
     text = Text("A port is a number from 1 to 65535: postgresql://user@host:5432/database.")
 
@@ -100,7 +100,7 @@ class Address:
 
     @cached_property
     def key(self) -> str:
-        """Server and database, whoever connects and however."""
+        """Server and database, independent of the user and of how to connect."""
         given = dict(self.parameters)
         hosts = self.hosts or ",".join(
             f"{host}:{port}" if port else host
@@ -116,7 +116,7 @@ class Address:
 
     @property
     def account(self) -> str:
-        """The name under which the keyring keeps the password: who signs in, and where."""
+        """The name under which the keyring keeps the password: the user and the server."""
         return f"{self.user}@{self.key.removeprefix('postgresql://')}"
 
     @cached_property
@@ -155,12 +155,12 @@ def _has_matching_brackets(host: str) -> bool:
 
 
 def _is_secret(parameter: str) -> bool:
-    """Whether the value is not to be shown: also that of a misspelt parameter, which libpq refuses."""
+    """Return whether the value must not be shown. That includes misspelt parameters, which libpq refuses."""
     name = parameter.lower()
     return name in _SECRET or ("pass" in name and name != "passfile")
 
 
 def _has_port(host: str) -> bool:
-    """Whether the port of a host is one, or left out."""
+    """Return whether the port of a host is valid or left out."""
     port = re.sub(r"\[.*\]", "", host).partition(":")[2]
     return not port or (port.isascii() and port.isdecimal() and 0 < int(port[:6]) <= LARGEST_PORT)

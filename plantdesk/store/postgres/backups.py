@@ -74,9 +74,9 @@ class SharedBackups(Backups):
             return self.make_by(partial(_write, rows, progress=progress), kind)
 
     def make_if_due(self) -> bool:
-        """Make an automatic backup where one is due by the settings, daily at most; thin them out.
+        """Make an automatic backup if the settings require one, daily at most; remove outdated ones.
 
-        Returns whether one was made: none where nothing has changed since the last one. Raises StoreError.
+        Returns whether one was made. None is made if nothing has changed since the last one. Raises StoreError.
         """
         settings = read_saved()
         every = BACKUP_INTERVALS[settings.backup_every]

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Connection(psycopg.Connection[Any]):
-    """A connection on which nothing waits without end: one whose server is silent is closed."""
+    """A connection on which nothing waits without end: it is closed if the server does not answer."""
 
     #: Seconds in which each statement must be answered.
     limit: float = 60
@@ -73,7 +73,7 @@ class Connection(psycopg.Connection[Any]):
 
 
 _log = logging.getLogger(__name__)
-#: Its warnings are the consequences of errors that are handled here.
+#: The warnings of psycopg are the consequences of errors that are handled here.
 logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 #: The role of a connection that only reads.
@@ -98,8 +98,8 @@ _DEFAULTS = {
     "client_encoding": "utf8",
 }
 #: A desk that hangs in a transaction would hold up all others. A weaker synchronous_commit of server or role would lose
-#: acknowledged plants. JIT compilation costs more than it saves. What a killed command has begun ends soon, where the
-#: server can notice that (14 only on Linux).
+#: acknowledged plants. JIT compilation costs more than it saves. What a killed command has begun ends soon if the
+#: server can detect that (14 only on Linux).
 _SETTINGS = """
     SET search_path = plantdesk;
     SET default_transaction_isolation = 'read committed';
@@ -112,7 +112,7 @@ _SETTINGS = """
     WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');"""
 
 
-#: Taken first by each transaction that writes: it gives all commits of all desks one order. Where a newer PlantDesk has
+#: Taken first by each transaction that writes: it gives all commits of all desks one order. If a newer PlantDesk has
 #: updated the tables meanwhile, it divides by zero: so no other statement of the round trip writes anything.
 LOCK = f"""SELECT position, last_seq, last_change, tokens FROM state
            WHERE 1 / (version = {SCHEMA_VERSION})::integer = 1 FOR UPDATE"""
@@ -251,7 +251,7 @@ class NulRefusedError(PlantDeskError):
 def connect(address: Address, role: str, timeout: int = 60) -> Connection:
     """Open a connection for one `role` (writer, reader …), in autocommit mode. Raises StoreError.
 
-    `timeout` are the seconds that one statement may take. The keyring is asked only where nothing else has a password.
+    `timeout` is the number of seconds for one statement. The keyring is asked only if nothing else has a password.
     """
     for refusal, until in address.refusals:
         if time.monotonic() < until:
@@ -283,7 +283,7 @@ def _signed_in(address: Address, role: str, timeout: int) -> Connection:
 
 
 def _opened(address: Address, role: str, timeout: int) -> Connection:
-    """Connect to the only server, or to the one that takes writes; to read, to another one where there is none."""
+    """Connect to the only server, or to the one that accepts writes; if none does, to any, but only for reading."""
     given = address.conninfo
     parameters = {**_DEFAULTS, "application_name": f"PlantDesk {__version__} {role}", **given, **encryption(given)}
     attributes = [{"target_session_attrs": "read-write"}] if "," in given.get("host", "") else []
@@ -320,7 +320,7 @@ def _first(choices: Iterable[dict[str, Any]]) -> Connection:
     raise failure
 
 
-#: What libpq writes where there is no connection; it gives no SQLSTATE then. The first that is found decides.
+#: What libpq writes when it cannot connect; it gives no SQLSTATE then. The first that is found decides.
 _REFUSALS: tuple[tuple[str, type[StoreError]], ...] = (
     ("no pg_hba.conf entry", NotListedError),
     ("pg_hba.conf rejects", NotListedError),
@@ -341,7 +341,7 @@ _REFUSALS: tuple[tuple[str, type[StoreError]], ...] = (
 )
 
 
-#: Of a parameter whose value libpq refuses before it connects.
+#: The message for a parameter with a value that libpq refuses before it connects.
 _MISTAKE = re.compile(
     r"""invalid "?(?!integer)(\w+)"? value|invalid (port) number|for connection option "(\w+)"|bad value for (\w+)"""
     r'''|weak (sslmode) |could not match \d+ (port) numbers|(?:configuration|value for) parameter "([\w.]+)"'''
@@ -373,7 +373,7 @@ _BY_CLASS: tuple[tuple[type[psycopg.Error], type[StoreError]], ...] = (
     (errors.UndefinedTable, SharedStoreGoneError),
     (errors.UndefinedColumn, SharedStoreGoneError),
     (errors.RaiseException, TablesChangedError),  # of a trigger
-    (errors.FeatureNotSupported, TablesChangedError),  # RETURNING where a rule does something else
+    (errors.FeatureNotSupported, TablesChangedError),  # RETURNING when a rule does something else
     (errors.InvalidSchemaName, SharedStoreGoneError),
     (errors.DataCorrupted, StoreDamagedError),
     (errors.IndexCorrupted, StoreDamagedError),
@@ -407,7 +407,7 @@ def translate_errors(address: Address | None = None) -> Iterator[None]:
 
 
 def storable(*texts: str | None) -> bool:
-    """Whether PostgreSQL can hold texts: without U+0000, and without lone surrogates, which only a search can have."""
+    """Return whether PostgreSQL can hold texts: without U+0000 and lone surrogates (which only a search can have)."""
     return all("\0" not in text and is_unicode(text) for text in filter(None, texts))
 
 

@@ -51,7 +51,7 @@ def system_name() -> str:
 
 
 def note_desk(connection: Connection, name: str) -> None:
-    """Note that this desk works on the store now, where its user may; a failure matters to nobody."""
+    """Note that this desk works on the store now, if its user has the right; a failure is ignored."""
     try:
         execute(connection, _NOTE, (name, __version__, SCHEMA_VERSION))
     except psycopg.Error:

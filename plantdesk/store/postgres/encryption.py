@@ -1,7 +1,7 @@
-"""Which encryption a connection needs, where address, service file and environment leave it open.
+"""Which encryption a connection needs if address, service file and environment do not specify it.
 
-A name or password that crosses a network goes to a server whose certificate was checked. On the computer itself
-libpq's own default is kept.
+Across a network, names and passwords go only to a server with a checked certificate. On the computer itself libpq's
+own default is kept.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from psycopg.conninfo import make_conninfo
 from plantdesk.platform import paths
 from plantdesk.store.postgres.address import AddressSyntaxError, ParameterError
 
-#: libpq's default: encrypted where the server offers it, whoever the server is. In a service file or the environment
-#: it counts as no choice.
+#: libpq's default: encrypted if the server offers it, whichever server it is. In a service file or the environment
+#: this value counts as no choice.
 _NO_CHOICE = "prefer"
 #: Certificates of the system's authorities. The OpenSSL of psycopg's wheels looks for them in a folder of its own.
 _SYSTEM_FILES = (
@@ -48,7 +48,7 @@ def encryption(conninfo: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this computer: a loopback address, or the folder of a Unix domain socket."""
+    """Return whether a host is this computer: a loopback address, or the folder of a Unix domain socket."""
     if not host or host.startswith(("/", "@")) or host.lower() == "localhost":
         return True
     try:
@@ -87,7 +87,7 @@ def _own_root() -> Path:
 
 
 def _system_root() -> str:
-    """Return the file of the system's authorities; “system” where OpenSSL finds them."""
+    """Return the file of the system's authorities; “system” if OpenSSL is to find them itself."""
     if "SSL_CERT_FILE" in os.environ or "SSL_CERT_DIR" in os.environ:
         return "system"
     if os.name == "nt":

@@ -1,4 +1,4 @@
-"""Hears of the commits of other desks: LISTEN first, then read since the last position.
+"""Listens for the commits of other desks: LISTEN first, then read since the last position.
 
 A notification may be lost, and one for every commit would be too many: it says only that there is something to read,
 which is read after each reconnection and every 30 s anyway.
@@ -33,7 +33,7 @@ class CommitListener:
     """A thread with a connection of its own, which calls `poll` when another process of the server has committed."""
 
     def __init__(self, address: Address, desk: str, poll: Callable[[], None], own_backend: Callable[[], int]) -> None:
-        """Start the thread. `own_backend` is the process of the server whose commits are known."""
+        """Start the thread. `own_backend` is the server process of this desk's writer: its commits are known."""
         self._address, self._desk, self._poll, self._own_backend = address, desk, poll, own_backend
         self._closing = threading.Event()
         self._connection: Connection | None = None

@@ -54,7 +54,7 @@ class PostgresLocation:
     """A StoreLocation: a database on a server."""
 
     address: Address
-    #: Whether somebody must say first who signs in: libpq would try the user of the system, again and again.
+    #: Whether the user's name must be asked for first: libpq would try that of the system, again and again.
     needs_user: bool = False
 
     is_own = False
@@ -110,7 +110,7 @@ class PostgresLocation:
 
     @property
     def key(self) -> str:
-        """Server and database, whoever connects and however."""
+        """Server and database, independent of the user and of how to connect."""
         return self.address.key
 
     @property
@@ -128,7 +128,7 @@ class PostgresLocation:
         return SharedBackups(self.address)
 
     def exists(self) -> bool:
-        """Whether there may be a store: only opening it shows that, and creates nothing unless requested."""
+        """Return True: only opening shows whether there is a store, and creates nothing unless requested."""
         return True
 
     def check(self) -> bool:
@@ -194,7 +194,7 @@ class PostgresLocation:
         return all_rows(self.address)
 
     def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
-        """Fill a store without plants, history and tokens; make its tables where there are none."""
+        """Fill a store without plants, history and tokens; make its tables if there are none."""
         from plantdesk.store.postgres.copies import fill_database
 
         return fill_database(self.address, source, progress)

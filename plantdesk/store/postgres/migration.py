@@ -23,14 +23,14 @@ _ROLE = "migration"
 
 
 def create_tables(address: Address) -> None:
-    """Make the tables of a store where there are none. Raises StoreError."""
+    """Make the tables of a store if there are none. Raises StoreError."""
     with translate_errors(address), closing(connect(address, _ROLE)) as connection:
         if version_of(connection) is None:
             migrate(connection)
 
 
 def needed_update(address: Address) -> TablesUpdate | None:
-    """Return the update that the tables need, None where they are of this version or newer. Raises StoreError."""
+    """Return the update that the tables need; None if they are of this version or newer. Raises StoreError."""
     with translate_errors(address), closing(connect(address, _ROLE)) as connection:
         found = check_readable(version_of(connection), address.name, address.server)
         if found.version >= SCHEMA_VERSION:
@@ -43,7 +43,7 @@ def needed_update(address: Address) -> TablesUpdate | None:
 def update_tables(address: Address) -> None:
     """Bring the tables of all desks to this version, in one transaction. Raises StoreError; then nothing has changed.
 
-    Where the answer to the commit was lost, it is looked up whether the tables have changed.
+    If the answer to the commit is lost, the version of the tables shows whether they were updated.
     """
     try:
         with translate_errors(address), closing(connect(address, _ROLE, LONG)) as connection:

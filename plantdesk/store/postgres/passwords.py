@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Under which the keyring lists the passwords.
+#: The name under which the keyring lists the passwords.
 _SERVICE = "PlantDesk"
 #: Seconds within which the keyring must have answered.
 _TIMEOUT = 3.0
-#: The classes of the library `keyring`; that finds them by metadata, which a frozen program has not.
+#: The classes of the library `keyring`, which finds them by metadata that a frozen program lacks.
 _BACKENDS = {"win32": ("keyring.backends.Windows", "WinVaultKeyring"), "darwin": ("keyring.backends.macOS", "Keyring")}
 
 
@@ -39,7 +39,7 @@ class KeyringUnusableError(PlantDeskError):
 
 
 def kept_password(account: str) -> str | None:
-    """Return the password of an account; None where the keyring has none, or does not answer in 3 s."""
+    """Return the password of an account; None if the keyring has none or does not answer within 3 s."""
     try:
         found = _answer("get_password", account)
     except KeyringUnusableError:

@@ -57,7 +57,7 @@ class Stage(Enum):
 
 
 class Probe(NamedTuple):
-    """The result of a test. `failed` is the first stage that did, by `error`; nothing is known of later ones."""
+    """The result of a test. `failed` is the first stage that failed, with `error`; later ones were not tested."""
 
     failed: Stage | None = None
     error: StoreError | None = None
@@ -108,7 +108,7 @@ def probe(address: Address) -> Probe:
 
 
 def _with_plants(connection: Connection, address: Address, found: Probe) -> Probe:
-    """Look into the store. Raises StoreError and psycopg.Error."""
+    """Test the tables of the store. Raises StoreError and psycopg.Error."""
     began = time.monotonic()
     version = version_of(connection)
     found = found._replace(milliseconds=(time.monotonic() - began) * 1000)
@@ -128,7 +128,7 @@ def _is_true(connection: Connection, query: str) -> bool:
 
 
 def needs_administrator(error: StoreError) -> bool:
-    """Return whether what `setup_sql` and `hba_line` return is the remedy."""
+    """Return whether the output of `setup_sql` and `hba_line` solves the problem."""
     return isinstance(error, NotListedError | DatabaseMissingError | RightsMissingError)
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-#: Seconds for which others do not wait for a server that has just not answered.
+#: Seconds after a missing answer in which other queries do not wait for the server.
 _RETRY_DELAY = 0.5
 #: Seconds between two attempts to end the query that runs.
 _CLOSE_DELAY = 0.5
@@ -52,7 +52,7 @@ _DESKS = """SELECT DISTINCT parameters::json ->> %(desk)s FROM change
             WHERE undoes IS NULL AND parameters::json ->> %(desk)s <> '' ORDER BY 1"""
 #: The orders by a unique column that has an index.
 INDEXED = {Order.ADDED: PLANT.c.seq, Order.ID: PLANT.c.id}
-#: Of the orders whose beginning an index has: the plants that are in it, the keys, and whether a row is in its place.
+#: The orders with an index of the beginnings of texts: its plants, its keys, and whether it sorts a row exactly.
 _SORTED_BY_INDEX = {
     Order.NAME: ("true", (NAME_START, "plant.searched_name", "plant.id"), "true"),
     Order.TAG: (
@@ -77,7 +77,7 @@ class ReadConnection:
         self._retry_at = 0.0
 
     def ask(self, user: object, query: Callable[[Connection], _Result], *, snapshot: bool = False) -> _Result:
-        """Run a query; once more on a new connection where the old one turns out to be lost. Raises StoreError.
+        """Run a query; repeat it on a new connection if the old one turns out to be lost. Raises StoreError.
 
         `snapshot`: several statements read one state of the store.
         """
@@ -243,7 +243,7 @@ class PostgresReader(StoreReader):
 
 
 def _first_sorted(runner: Runner, view: View) -> array[int]:
-    """Return the first ids of all plants in an order that has an index; none where the index does not have them."""
+    """Return the first ids of all plants in an order that has an index; none if the index cannot give them exactly."""
     indexed, keys, is_exact = _SORTED_BY_INDEX[view.order]
     direction = " DESC" if view.descending else ""
     order = ", ".join(f"{key}{direction}" for key in keys)
@@ -262,7 +262,7 @@ def _unpacked(data: bytes | None) -> array[int]:
 
 
 def _without(ids: array[int], first: array[int]) -> array[int]:
-    """Return what comes behind the first ids, which were read before: plants may have been changed, or added again."""
+    """Return the ids after the first ones, which were read before: plants may have been changed, or added again."""
     if ids[: len(first)] == first:
         return ids[len(first) :]
     known = frozenset(first)
@@ -270,7 +270,7 @@ def _without(ids: array[int], first: array[int]) -> array[int]:
 
 
 def _chunks(ids: array[int], first: int = _CHUNK) -> Iterator[array[int]]:
-    """Divide ids into chunks, the first of which may be small."""
+    """Divide ids into chunks; the first one may be small."""
     start, size = 0, first
     while start < len(ids):
         yield ids[start : start + size]

@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 SCHEMA = "plantdesk"
-#: Of the advisory lock of migrations: "PLNT" in ASCII.
+#: The number of the advisory lock of migrations: "PLNT" in ASCII.
 _LOCK = 0x504C4E54
 
 #: The beginnings of what names and tags are sorted by, which indexes have: a whole text may be larger than an entry.
 LONGEST_TAG = 100
 NAME_START, TAG_START = "left(plant.searched_name, 200)", f"left(plant.searched_tag, {LONGEST_TAG})"
 
-#: Of the tables before version 4: what their generated column `searched` was made of.
+#: The expression of the generated column `searched` in tables before version 4.
 _PLAIN = """replace(lower({} COLLATE "C"), E'\\x1f', ' ')"""
 _SEARCHED = f"""translate(coalesce(folded, {_PLAIN.format("name")} || E'\\x1f' || {_PLAIN.format("coalesce(tag, '')")}),
                           '×"`‘’“”', 'x{"''" * 6}')"""
@@ -154,7 +154,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[Connection[Any]], None], ...], ...] = (
         "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
     ),
     (
-        # `reads_from`: the oldest version whose PlantDesk can read these tables.
+        # `reads_from`: the version of the oldest PlantDesk that can read these tables.
         "ALTER TABLE state ADD COLUMN reads_from integer NOT NULL DEFAULT 1",
         """CREATE TABLE desk (
             name text PRIMARY KEY COLLATE "C",
@@ -186,7 +186,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[Connection[Any]], None], ...], ...] = (
 
 #: The version that this PlantDesk writes and reads.
 SCHEMA_VERSION = len(MIGRATIONS)
-#: The oldest version whose PlantDesk can read these tables.
+#: The version of the oldest PlantDesk that can read these tables.
 _READS_FROM = 4
 
 #: Lets a session that only reads see tables of older versions as those of version 4: a temporary view is found before
@@ -212,8 +212,8 @@ SHOW_AS_CURRENT = """
         END IF;
     END $$;"""
 
-#: For the first rows of a sorted table, and for parts of words without reading all plants. That one needs an
-#: extension, which is an administrator's: it works without.
+#: Indexes for the first rows of a sorted table, and to find parts of words without reading all plants. The latter
+#: needs an extension that only an administrator can install; the store works without it.
 INDEXES = ("plant_searched", "plant_by_name", "plant_by_tag")
 _SORTED = (
     f"CREATE INDEX IF NOT EXISTS plant_by_name ON plant (({NAME_START}), id)",
@@ -250,20 +250,20 @@ class UpdateRightsError(StoreReadOnlyError):
 
 
 class TablesVersion(NamedTuple):
-    """The version of the tables, and the oldest one whose PlantDesk can read them."""
+    """The version of the tables, and that of the oldest PlantDesk that can read them."""
 
     version: int
     reads_from: int
 
 
-#: Not in the tables before version 3.
+#: The column `last_id`, which tables before version 3 lack.
 LAST_ID = "coalesce((to_jsonb(state) ->> 'last_id')::bigint, 0)"
 #: `reads_from` is not in the tables of version 1.
 VERSION_COLUMNS = "version, coalesce((to_jsonb(state) ->> 'reads_from')::integer, version)"
 
 
 def version_of(connection: Connection[Any]) -> TablesVersion | None:
-    """Return the version of the store's tables; None where there are none. Raises psycopg.Error."""
+    """Return the version of the store's tables; None if there are none. Raises psycopg.Error."""
     (oid,) = connection.execute("SELECT to_regclass('plantdesk.state')").fetchone() or (None,)
     if oid is None:
         return None
@@ -272,7 +272,7 @@ def version_of(connection: Connection[Any]) -> TablesVersion | None:
 
 
 def write_refusal(found: TablesVersion) -> StoreError | None:
-    """Return why this PlantDesk must not write to the tables of a version, None where it may."""
+    """Return why this PlantDesk must not write to the tables of a version; None if it may."""
     if found.reads_from > SCHEMA_VERSION:
         return StoreTooNewError(
             Text("The shared store was updated by a newer PlantDesk. Update PlantDesk on this computer.")
@@ -340,7 +340,7 @@ def _become_owner(connection: Connection[Any]) -> None:
 
 
 def add_indexes(connection: Connection[Any]) -> None:
-    """Make the indexes that are missing, where that is allowed. Raises psycopg.Error if the connection is lost."""
+    """Make the missing indexes, if that is allowed. Raises psycopg.Error if the connection is lost."""
 
     def create(statement: str) -> None:
         try:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _FIRST_BACKUP = 60.0
 
 
-#: Seconds between two questions, while the store is closed, whether the server answers.
+#: Seconds between two checks, while the store is being closed, that the server answers.
 _CLOSE_INTERVAL = 3.0
 
 _Result = TypeVar("_Result")
@@ -51,7 +51,7 @@ class PostgresStore(WrittenStore):
     _writer: Writer
 
     def __init__(self, address: Address, *, create: bool = False) -> None:
-        """Open the store; `create` makes its tables where the database has none. Raises StoreError."""
+        """Open the store; `create` makes its tables if the database has none. Raises StoreError."""
         super().__init__()
         self._address = address
         self._desk = desk_name(address)
@@ -136,7 +136,7 @@ class PostgresStore(WrittenStore):
         self._closed.set()
 
     def _abandon_if_silent(self) -> None:
-        """End queries that take long, and writes where the server does not answer; else it finishes these."""
+        """End queries that take long. End writes only if the server does not answer: else it finishes them."""
         while not self._closed.wait(_CLOSE_INTERVAL):
             self._reads.abandon()
             try:

@@ -1,8 +1,8 @@
 """The writer's connection: transactions that are durable when they return, and what other desks have committed.
 
-A COMMIT without an answer is never repeated and never guessed. Each commit writes a key of its own into `commits`;
-`settle` tries to write the same key without a commit. Either that succeeds, and the transaction, should it still be on
-its way, can never commit; or the key is there, and the transaction has.
+A COMMIT without an answer is never repeated, and its outcome is never guessed. Each commit writes a key of its own into
+`commits`; `settle` tries to write the same key without a commit. If that succeeds, the transaction can never commit,
+even if it is still on its way; if the key is there, the transaction has committed.
 
 Belongs to the writer thread.
 """
@@ -67,7 +67,7 @@ class OutcomeUnknownError(ServerUnreachableError):
     """The connection was lost before the answer, and the server cannot be asked now. The same request again is safe."""
 
     is_unknown = True
-    #: The key of the commit, and what the write returns where it has happened.
+    #: The key of the commit, and what the write returns if it was committed.
     pending: tuple[UUID, Any] | None = None
     text = Text(
         "The connection to the shared store was lost, and it is not known yet whether this was saved. "
@@ -100,7 +100,7 @@ class Transactions:
     def __init__(self, address: Address, desk: str, *, is_large: bool = False) -> None:
         """Connect. Raises StoreError.
 
-        `is_large`: for one large change, whose statements may take an hour each. It does not continue on another
+        `is_large`: for one large change; each of its statements may take an hour. It does not continue on another
         connection, which would lack its temporary tables.
         """
         self._address, self._desk, self._is_large = address, desk, is_large
@@ -110,7 +110,7 @@ class Transactions:
         self.refusal: StoreError | None = None
         #: What the user of the server may not do. Any thread may ask.
         self.missing_rights: RightsMissingError | None = None
-        #: Plants whose outcome is unknown, by the key of their commit, and those that proved to be added since.
+        #: Plants with an unknown outcome, by the key of their commit, and plants that have proved to be added.
         self._unknown: dict[UUID, Sequence[Entry]] = {}
         self._late: dict[int, PlantRow] = {}
         self.known = self._read_position()
@@ -122,7 +122,7 @@ class Transactions:
         return 0 if connection is None or connection.closed else connection.info.backend_pid
 
     def open(self) -> Connection:
-        """Return the connection, a new one where it was lost. Raises StoreError."""
+        """Return the connection; a new one if the last one was lost. Raises StoreError."""
         if self._is_abandoned:
             raise ServerUnreachableError
         if self._connection is None or self._connection.closed:
@@ -163,7 +163,7 @@ class Transactions:
     def add(self, entries: Sequence[Entry]) -> Outcome:
         """Add plants, each with its own outcome.
 
-        Raises StoreError where none was added, and psycopg.Error for a defect.
+        Raises StoreError if none was added, and psycopg.Error for a defect.
         """
         self._find_late()
         outcomes, added, last = unstorable(entries), list[PlantRow](), None
@@ -181,9 +181,9 @@ class Transactions:
         return Outcome(outcomes, tuple(added), last)
 
     def _add(self, entries: Sequence[Entry]) -> Outcome:
-        """Add plants of different ids; again, without those that were added, where the connection was lost.
+        """Add plants of different ids. If the connection was lost, repeat this for those that were not added.
 
-        Raises StoreError where none was added.
+        Raises StoreError if none was added.
         """
         found: dict[int, PlantRow | PlantDeskError] = {}
         added, last, rest = list[PlantRow](), None, [*range(len(entries))]
@@ -222,21 +222,21 @@ class Transactions:
         return Outcome(outcomes, tuple(rows.values()), position)
 
     def _find_late(self) -> None:
-        """Find out which of the plants whose outcome was unknown were added. Raises StoreError."""
+        """Find out which of the plants with an unknown outcome were added. Raises StoreError."""
         for key, entries in [*self._unknown.items()]:
             _, rows = self._committed(key, entries)
             self._late.update({row.id: row for row in rows.values()})
             del self._unknown[key]
 
     def _committed(self, key: UUID, entries: Sequence[Entry]) -> tuple[int | None, dict[int, PlantRow]]:
-        """Return the position of the commit with this key, and what it has added, by place; raises as `settle` does."""
+        """Return the position of the commit with this key, and what it has added, by index; raises as `settle` does."""
         position = self.settle(key)
         if position is None:
             return None, {}
         return position, self._until_answered(lambda connection: added_by(connection, position, entries))
 
     def _with_late(self, outcome: PlantRow | PlantDeskError) -> PlantRow | PlantDeskError:
-        """Return the plant instead of a refusal where the form sends it again, since its outcome was unknown."""
+        """Return the plant instead of a refusal if the form sends it again because its outcome was unknown."""
         if isinstance(outcome, SamePlantError):
             late = self._late.pop(outcome.owner.id, None)
             if late is not None and isinstance(outcome.owner, PlantRow) and late.version == outcome.owner.version:
@@ -244,16 +244,16 @@ class Transactions:
         return outcome
 
     def write(self, action: Callable[[Transaction], _Result]) -> _Result:
-        """Run any other write; where it changes nothing, nothing is committed. Raises StoreError and what it raises.
+        """Run any other write; if it changes nothing, nothing is committed. Raises StoreError and what it raises.
 
-        It runs once more where the connection was lost soon and nothing was committed.
+        It runs once more if the connection was lost soon and nothing was committed.
         """
         return self._once_more(lambda: self._write(action))
 
     def _once_more(self, step: Callable[[], _Result]) -> _Result:
-        """Take a step that has no effect where it fails, and once more on a new connection if the old one was lost.
+        """Take a step that has no effect if it fails; repeat it on a new connection if the old one was lost.
 
-        Not where that took as long as a statement may: nobody waits twice as long.
+        It is not repeated if it took as long as a statement may: nobody waits twice as long.
         """
         deadline = time.monotonic() + _QUICK
         try:
@@ -335,7 +335,7 @@ class Transactions:
                 raise
 
     def settle(self, key: UUID) -> int | None:
-        """Return the position of the commit with this key; None where it has not committed and never will.
+        """Return the position of the commit with this key; None if it has not committed and never will.
 
         Raises OutcomeUnknownError.
         """
@@ -349,7 +349,7 @@ class Transactions:
         return self._until_answered(position_of)
 
     def _until_answered(self, step: Callable[[Connection], _Result]) -> _Result:
-        """Take a step that may be repeated, on a new connection where one is lost. Raises OutcomeUnknownError."""
+        """Take a step that may be repeated; do so on a new connection if one is lost. Raises OutcomeUnknownError."""
         deadline = time.monotonic() + _SETTLE_TIMEOUT
         while True:
             try:
@@ -365,7 +365,7 @@ class Transactions:
     # --- what was committed ---
 
     def added(self, outcome: Outcome) -> Changes | None:
-        """Return own plants that were added as what is new for listeners; None where others have committed before."""
+        """Return this desk's added plants as the changes for listeners; None if others have committed before."""
         if outcome.position != self.known.position + 1:
             return None
         self.known = self.known._replace(position=outcome.position, seq=self.known.seq + len(outcome.added))
@@ -399,7 +399,7 @@ class Transactions:
 
 
 def _rolled_back(connection: Connection) -> bool:
-    """End the transaction, and return whether the connection is there still. Does not hide the error that led here."""
+    """End the transaction, and return whether the connection still exists. Does not hide the error that led here."""
     try:
         connection.rollback()
     except psycopg.Error:

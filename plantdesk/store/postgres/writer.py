@@ -40,9 +40,9 @@ _RETRY_DELAY = 1.0
 #: Seconds between two reads of what others have committed: many desks that read after each commit would leave the
 #: server no time to commit. The first one is read at once.
 _POLL_INTERVAL = 0.05
-#: Seconds between two looks for what is outdated, and after the opening.
+#: Seconds between two checks for what is outdated, and after the opening.
 _PRUNE_INTERVAL = 600.0
-#: Seconds between two looks at the clocks, and the difference that shows that the computer was asleep.
+#: Seconds between two checks of the clocks, and the difference that shows that the computer was asleep.
 _CLOCK_INTERVAL, _CLOCK_JUMP = 5.0, 10.0
 
 
@@ -57,14 +57,14 @@ class Writer:
         on_sleep: Callable[[], None],
         may_wait: Callable[[], bool],
     ) -> None:
-        """Start the thread, on which all functions are called; `on_sleep` after a sleep of the computer.
+        """Start the thread. All functions are called on it; `on_sleep` is called after a sleep of the computer.
 
-        `may_wait`: whether a write of unknown outcome is answered when the server can be asked, instead of failing.
+        `may_wait`: whether a write with an unknown outcome waits until the server can be asked, instead of failing.
         """
         self._transactions, self._publish = transactions, publish
         self._report_health, self._on_sleep = report_health, on_sleep
         self._may_wait = may_wait
-        #: Writes of unknown outcome, each with the key of its commit and its result.
+        #: Writes with an unknown outcome, each with the key of its commit and its result.
         self._unsettled: list[tuple[WriteJob, UUID, Any]] = []
         self._queue = WriteQueue()
         self._is_poll_queued = False
@@ -80,7 +80,7 @@ class Writer:
         self._thread.start()
 
     def add(self, entries: Sequence[Entry], done: Callable[[list[PlantRow | PlantDeskError]], None]) -> None:
-        """Queue plants; `done` gets an outcome for each, on the writer thread or, where it has ended, on this one."""
+        """Queue plants; `done` gets an outcome for each, on the writer thread or, if it has ended, on this one."""
         self._queue.put(AddJob(entries, done))
 
     def submit(self, action: Callable[[Transaction], _Result]) -> Future[_Result]:
@@ -206,7 +206,7 @@ class Writer:
         return self._transactions.write(job.action)
 
     def _settle(self) -> None:
-        """Answer the writes whose outcome was unknown; none is repeated here. Raises OutcomeUnknownError."""
+        """Answer the writes with an unknown outcome; none is repeated here. Raises OutcomeUnknownError."""
         while self._unsettled:
             job, key, result = self._unsettled[0]
             position = self._transactions.settle(key)

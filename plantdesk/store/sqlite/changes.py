@@ -52,14 +52,14 @@ class SqliteChange(ChangeWriter):
 
     @override
     def delete(self, condition: ColumnElement[bool]) -> None:
-        """Delete the plants of a condition; where these are all, without it: SQLite frees whole pages then."""
+        """Delete the plants of a condition. If these are all, omit the condition: SQLite then frees whole pages."""
         count = self.runner.run(self.images(condition, deletes=True)).rowcount
         is_all = count > PAGE and self.runner.run(select(func.count()).select_from(PLANT)).fetchone() == (count,)
         self.runner.run(delete(PLANT) if is_all else delete(PLANT).where(condition))
 
     @override
     def before_return(self, undone: int, back: Select[Any]) -> None:
-        """Give plants whose sequence number is taken a new one; a restored backup may bring that about."""
+        """Give plants a new sequence number if theirs is taken, which a restored backup may cause."""
         taken = back.where(exists().where(PLANT.c.seq == FORMER.c.seq, PLANT.c.id != FORMER.c.plant_id))
         if not self.runner.run(select(taken.exists())).fetchone()[0]:
             return

@@ -2,13 +2,13 @@
 
 Invariants, which tests/store/test_commit_tracker.py checks beside other writers and failing commits:
 
-1. `position` is what the last commit that this connection has read or made has left, also where that commit counts as
+1. `position` is the state after the last commit that this connection has read or made, even if that commit counts as
    failed because its file was moved. Nothing of an open or failed transaction is in it.
 2. A commit of another connection changes `PRAGMA data_version`, a commit of this one does not
-   (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit, and nothing else, but
-   for one of a program that records nothing, such as sqlite3, where PlantDesk commits as well between two polls.
+   (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit, and nothing else. It
+   misses only a commit of a program that records nothing, such as sqlite3, if PlantDesk commits between the same polls.
 3. Each plant takes the next `seq`, which is unique; each commit that does more than add plants counts itself. So a
-   statement that adds plants from `position.seq` + 1 on, only `WHERE (COUNTERS)` is `position.counters`, either
+   statement that adds plants from `position.seq` + 1 on, and only `WHERE (COUNTERS)` is `position.counters`, either
    continues the known state or changes nothing.
 4. A log has a number of its own (`files/log_origin`): the first commit after a checkpoint of this process gives it one,
    and a commit counts itself each second, since another process may checkpoint at any time.
@@ -107,7 +107,7 @@ class CommitTracker:
         self.position, self._counted_at, self._begins_log = position, now_ms(), False
 
     def added(self, plants: int) -> None:
-        """Note so many plants that were added behind `position`, and nothing else."""
+        """Note that so many plants were added after `position`, and nothing else was changed."""
         self.position = self.position._replace(seq=self.position.seq + plants)
 
     def read_position(self) -> Position:
@@ -143,7 +143,7 @@ class CommitTracker:
 
 
 def is_locked(connection: sqlite3.Connection) -> bool:
-    """Whether another connection writes now, or whatever else keeps this one from writing."""
+    """Return whether another connection writes now, or something else keeps this one from writing."""
     (timeout,) = connection.execute("PRAGMA busy_timeout").fetchone()
     connection.execute("PRAGMA busy_timeout = 0")
     try:

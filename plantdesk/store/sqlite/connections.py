@@ -210,7 +210,7 @@ def _searched(text: bytes | None) -> str | None:
 
 
 def _is_unicode(text: bytes | None) -> bool:
-    """Whether `text` is valid UTF-8. It may be NULL: SQLite evaluates both sides of an OR in a result column."""
+    """Return whether `text` is valid UTF-8. It may be NULL: SQLite evaluates both sides of an OR in a result column."""
     if text is None:
         return True
     try:
@@ -221,5 +221,5 @@ def _is_unicode(text: bytes | None) -> bool:
 
 
 def placeholders(count: int) -> str:
-    """Return so many placeholders of values that are bound by their place."""
+    """Return so many placeholders of values that are bound by position."""
     return ", ".join("?" * count)

@@ -53,7 +53,7 @@ class SqliteDatabase(Database):
 
     @override
     def alike_key(self, *, by_tag: bool) -> ColumnElement[str]:
-        """Few texts have spare blanks, for which Python is called."""
+        """Call Python only for texts with spare blanks, which are few."""
         columns = ["searched_name", "searched_tag"][: 1 + by_tag]
         spare = " OR ".join(f"instr({each}, '  ') OR {each} GLOB ' *' OR {each} GLOB '* '" for each in columns)
         plain = f"searched_name || '{SEPARATOR}' || coalesce(searched_tag, '')" if by_tag else "searched_name"

@@ -1,7 +1,7 @@
 """What the writer thread does while nothing is queued: polls for other processes, checkpoints, removes old history.
 
-A store that cannot be written to is tried again until it can; a file that was replaced is left as soon as what it held
-is saved.
+A store that cannot be written to is tried again until it can; a file that was replaced is closed as soon as its
+content is saved.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CHECK_POLLS = 375
 
 
 class IdleWork:
-    """Belongs to the writer thread; `is_idle` returns whether nothing is queued."""
+    """The idle work of the writer thread, which owns this object; `is_idle` returns whether nothing is queued."""
 
     def __init__(self, transactions: Transactions, health: Health, is_idle: Callable[[], bool]) -> None:
         self._transactions = transactions
@@ -65,7 +65,7 @@ class IdleWork:
                     prune(runner(connection.sqlite))
 
     def _try_again(self) -> None:
-        """Write something that changes no plant, to see whether the store can be written to again."""
+        """Write without changing a plant, to find out whether the store can be written to again."""
         if self._health.is_well:
             return
         with contextlib.suppress(StoreError):

@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
 class GroupInserter:
     """Adds groups of plants on the connection of the writer.
 
-    Where the `CommitTracker` knows the state of the file, a group of new plants needs no read. Belongs to the writer
+    If the `CommitTracker` knows the state of the file, a group of new plants needs no read. Belongs to the writer
     thread.
     """
 
@@ -61,7 +61,7 @@ class GroupInserter:
     def add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> list[PlantRow] | None:
         """Add plants in a transaction of its own, durably; return their rows.
 
-        Returns None, and adds nothing, where one may have to be refused or the file may have changed. Raises
+        Returns None, and adds nothing, if a plant may have to be refused or the file may have changed. Raises
         sqlite3.Error.
         """
         now, known = now_ms(), self._tracker.position
@@ -146,7 +146,7 @@ def _new_row(plant_id: int, fields: NewPlant | Plant, now: int, source: Source, 
 
 
 def _outcome_of_taken(owner: PlantRow, plant: NewPlant, source: Source) -> PlantRow | PlantDeskError:
-    """Return the outcome for a plant whose id is that of `owner`: a program may add the same one again."""
+    """Return the outcome for a plant with the id of `owner`: a program may add the same plant again."""
     refusal = id_taken(owner, plant.name, plant.tag)
     is_retry = isinstance(refusal, SamePlantError) and source.kind is not SourceKind.FORM
     return _as_read(owner) if is_retry else refusal
@@ -192,7 +192,7 @@ def _counted_tokens(connection: sqlite3.Connection, sources: Collection[Source],
 
 
 def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Token]:
-    """Return the sources whose token is valid in this file; they may have been looked up in another one before."""
+    """Return the sources that have a valid token in this file; they may have been looked up in another one before."""
     sql = """SELECT plants_added, max_plants, expires_at FROM token
              WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
              AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)

@@ -403,7 +403,7 @@ def _schema(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of a new store, as the models define them. Raises sqlite3.Error."""
-    from sqlalchemy.dialects import sqlite  # not where a file is only checked
+    from sqlalchemy.dialects import sqlite  # not imported when a file is only checked
 
     from plantdesk.store.models import creation
 
@@ -427,7 +427,7 @@ def _count(connection: sqlite3.Connection, version: int) -> int:
 
 
 def _is_harmless(row: tuple[str, str, str, str | None], expected: Container[tuple[str, str, str, str | None]]) -> bool:
-    """Whether a row of `sqlite_schema` is the result of ANALYZE or an index over plain columns."""
+    """Return whether a row of `sqlite_schema` is the result of ANALYZE or an index over plain columns."""
     kind, _, _, sql = row
     if row in expected or sql is None:
         return False

@@ -27,7 +27,7 @@ def last_seq(connection: sqlite3.Connection) -> int:
 
 
 def last_number(connection: sqlite3.Connection) -> int:
-    """Return the largest number of a change, 0 where there is none. Raises StoreDamagedError and sqlite3.Error."""
+    """Return the largest number of a change; 0 if there is none. Raises StoreDamagedError and sqlite3.Error."""
     sql = """SELECT max(0, (SELECT coalesce(max(number), 0) FROM change),
                            (SELECT coalesce(max(change), 0) FROM before_image))"""
     (number,) = connection.execute(sql).fetchone()
@@ -38,7 +38,7 @@ def last_number(connection: sqlite3.Connection) -> int:
 
 # --- the number of the last commit that did more than add plants: `store.other_commits` ---
 
-#: What each commit changes that makes a token invalid or removes plants; `last_seq` grows where plants are removed.
+#: Changed by each commit that makes a token invalid or removes plants; `last_seq` grows when plants are removed.
 COUNTERS = "SELECT last_seq, other_commits FROM store"
 #: From the lowest bit: the number counts commits, then come random bits of the log, then a digest of what it continues.
 _COUNT_BITS, _RANDOM_BITS, _DIGEST_BITS = 24, 19, 20
@@ -56,7 +56,7 @@ class FileState(NamedTuple):
     schema: int = 0
 
     def continues(self, base: FileState) -> bool | None:
-        """Whether the log of this state was begun for the file in the state `base`; None where nothing says so."""
+        """Return whether the log of this state was begun for the file in the state `base`; None if that is unknown."""
         if self.number == base.number:
             return None
         if _log_of(self.number) == _log_of(base.number):  # another program has run a checkpoint since

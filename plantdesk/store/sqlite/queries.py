@@ -63,7 +63,7 @@ class Reader(StoreReader):
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
         with self._asking(snapshot=True) as runner:
-            # Where not all plants match, the index of `seq` would read each row of the file alone.
+            # If not all plants match, the index of `seq` would read each row of the file separately.
             by_index = view.plants.is_everything or view.order is Order.ID
             in_order = self._ids(view.plants).order_by(*ordering(view, self.database, by_index=by_index))
             if not by_index and view.order is Order.ADDED and view.descending:
@@ -124,7 +124,7 @@ class Reader(StoreReader):
 
     def _open(self) -> None:
         generation = self._file.generation
-        self._connection = self._file.connect()  # where it fails, nothing changes
+        self._connection = self._file.connect()  # if it fails, nothing changes
         add_functions(self._connection)
         self._generation = generation
 

@@ -45,11 +45,12 @@ class Store(WrittenStore):
         """Open the store at `path`, make it when there is none, and bring its schema up to date.
 
         One that may not be written to is opened for reading; it is tried again until it can be. `create` makes a new
-        store even where backups show that there was one. `progress` is called, on this thread, with the fraction
-        that is done of a migration. Raises StoreError: FolderMissingError, ForeignFileError,
-        StoreTooNewError, StoreDamagedError, StoreGoneError, StoreReadOnlyError (a new store could not be made, or one
-        of an older PlantDesk not be updated),
-        StoreBusyError, StoreUnreachableError. A refused file is left untouched.
+        store even if backups show that there was one. `progress` is called, on this thread, with the fraction of a
+        migration that is done. A refused file is left untouched.
+
+        Raises StoreError: FolderMissingError, ForeignFileError, StoreTooNewError, StoreDamagedError, StoreGoneError,
+        StoreReadOnlyError (a new store could not be made, or one of an older PlantDesk could not be updated),
+        StoreBusyError, StoreUnreachableError.
         """
         super().__init__()
         self.file = StoreFile(path, create=create, progress=progress)

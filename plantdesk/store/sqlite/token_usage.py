@@ -13,7 +13,7 @@ from plantdesk.store.sqlite.numbers import LAST_SEQ
 if TYPE_CHECKING:
     import sqlite3
 
-#: Plants that wait for `count` while more are added: it empties the caches of tokens. A list counts so many in 20 ms.
+#: Plants that may wait for `count` while more are added: it empties the token caches. A list counts so many in 20 ms.
 MAX_UNCOUNTED = 20_000
 _UNCOUNTED = """SELECT source_id, count(*) AS plants, max(added_at) AS used_at FROM plant
                 WHERE seq > (SELECT counted_seq FROM store) GROUP BY source_id"""
@@ -33,7 +33,7 @@ def uncounted(connection: sqlite3.Connection) -> dict[int, Uncounted]:
 
 
 def is_behind(connection: sqlite3.Connection, plants: int) -> bool:
-    """Whether more than so many plants were added since the last `count`. Raises sqlite3.Error."""
+    """Return whether more than so many plants were added since the last `count`. Raises sqlite3.Error."""
     (behind,) = connection.execute(f"SELECT counted_seq + ? < {_LAST} FROM store", (plants,)).fetchone() or (False,)
     return bool(behind)
 
@@ -41,7 +41,7 @@ def is_behind(connection: sqlite3.Connection, plants: int) -> bool:
 def count(connection: sqlite3.Connection) -> None:
     """Count all plants for their tokens, within the caller's transaction.
 
-    Must come before a write that removes plants or gives them new places, and `skip` after it. Raises sqlite3.Error.
+    Must come before a write that removes plants or renumbers their `seq`, and `skip` after it. Raises sqlite3.Error.
     """
     connection.execute(
         f"""UPDATE token SET plants_added = plants_added + new.plants, last_used_at = new.used_at

@@ -69,8 +69,8 @@ class TokenChecker(TokenLookup):
     """Finds the token of a request. Belongs to one thread.
 
     Finds a token by its digest, in the same time for any number of tokens, and caches it until a commit may have
-    changed the tokens, so that one created or revoked by any PlantDesk takes effect at once, and what another program
-    has written when the writer notices it. No comparison takes a time that could leak.
+    changed the tokens. So a token that any PlantDesk creates or revokes takes effect at once; what another program has
+    written takes effect when the writer notices it. The time of a comparison reveals nothing.
     """
 
     def __init__(self, file: StoreFile) -> None:
@@ -94,7 +94,7 @@ class TokenChecker(TokenLookup):
 
     def _open(self) -> None:
         generation = self._file.generation
-        self._connection = self._file.connect()  # where it fails, nothing changes
+        self._connection = self._file.connect()  # if it fails, nothing changes
         self._generation, self._version, self._counters = generation, -1, (-1, -1, -1)
 
     def _look_up(self, digest: bytes) -> KnownToken | None:

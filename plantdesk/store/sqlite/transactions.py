@@ -84,7 +84,7 @@ class Transactions:
         self._current = CurrentConnection(file)
         #: The last connection that was used; its file may have been replaced meanwhile.
         self.known: WriteConnection | None = None
-        #: The same, None where the last poll or transaction found that it must not be used.
+        #: The same; None if the last poll or transaction found that it must not be used.
         self.usable: WriteConnection | None = None
         if file.read_only:
             health.failed(StoreReadOnlyError())
@@ -136,7 +136,7 @@ class Transactions:
             if self.known is not None:
                 self.known.tracker.require_count()
             if isinstance(error, StoreMovedError):
-                self.known = None  # where the file comes back, what was committed to it is published
+                self.known = None  # if the file returns, what was committed to it is published
             if isinstance(error, StoreError):
                 self._health.failed(error)
             raise
@@ -155,7 +155,7 @@ class Transactions:
             self.checkpoint(token_usage.MAX_UNCOUNTED)
 
     def checkpoint(self, uncounted: int = 0) -> None:
-        """Move the log into the file; count the plants of the tokens first where more than so many are not counted."""
+        """Move the log into the file. First count the plants of the tokens if more than so many are not counted."""
         if (known := self.known) is None:
             return
         with contextlib.suppress(StoreError), translate_errors():

@@ -57,12 +57,12 @@ class Checkpointer:
 
     @property
     def pending(self) -> bool:
-        """Whether anything was committed that is not in the file yet."""
+        """Whether the log has commits that are not in the file yet."""
         return self._commits > 0
 
     @property
     def is_due(self) -> bool:
-        """Whether so much was committed that the log should be moved now, as it is to have `max_log` bytes."""
+        """Whether so much was committed that the log should be moved now, to keep it within `max_log` bytes."""
         return self._commits * _COMMIT_SIZE >= self._max_log
 
     def committed(self, weight: int = 1, size: int = 0) -> None:

@@ -64,7 +64,7 @@ class Writer:
         return self._health.write_error
 
     def add(self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[Outcomes], None]) -> None:
-        """Queue plants; `done` gets an outcome for each, on the writer thread or, where it has ended, on this one."""
+        """Queue plants; `done` gets an outcome for each, on the writer thread or, if it has ended, on this one."""
         self._queue.put(AddJob(entries, done))
 
     def submit(
@@ -72,7 +72,7 @@ class Writer:
     ) -> Future[_Result]:
         """Queue any other write; it returns its result, and the changes to publish once they are durable.
 
-        `attached` is a trusted file of SQLite whose tables the action can read as `other`.
+        `attached` is a trusted file of SQLite; the action can read its tables as `other`.
         """
         job = WriteJob(action, attached)
         self._queue.put(job)
@@ -81,7 +81,7 @@ class Writer:
     def close(self) -> None:
         """Write what is queued, then end the thread and close the file; returns when that is done.
 
-        Raises UnsavedError where the file was replaced, and what it held could not be saved.
+        Raises UnsavedError if the file was replaced and its content could not be saved.
         """
         self._queue.close()
         self._thread.join()
@@ -152,7 +152,7 @@ class Writer:
         return _noted(connection, outcome)
 
     def _add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome | None:
-        """Add plants by one statement. None where that is impossible, or has met a file that was replaced just now."""
+        """Add plants by one statement. Return None if that is impossible, or if the file was replaced just now."""
         self._transactions.poll_if_due()
         if (connection := self._transactions.usable) is None:
             return None

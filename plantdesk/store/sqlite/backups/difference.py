@@ -20,7 +20,7 @@ _DIFFERS = """SELECT EXISTS (SELECT 1 FROM other.plant AS b LEFT JOIN main.plant
 
 @contextlib.contextmanager
 def attached(connection: sqlite3.Connection, other: Path) -> Iterator[None]:
-    """Attach a file whose schema was checked as `other`; it is only read. Raises sqlite3.Error."""
+    """Attach, as `other`, a file with a checked schema; it is only read. Raises sqlite3.Error."""
     mode = "mode=ro" if has_own_log(other) else "mode=ro&immutable=1"
     connection.execute("ATTACH ? AS other", (f"{other.absolute().as_uri()}?{mode}",))
     try:
@@ -30,6 +30,6 @@ def attached(connection: sqlite3.Connection, other: Path) -> Iterator[None]:
 
 
 def same(connection: sqlite3.Connection) -> bool:
-    """Whether an `attached` pair has the same plants in the same order. Raises sqlite3.Error."""
+    """Return whether both files of `attached` have the same plants in the same order. Raises sqlite3.Error."""
     (differs,) = connection.execute(_DIFFERS).fetchone()
     return not differs

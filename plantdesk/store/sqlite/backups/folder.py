@@ -144,9 +144,9 @@ class Backups:
         return target
 
     def _own_folders(self) -> list[Path]:
-        """Return the folders, which may be missing, or links to folders for backups alone, as on another disk.
+        """Return the folders. They may be missing, or links to folders that hold only backups, as on another disk.
 
-        Raises BackupFolderError where a link, as of an unpacked archive, leads to a folder with other files.
+        Raises BackupFolderError if a link, as from an unpacked archive, leads to a folder with other files.
         """
         folders = list(dict.fromkeys((self.folder, self._beside)))
         for folder in folders:
@@ -170,7 +170,7 @@ class Backups:
     def _found(self, file: Path) -> Backup | None:
         try:
             backup = self._backup(file)
-        except (ValueError, OSError):  # no name of a backup, or a file thinned out meanwhile
+        except (ValueError, OSError):  # no name of a backup, or a file pruned meanwhile
             return None
         return backup if backup.size > 0 else None  # empty: a name that a killed process has claimed
 
@@ -213,7 +213,7 @@ def _detach(copy: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def _locked(connection: sqlite3.Connection) -> Iterator[None]:
-    """Hold a read transaction, which raises where the file is locked: a backup without one would wait for ever."""
+    """Hold a read transaction. It raises if the file is locked: a backup without one would wait for ever."""
     with snapshot(connection):
         connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
         yield
@@ -227,9 +227,9 @@ def _folder(path: Path) -> Path:
 
 
 def _chosen_folder(beside: Path) -> Path | None:
-    """Return the folder of this store in that of the settings, None where they name none.
+    """Return the folder of this store in the folder that the settings name; None if they name none.
 
-    Stores of one name in several folders have folders of their own there.
+    Stores of the same name in different folders have folders of their own there.
     """
     chosen = read_saved().backup_folder
     if not chosen:
@@ -247,7 +247,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _identity(backup: Backup) -> str | None:
-    """Return which store a backup is of; None for one that does not say so, or cannot be read."""
+    """Return the identity of the store that a backup is of; None if the backup has none or cannot be read."""
     try:
         with contextlib.closing(connect(backup.path, immutable=True)) as connection:
             (identity,) = connection.execute("SELECT identity FROM store").fetchone()
@@ -257,7 +257,7 @@ def _identity(backup: Backup) -> str | None:
 
 
 def outdated(backups: Iterable[Backup], count: int = MAX_AUTOMATIC) -> list[Backup]:
-    """Return those of `backups` that need not be retained: by tiers of time, by number, and never one made by hand.
+    """Return those of `backups` that need not be retained, by tiers of time and by number; never one made by hand.
 
     At most `count` automatic ones are retained, the newest of those of the tiers.
     """
@@ -283,7 +283,7 @@ def _order(backup: Backup) -> tuple[int, int, str]:
 
 
 def check_is_new(file: Path) -> None:
-    """Raise StoreUnreachableError where a copy of a store would replace something."""
+    """Raise StoreUnreachableError if a copy of a store would replace something."""
     if file.exists() or file.is_symlink():
         raise StoreUnreachableError(Text("“{file}” is there already. Name a new file."), file=file.name)
 

@@ -66,7 +66,7 @@ def _connected(path: Path) -> Iterator[tuple[StoreFile, sqlite3.Connection]]:
 
 
 class AutomaticBackups:
-    """Makes a backup soon after the start and every hour, where one is due.
+    """Makes a backup, if one is due, soon after the start and every hour.
 
     A failure is logged and tried again an hour later: no backup may prevent plants from being added.
     """
@@ -111,7 +111,7 @@ class AutomaticBackups:
 
 
 def back_up_by_settings(file: StoreFile) -> None:
-    """Make an automatic backup where one is due by the settings. Raises StoreError."""
+    """Make an automatic backup if the settings require one now. Raises StoreError."""
     settings = read_saved()
     every = BACKUP_INTERVALS[settings.backup_every]
     if every:
@@ -119,11 +119,11 @@ def back_up_by_settings(file: StoreFile) -> None:
 
 
 def back_up_if_due(file: StoreFile, every: float, count: int = MAX_AUTOMATIC) -> bool:
-    """Make an automatic backup unless there is one of the last `every` seconds, or nothing has changed since.
+    """Make an automatic backup unless one was made within `every` seconds, or nothing has changed since the last.
 
     At most `count` automatic backups stay.
-    Returns whether one was made. A backup with a time to come, of a clock that was wrong, does not count. Raises
-    StoreError.
+    Returns whether one was made. A backup with a time in the future, from a clock that was wrong, does not count.
+    Raises StoreError.
     """
     backups = Backups(file.path)
     with translate_errors(), contextlib.closing(file.connect()) as connection:

@@ -61,14 +61,14 @@ _IS_VALID_SOURCE = f"typeof(kind) = 'text' AND kind IN ({_KINDS}) AND {_IS_TEXT.
 #: `{note}` is NULL for the older versions, which have no notes.
 _SEARCHED = ", ".join(f"searched(CAST({each} AS BLOB))" for each in ("name", "tag", "{note}"))
 _COLUMNS = f"id, name, tag, {{note}}, {_SEARCHED}, seq, added_at, source_id"
-#: The origin of a plant whose own cannot be read.
+#: The origin of a plant if its own cannot be read.
 _UNKNOWN = (0, SourceKind.OTHER, "")
 
 
 class Loaded(NamedTuple):
     """What was read: the number of plants, whether the file is damaged, and whether a log beside it was not read.
 
-    Others may be missing then.
+    In both cases, other plants may be missing.
     """
 
     plants: int
@@ -144,7 +144,7 @@ def opened(file: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
-    """Copy all rows; False for a damaged file, of which nothing was copied."""
+    """Copy all rows; return False for a damaged file, from which nothing was copied."""
     try:
         with translate_errors():
             with opened(file) as reading:
@@ -191,7 +191,7 @@ def _unusable(file: Path, reason: Text) -> BackupUnusableError:
 
 
 def _number(connection: sqlite3.Connection) -> None:
-    """Keep the insertion order; renumber it where no numbers are left after it, or two plants share a number."""
+    """Keep the insertion order, but renumber it if few numbers are left after it, or two plants share a number."""
     sql = "SELECT min(seq) < 1 OR max(seq) > ? OR count(DISTINCT seq) < count(*) FROM temp.restored"
     (is_odd,) = connection.execute(sql, (_MAX_SEQ,)).fetchone()
     if is_odd:

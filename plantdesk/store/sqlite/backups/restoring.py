@@ -1,8 +1,8 @@
 """Restoring the plants of a backup, with a preview of what that would change.
 
 A store that can be read keeps its file, its tokens and its origins: in one transaction its plants become those of the
-backup, so that every open PlantDesk sees all of it or nothing. In the place of a damaged or missing one a new store is
-made of the backup's rows; a damaged file is quarantined, never deleted.
+backup, so that every open PlantDesk sees all of it or nothing. A damaged or missing store is replaced by a new one with
+the backup's rows; the damaged file is quarantined, never deleted.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _VALID_TOKENS = """SELECT name, source_id, digest, CAST(created_at AS INTEGER), 
 def preview_restore(path: Path, backup: Path) -> RestorePreview:
     """Return what restoring `backup` over the store at `path` would do, and change nothing.
 
-    Raises BackupUnusableError, and StoreError of the present store where that is neither missing nor damaged.
+    Raises BackupUnusableError, and StoreError for a present store that is neither missing nor damaged.
     """
     with (
         contextlib.suppress(StoreDamagedError, StoreGoneError),
@@ -77,7 +77,7 @@ def restore(path: Path, backup: Path, source: Source = COMMAND) -> Restored:
 
 @contextlib.contextmanager
 def _present(path: Path) -> Iterator[StoreFile]:
-    """Open the present store. Raises StoreGoneError where there is none: nothing is created."""
+    """Open the present store. Raises StoreGoneError if there is none: nothing is created."""
     if is_absent(resolved(path)):
         raise StoreGoneError(path.name, Backups(path).folder.name)
     with contextlib.closing(StoreFile(path)) as file:

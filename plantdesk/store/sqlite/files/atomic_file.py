@@ -31,8 +31,8 @@ _TEMPORARY_AGE = 86_400
 def new_file(path: Path) -> Iterator[Path]:
     """Yield an empty temporary file (mode 0600) beside `path`, which is renamed to `path` when the block ends.
 
-    It is flushed first, the folder afterwards. An empty regular file under the name is replaced; anything else
-    there stays and raises FileExistsError. A block that raises leaves nothing behind. Raises OSError.
+    It is flushed first, the folder afterwards. An empty regular file under the name is replaced; anything else there
+    stays and raises FileExistsError. If the block raises, no file is left. Raises OSError.
     """
     with temporary_file(path) as temporary:
         yield temporary
@@ -108,8 +108,8 @@ def _remove(temporary: Path) -> None:
 def put(temporary: Path, path: Path) -> None:
     """Rename a flushed `temporary` to the free name `path`, without a hard link: FAT and network drives have none.
 
-    The name is claimed by an empty file first (O_EXCL), so that no other process can lose what it puts there. Raises
-    FileExistsError where the name is taken, and OSError.
+    The name is first claimed by an empty file (O_EXCL), so that no file of another process is overwritten. Raises
+    FileExistsError if the name is taken, and OSError.
     """
     created = _claim(path)
     try:
@@ -140,7 +140,7 @@ def remove_abandoned_temporary_files(path: Path) -> None:
 
 
 def temporary_files_of(folder: Path, name: str) -> list[Path]:
-    """Return the temporary files in `folder` of files whose names begin with `name`."""
+    """Return the temporary files in `folder` that belong to files with names that begin with `name`."""
     return list(folder.glob(f".{_literal(name)}*{_TEMPORARY_SUFFIX}"))
 
 
@@ -164,7 +164,7 @@ def flush_folder(folder: Path) -> None:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create `folder` for its owner alone, where it is missing, and flush its parent. Raises OSError."""
+    """Create `folder`, if it is missing, for its owner alone, and flush its parent. Raises OSError."""
     if not folder.is_dir():
         folder.mkdir(mode=0o700, exist_ok=True)
         flush_folder(folder.parent)
@@ -181,7 +181,7 @@ def _flush_handle(handle: int) -> None:
 
 
 def _claim(path: Path) -> bool:
-    """Return whether the name was free and is an empty file now; False where an empty file was there already."""
+    """Return whether the name was free and is an empty file now; False if an empty file existed already."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:

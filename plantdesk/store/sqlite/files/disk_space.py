@@ -1,4 +1,4 @@
-"""Whether the disk has room for what scripts add, in a loop perhaps, and how much of it a log may take."""
+"""Checks that the disk has room for what scripts add, perhaps in a loop, and limits the size of a log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOG_FRACTION = 0.01
 
 
 def is_low(folder: Path) -> bool:
-    """Whether less than max(1 %, 500 MB) of the disk is free, or less than a tenth of a small one."""
+    """Return whether less than max(1 %, 500 MB) of the disk is free, or less than a tenth of a small one."""
     try:
         total, _, free = shutil.disk_usage(folder)
     except OSError:  # what is wrong is reported by the write

@@ -28,7 +28,7 @@ LOCK_TIMEOUT = 30.0
 _RETRY_DELAY = 0.005
 #: Bytes of the note. Its length never changes, so that it can be written on a full disk.
 _NOTE_SIZE = 256
-#: Of the identity in a store; a file may come from anywhere.
+#: The most characters of a store's identity; a file may come from anywhere.
 _LONGEST_IDENTITY = 32
 
 
@@ -44,7 +44,7 @@ class FileIdentity(NamedTuple):
 
 
 class Note(NamedTuple):
-    """The files that were last opened under the name of a store, and its identity; empty where unknown."""
+    """The files that were last opened under the name of a store, and the store's identity; empty if unknown."""
 
     used: FileIdentity = FileIdentity()
     store: str = ""
@@ -56,7 +56,7 @@ def identity(path: Path) -> FileIdentity:
 
 
 def has_identity(path: str, expected: FileIdentity) -> bool:
-    """Whether the files of `expected` are under the names of a store now. Takes a few µs."""
+    """Return whether the files of `expected` are under the names of a store now. Takes a few µs."""
     return file_id(path) == expected.database and file_id(path + "-wal") == expected.wal
 
 
@@ -95,7 +95,7 @@ def lock_file(path: Path) -> Path:
 def locked(path: Path) -> Iterator[LockedStore]:
     """Hold the lock of the store at `path` for a block; not reentrant, and threads exclude each other as well.
 
-    Raises StoreBusyError after `LOCK_TIMEOUT` seconds, PermissionError and OSError where no lock file can be made.
+    Raises StoreBusyError after `LOCK_TIMEOUT` seconds, and PermissionError or OSError if no lock file can be made.
     """
     handle = _open(lock_file(path), os.O_RDWR | os.O_CREAT)
     try:
@@ -141,7 +141,7 @@ def _acquire(handle: int) -> None:
 
 
 def noted(path: Path) -> Note:
-    """Return the note about the store at `path`, without its lock; an empty one where there is none."""
+    """Return the note about the store at `path`, without taking its lock; an empty note if there is none."""
     with contextlib.suppress(OSError, StoreUnreachableError):
         handle = _open(lock_file(path), os.O_RDONLY)
         try:

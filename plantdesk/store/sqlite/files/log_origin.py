@@ -1,10 +1,10 @@
-"""Whether the write-ahead log beside a file continues that very file: SQLite applies any log to any file beside it.
+"""Checks that the write-ahead log beside a file continues that file: SQLite applies any log to any file beside it.
 
-Inode numbers do not tell: file systems give that of a removed file to the next one, programs copy over a file in place,
+Inode numbers do not show it: file systems reuse that of a removed file for the next one, programs overwrite a file,
 and backup programs restore some files of a folder (https://sqlite.org/howtocorrupt.html, section 1.4). The content
-does: the first commit of each log gives the store a number that has a digest of what the file says without the log
-(`numbers.begin_log`), and later commits count it up. So the file with its log says whether that was begun for the file
-without it. What sqlite3 writes has no number of its own.
+does: the first commit of each log gives the store a number with a digest of the file's state without the log
+(`numbers.begin_log`), and later commits count it up. So the file with its log shows whether the log was begun for the
+file without it. What sqlite3 writes has no number of its own.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from plantdesk.store.sqlite.numbers import FileState
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Times that files are read in which another process runs a checkpoint meanwhile.
+#: The most attempts to read the files while another process runs a checkpoint.
 _TRIES = 20
-#: Of a file that is not whole without its log, or not a store.
+#: The errors of a file that is incomplete without its log, or is not a store.
 _UNREADABLE = (sqlite3.DatabaseError, StoreError, TypeError, UnicodeDecodeError)
 
 
 def state_without_log(path: Path) -> FileState | None:
-    """Return what the file says without its log; None where it is not whole then."""
+    """Return the state of the file without its log; None if the file is incomplete without it."""
     with contextlib.suppress(*_UNREADABLE):
         return _state(path, immutable=True)
     return None
 
 
 def has_own_log(path: Path) -> bool:
-    """Whether a log with content is beside the file at `path`, and nothing says that it is another's."""
+    """Return whether a log with content is beside the file at `path`, unless it is known to be that of another file."""
     note = noted(path)
     was_replaced = note.used.database not in {None, file_id(path)} and note.used.wal == file_id(f"{path}-wal")
     return has_log(path) and not was_replaced and is_own_log(path, note.store) is not False
 
 
 def is_own_log(path: Path, known: str) -> bool | None:
-    """Whether the log beside the file at `path` was begun for it; None where nothing says so.
+    """Return whether the log beside the file at `path` was begun for it; None if that is unknown.
 
     `known` is the identity of the store that was opened last. Others may write meanwhile, but this process must not
-    have another file open that was under the name before: SQLite would truncate the index of its log. Makes that index
-    where it is missing, and changes nothing else.
+    have another file open that had the name before: SQLite would truncate the index of its log. Makes that index if it
+    is missing, and changes nothing else.
     """
     for _ in range(_TRIES):
         base = state_without_log(path)
@@ -59,7 +59,7 @@ def is_own_log(path: Path, known: str) -> bool | None:
 
 
 def _continues(path: Path, base: FileState | None, known: str) -> bool | None:
-    """Whether the log continues the file in the state `base`."""
+    """Return whether the log continues the file in the state `base`."""
     if base is None:
         return None
     try:

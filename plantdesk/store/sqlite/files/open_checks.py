@@ -57,7 +57,7 @@ def named(path: Path) -> Text:
 
 
 def is_absent(path: Path) -> bool:
-    """Whether nothing is at `path`, or an empty regular file; a resolved path.
+    """Return whether nothing, or an empty regular file, is at the resolved `path`.
 
     Raises UnsafeFileError for anything but a regular file with one name, and OSError.
     """
@@ -116,9 +116,9 @@ def refuse_newer(path: Path, version: int) -> None:
 
 
 def is_database(path: Path) -> bool:
-    """Whether a regular file, or one that a link leads to, is a database of SQLite, perhaps damaged. Raises OSError.
+    """Return whether a regular file, or the target of a link, is a database of SQLite, perhaps damaged.
 
-    SQLite opens it: another descriptor would release the locks of this process on an open store.
+    SQLite opens it: another descriptor would release the locks of this process on an open store. Raises OSError.
     """
     if not path.is_file() or path.stat().st_size <= 1:  # SQLite takes one byte for an empty database
         return False
@@ -133,14 +133,14 @@ def is_database(path: Path) -> bool:
 
 
 def is_writable(path: Path) -> bool:
-    """Whether this process may write to the file and create others in its folder."""
+    """Return whether this process may write to the file and create others in its folder."""
     effective = os.access in os.supports_effective_ids
     may_write = os.access(path, os.R_OK | os.W_OK, effective_ids=effective)
     return may_write and os.access(path.parent, os.W_OK | os.X_OK, effective_ids=effective)
 
 
 def has_log(path: Path) -> bool:
-    """Whether a write-ahead log with content is beside the file."""
+    """Return whether a write-ahead log with content is beside the file."""
     try:
         return path.with_name(f"{path.name}-wal").stat().st_size > 0
     except OSError:
@@ -148,7 +148,7 @@ def has_log(path: Path) -> bool:
 
 
 def _refuse_second_name(path: Path) -> None:
-    """Raise UnsafeFileError for a hard link: each name has a log of its own, and what is in the other's is lost."""
+    """Raise UnsafeFileError for a hard link: each name has a log of its own, and that of the other name is lost."""
     for temporary in temporary_files_of(
         path.parent, path.name
     ):  # of PlantDesk 0.1.0, killed while it created the store
@@ -160,7 +160,7 @@ def _refuse_second_name(path: Path) -> None:
 
 
 def _check_side_files(path: Path) -> None:
-    """Raise UnsafeFileError for a link in the place of a file that SQLite writes to beside the database.
+    """Raise UnsafeFileError if a file that SQLite writes to beside the database is a link.
 
     Somebody else may have put it there: each must be a regular file with one name, of this user or the database's.
     """
@@ -176,7 +176,7 @@ def _check_side_files(path: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of others from a file of ours, without following a link that has taken its place (POSIX).
+    """Take the rights of others from a file of ours, without following a link that has replaced it (POSIX).
 
     An ordinary descriptor would release the locks of this process when it is closed. A file that is private already
     keeps its time of change. Raises OSError.

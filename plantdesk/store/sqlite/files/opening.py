@@ -1,4 +1,4 @@
-"""Opening a file as a store, under its lock: what it is, whose log is beside it, whether it is whole and up to date.
+"""Opens a file as a store, under its lock: checks what it is, whether the log is its own, and whether it is whole.
 
 In this order: links are resolved, and what is under each name is checked; the header is read without changing anything;
 the lock is taken; a log of another file is quarantined; SQLite opens the file, and its identity is compared before
@@ -83,9 +83,9 @@ class OpenedFile(NamedTuple):
 
 
 def open_file(path: Path, *, create: bool = False, progress: Progress | None = None) -> OpenedFile:
-    """Open the store at the resolved `path`, make it where there is none, and bring its schema up to date.
+    """Open the store at the resolved `path`, make it if there is none, and bring its schema up to date.
 
-    `create` makes a new store even where backups say that there was one. `progress` is called during a migration.
+    `create` makes a new store even if backups show that there was one. `progress` is called during a migration.
     Raises StoreError and OSError; a refused file is left untouched.
     """
     if is_absent(path):
@@ -101,9 +101,9 @@ def open_file(path: Path, *, create: bool = False, progress: Progress | None = N
 
 
 def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wait: bool) -> OpenedFile:
-    """Open the file under the lock; raises StoreMovedError to try again.
+    """Open the file under the lock. Raises StoreMovedError if the caller must try again.
 
-    That is where the file or its log was replaced at this very moment, and for what `_with_own_log` is to `wait`.
+    That is if the file or its log was replaced just now, or if `_with_own_log` has to `wait`.
     """
     found = _with_own_log(path, lock.noted, wait=wait)
     connection = _checked(path, found.database, progress, first_time=lock.noted.used == FileIdentity())
@@ -119,8 +119,8 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
 def _with_own_log(path: Path, noted: Note, *, wait: bool) -> FileIdentity:
     """Quarantine a log that belongs to another file, and return which files are there now.
 
-    Where the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file:
-    commits by another index would be lost. Raises StoreMovedError as long as it is to `wait` for that.
+    If the log or its index was deleted, a process that still has it open gets the time to `rebuild` the file: commits
+    by another index would be lost. With `wait`, raises StoreMovedError until that is done.
     """
     found, used = identity(path), noted.used
     if wait and _is_index_lost(path, used, found):
@@ -176,10 +176,10 @@ def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, 
 
 
 def _quarantine_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> None:
-    """Take what belongs to a replaced file away from beside the new one.
+    """Move away what belongs to a replaced file and is beside the new one.
 
-    A process that still has it open goes on with it. SQLite in this process would take the index for unused and
-    truncate it, under the hands of other connections.
+    A process that has it open continues to use it. SQLite in this process would take the index for unused
+    and truncate it while other connections use it.
     """
     if found.wal is None or found.wal == used.wal:
         _quarantine_log(path)
@@ -199,9 +199,9 @@ def _quarantine_log(path: Path) -> None:
 
 
 def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
-    """Quarantine a foreign log, and return what is there now.
+    """Quarantine a foreign log, and return which files are there now.
 
-    The file may be the very one that was opened last, if it was copied over; a process may have that open.
+    The file may be the one that was opened last, if it was overwritten; a process may have it open.
     """
     if found.database == used.database:
         return _replace_by_copy(path)
@@ -210,10 +210,10 @@ def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIde
 
 
 def _replace_by_copy(path: Path) -> FileIdentity:
-    """Put a copy in the place of a file, which leaves out any log beside it, and return what is there now.
+    """Replace a file by a copy of it without any log beside it, and return which files are there now.
 
-    Where its log was deleted, a stopped process may still write to the file and to that log. What has begun a new log
-    since does not know of that one, and nothing in it was acknowledged.
+    If its log was deleted, a stopped process may still write to the file and to that log. A process that has begun a
+    new log since does not know of that one, and nothing in the new log was acknowledged.
     """
     with replaced_file(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
         fill_copy(source, temporary)
@@ -290,7 +290,7 @@ def _use_log(connection: sqlite3.Connection) -> None:
 
 
 def _check_unused(path: Path, connection: sqlite3.Connection) -> None:
-    """Raise StoreInUseError where another program has the file open, even if it is idle."""
+    """Raise StoreInUseError if another program has the file open, even if it is idle."""
     connection.execute("PRAGMA user_version").fetchone()  # opens the log; else the mode would stay
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     try:
@@ -312,7 +312,7 @@ def _check_write(connection: sqlite3.Connection) -> None:
 
 
 def _complete_sources(connection: sqlite3.Connection) -> None:
-    """Add the sources that each store has, where another program has removed them: plants refer to them."""
+    """Add the sources that each store must have, if another program has removed them: plants refer to them."""
     (known,) = connection.execute("SELECT count(*) FROM source WHERE id IN (?, ?)", (FORM.id, COMMAND.id)).fetchone()
     if known < len((FORM, COMMAND)):
         with transaction(connection):
@@ -336,12 +336,12 @@ def _make_private(path: Path) -> None:
 
 
 def _is_index_lost(path: Path, used: FileIdentity, now: FileIdentity) -> bool:
-    """Whether the index of the log was deleted, and the log not."""
+    """Return whether the index of the log was deleted, but not the log."""
     return now == used and now.wal is not None and file_id(f"{path}-shm") is None
 
 
 def _is_log_lost(used: FileIdentity, now: FileIdentity) -> bool:
-    """Whether the log of the file was deleted, and not by the last process that closed it, which notes that."""
+    """Return whether the log was deleted, but not by the last process that closed the file, which would note that."""
     return now.database == used.database and used.wal not in {None, now.wal}
 
 

@@ -39,9 +39,9 @@ class StoreFile:
     """The open file of a store. May be used by any thread; only one may `reopen`."""
 
     def __init__(self, path: Path, *, create: bool = False, progress: Progress | None = None) -> None:
-        """Open the store at `path`, make it where there is none, and bring its schema up to date.
+        """Open the store at `path`, make it if there is none, and bring its schema up to date.
 
-        A store that may not be written to is opened for reading. `create` makes a new one even where backups say that
+        A store that may not be written to is opened for reading. `create` makes a new one even if backups show that
         there was one. `progress` is called during a migration. Raises StoreError of the kinds that `Store` names; a
         refused file is left untouched.
         """
@@ -49,7 +49,7 @@ class StoreFile:
             self.path = resolved(path)
             self._name = str(self.path)
             self._opened, self.generation = open_file(self.path, create=create, progress=progress), 0
-            #: Another one when what was known of the plants is of no use: see `note_unrecorded`.
+            #: Changed when what is known of the plants has become invalid: see `note_unrecorded`.
             self.epoch = next(_EPOCHS)
 
     @property
@@ -59,7 +59,7 @@ class StoreFile:
 
     @property
     def is_there(self) -> bool:
-        """Whether any file is under the name."""
+        """Whether there is a file of the store's name."""
         return os.path.lexists(self.path)
 
     @property
@@ -116,7 +116,7 @@ class StoreFile:
             connection.close()
             raise StoreMovedError
         configure(connection)
-        if not self.is_current:  # SQLite may have begun a new log in the place of one that was deleted
+        if not self.is_current:  # SQLite may have begun a new log instead of one that was deleted
             connection.close()
             raise StoreMovedError
         return connection
@@ -133,7 +133,7 @@ class StoreFile:
 
     @property
     def state_without_log(self) -> FileState | None:
-        """What the file says without its log; None where it is not whole then."""
+        """The state of the file without its log; None if the file is incomplete without it."""
         return state_without_log(self.path)
 
     @property
@@ -160,22 +160,22 @@ class StoreFile:
         old.connection.close()
 
     def rebuild(self, connection: sqlite3.Connection) -> None:
-        """Put a copy of what `connection` sees in the place of the file whose log or index was deleted while in use.
+        """Replace the file, after its log or index was deleted while in use, by a copy of what `connection` sees.
 
         Another log for the same file would not know of this one, and SQLite keeps the index while any connection of
-        this process is open. Does nothing where the file was replaced. Raises OSError and StoreError.
+        this process is open. Does nothing if the file was replaced. Raises OSError and StoreError.
         """
         with locked(self.path) as lock:
             now, known = identity(self.path), self._opened.identity
             is_ours = lock.noted.used in {known, FileIdentity()} and now.database == known.database
             if is_ours and not (now.wal == known.wal and self.has_index):
-                # Commits by the same index wait, and are refused where the file is replaced.
+                # Commits by the same index wait, and are refused if the file is replaced.
                 with translate_errors(), transaction(self._opened.connection), replaced_file(self.path) as temporary:
                     fill_copy(connection, temporary)
                     Backups(self.path).quarantine_log(self.path)
 
     def close(self) -> None:
-        """Close the connection that keeps the log in place. May be called again."""
+        """Close the connection that keeps the log. May be called again."""
         with contextlib.suppress(OSError, StoreError):
             if not self._opened.read_only:
                 self._close_and_note()
