@@ -1,6 +1,6 @@
 """Background work of the window: `ask` runs a function on another thread and delivers its result on the GUI thread.
 
-A `Worker` runs short tasks in the order in which they were asked, on one thread; `Tasks` runs each on a thread of its
+A `Worker` runs short tasks in the order of their requests, on one thread; `Tasks` runs each on a thread of its
 own. A result has a receiver, a QObject, and is dropped when the receiver has been deleted or the task cancelled.
 `StoreQueries` asks a worker for queries of one store, with one read connection; a `RepeatedQuery` follows its changes.
 """
@@ -76,7 +76,7 @@ class Task:
         self._repeat_interrupt()
 
     def complete(self, function: Callable[[], object]) -> bool:
-        """Call `function`, for which `cancel` waits, and return True; False if the task was cancelled before."""
+        """Call `function` and return True; `cancel` waits for it. Return False if the task was cancelled before."""
         with self._lock:
             if not self.cancelled:
                 function()
@@ -104,7 +104,7 @@ class Task:
 
     @contextmanager
     def interrupted_by(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """Call `interrupt`, which makes the query that runs raise InterruptedError, when the task is cancelled."""
+        """While in this context, `cancel` calls `interrupt`, which makes the running query raise InterruptedError."""
         with self._lock:
             if self.cancelled:
                 raise InterruptedError
@@ -271,7 +271,7 @@ class RepeatedQuery(QObject):
         query: Callable[[PlantReader, Task], Any],
         done: Callable[[Any], object],
     ) -> None:
-        """`done` gets the result of `query` on the GUI thread; `worker` is closed with this."""
+        """Pass each result of `query` to `done` on the GUI thread. `close` also closes `worker`."""
         super().__init__()
         self._query, self._done = query, done
         self._worker, self._queries = worker, StoreQueries(worker, store)
@@ -315,7 +315,7 @@ class RepeatedQuery(QObject):
 
 
 def plant_of(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
-    """Return a plant, None where there is none of this id."""
+    """Return a plant, None if no plant has this id."""
     return reader.plant(plant_id)
 
 
@@ -325,4 +325,4 @@ def next_free_id(reader: PlantReader, _task: Task) -> int:
 
 
 def ignore(_error: Exception) -> None:
-    """Do nothing where a task fails."""
+    """Do nothing if a task fails."""

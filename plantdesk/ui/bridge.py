@@ -1,8 +1,8 @@
 """The one place where other threads reach the GUI thread: background tasks, store changes, server states.
 
 A result has a receiver, a QObject, and is dropped when the receiver has been deleted. Store changes are merged into at
-most ten signals a second, the first of a burst at once, and to fewer where the window is slow to show them: a script
-that posts thousands of plants takes at most a quarter of the GUI thread, whose user or screen reader waits for it.
+most ten signals a second, the first of a burst at once, and into fewer if the window is slow to show them: a script
+that posts thousands of plants takes at most a quarter of the GUI thread, as the user or a screen reader waits for it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
-#: Seconds between two signals `changed`: at least, and at most.
+#: The least and the most seconds between two `changed` signals.
 _PAUSE, _MAX_PAUSE = 0.1, 0.5
-#: Between two signals, how many times as long as the GUI thread has worked since the first.
+#: The pause between two signals is so many times as long as the GUI thread has worked since the first one.
 _WORK_FACTOR = 4
 #: With more plants than this the rows are read again.
 _MAX_LISTED = 1000
@@ -138,7 +138,7 @@ class Bridge(QObject):
 
     @Slot()
     def _on_changes_added(self) -> None:
-        worked = time.thread_time() - self._cpu_at_signal  # its painting included
+        worked = time.thread_time() - self._cpu_at_signal  # including its painting
         pause = min(max(_PAUSE, _WORK_FACTOR * worked), _MAX_PAUSE)
         wait = self._signalled_at + pause - time.monotonic()
         if wait > 0:
@@ -150,7 +150,7 @@ class Bridge(QObject):
     def _signal_changes(self) -> None:
         with self._lock:
             burst, self._pending = self._pending, []
-        self._deliver_results()  # those of the burst, whose commits have notified it after they had a result
+        self._deliver_results()  # those of the burst: a commit has its result before it notifies the bridge
         if burst and not self._closed:
             self._signalled_at, self._cpu_at_signal = time.monotonic(), time.thread_time()
             self.changed.emit(_merged(burst))
@@ -176,7 +176,7 @@ def _call(receiver: QObject, function: Callable[..., object], args: tuple[object
 
 
 def _merged(burst: Sequence[Changes]) -> Changes:
-    """Return changes that are signalled together, with the last state of each plant, and no more than can be listed."""
+    """Return changes that are signalled together, with the last state of each plant, up to the limit of a list."""
     added: dict[int, PlantRow] = {}
     updated: dict[int, PlantRow] = {}
     removed: dict[int, None] = {}
@@ -186,7 +186,7 @@ def _merged(burst: Sequence[Changes]) -> Changes:
         for plant_id in changes.removed:
             added.pop(plant_id, None)
             updated.pop(plant_id, None)
-        # Of an id that was deleted and given again, `removed` and `added` would not tell which came first.
+        # If an id was deleted and given again, `removed` and `added` would not show which came first.
         needs_reload |= changes.needs_reload or not removed.keys().isdisjoint(new)
         for plant_id in (*new, *changed):
             updated.pop(plant_id, None)

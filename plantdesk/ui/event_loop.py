@@ -1,4 +1,4 @@
-"""What the event loop does beside the window: midnight, garbage collection, Unix signals."""
+"""What the event loop does besides the window: midnight, garbage collection, Unix signals."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from PySide6.QtCore import QDate, QObject, QSocketNotifier, QTimer, Signal, Slot
 
 from plantdesk.platform.signals import signal_socket
 
-#: Between two looks at the date. A computer may sleep, or its clock be set: waiting for midnight would not do.
+#: Between two checks of the date: a computer may sleep, or its clock be set, so a timer until midnight is not enough.
 _DATE_INTERVAL_MS = 60_000
 
 
 class Midnight(QObject):
-    """`passed`: the local date is another one, for a minute at most."""
+    """Emits `passed` at most a minute after the local date has changed."""
 
     passed = Signal()
 
@@ -48,9 +48,9 @@ class GarbageCollector(QObject):
 
     @Slot()
     def start(self) -> None:
-        """Collect from now on, but not what exists now and stays: that would take 20 to 40 ms each time.
+        """Collect from now on, but not the objects that exist now: checking those would take 20 to 40 ms each time.
 
-        Nor once before: of 87,000 objects of a start, 262 are garbage; but those of the window of another store are.
+        No collection comes first: 262 of 87,000 objects of a start are garbage. Those of a window of another store are.
         """
         if not self._timer.isActive():
             if gc.get_freeze_count():

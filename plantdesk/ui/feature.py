@@ -66,12 +66,12 @@ class WindowContext:
         done: Callable[[Applied], object],
         failed: Callable[[Exception], object],
     ) -> None:
-        """As `Bridge.follow`, for a change of plants that `done` pushes: Undo waits for it."""
+        """Do the same as `Bridge.follow` for a change of plants that `done` pushes. Undo waits for it."""
         self.bridge.follow(receiver, change, done, failed)
         self.undo_stack.wait_for(change)
 
     def report_change(self, change: Change, text: str) -> None:
-        """Let the user undo a change of the window, and report it with its undo."""
+        """Report a change of the window together with its undo, and add it to the undo stack."""
         self.undo_stack.push(change)
         undo = self.undo_stack.undo_action(change)
         self.page.toast.show_message(text, undo, key=key_text(Key.Undo))
@@ -89,7 +89,7 @@ class ShownPlants(Protocol):
 
     @property
     def search_text(self) -> str:
-        """The search that the table shows the result of; empty for all plants."""
+        """The text of the search whose result the table shows; empty for all plants."""
 
     @property
     def shown_count(self) -> int:
@@ -99,7 +99,7 @@ class ShownPlants(Protocol):
         """Return the ids of the selected rows."""
 
     def row(self, plant_id: int) -> PlantRow | None:
-        """Return what the table has of a plant, long texts cut; None where it is not loaded."""
+        """Return what the table has of a plant, with long texts cut; None if it is not loaded."""
 
     def focus_table(self) -> None:
         """Move the focus to the table."""
@@ -109,7 +109,7 @@ class ShownPlants(Protocol):
 
 
 class Feature(QObject):
-    """A part of the window, made before the window is shown to be quick. Does nothing where it overrides nothing.
+    """A part of the window, made quickly before the window is shown. Its methods do nothing unless overridden.
 
     `settled`: what `running` describes has ended, or all plants are saved. `view_changed`: `save_view` has something to
     save.
@@ -125,7 +125,7 @@ class Feature(QObject):
 
     @property
     def running(self) -> str:
-        """What closing the window now would cancel, as a sentence; empty: nothing."""
+        """A sentence that says what closing the window now would cancel; empty: nothing."""
         return self._running
 
     def set_running(self, text: str) -> None:
@@ -135,7 +135,7 @@ class Feature(QObject):
             self.settled.emit()
 
     def keep_unsaved(self) -> str:
-        """Remember what is not in the store for the next start; return what that is, as a sentence; empty: nothing."""
+        """Remember what is not in the store for the next start. Return a sentence that says what; empty: nothing."""
         return ""
 
     def save_view(self) -> None:
@@ -157,7 +157,7 @@ class Feature(QObject):
         """End the use of the store: it is closed next."""
 
     def step_back(self) -> bool:
-        """Do what Escape does here; False when there is nothing to do."""
+        """Do what Escape does here; return False if there is nothing to do."""
         return False
 
 
@@ -169,7 +169,7 @@ class PlantChanges(QObject):
         self._context = context
 
     def may_change(self, store: PlantStore) -> bool:
-        """Return whether plants can be changed now; where they cannot, show why."""
+        """Return whether plants can be changed now; if they cannot, show why."""
         error = store.change_error
         if error is not None and prevents_changes(error):
             self._context.page.toast.show_error(error)
@@ -187,8 +187,8 @@ class PlantChanges(QObject):
     ) -> None:
         """Make one change of `edits`; `text` reports it, and gets the number of plants as `count`.
 
-        `done` gets the change when it was made, None where it changed no plant. `show` shows the plants of these ids,
-        which were left as they are.
+        `done` gets the change after it was made, or None if it changed no plant. `show` shows plants by their ids:
+        those that were left as they are.
         """
         if not self.may_change(store):
             return

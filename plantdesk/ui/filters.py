@@ -33,12 +33,12 @@ _SOURCE_ICONS = {
 
 
 def is_filter(term: Term) -> bool:
-    """Whether a term can be a chip: all but the words and phrases, which stay in the search field."""
+    """Return whether a term can be a chip: all but words and phrases, which stay in the search field."""
     return not isinstance(term.term if isinstance(term, Not) else term, Contains)
 
 
 def filter_text(term: Term) -> str:
-    """Return what a filter is called."""
+    """Return the text of a filter."""
     match term:
         case Not():
             return translate("Filters", "not {filter}").format(filter=filter_text(term.term))
@@ -54,7 +54,7 @@ def filter_text(term: Term) -> str:
 
 
 def filter_icon(term: Term) -> str:
-    """Return the name of a filter's icon; for a tag, which has a dot, empty."""
+    """Return the name of a filter's icon; empty for a tag, which has a dot."""
     term = term.term if isinstance(term, Not) else term
     match term:
         case HasTag(tag):
@@ -67,7 +67,7 @@ def filter_icon(term: Term) -> str:
 
 
 def tag_of(term: Term) -> str | None:
-    """Return the tag of a filter that has a dot, the one at the top of a branch, None for any other."""
+    """Return the tag whose dot a filter has: the one at the top of a branch; None if it has no dot."""
     term = term.term if isinstance(term, Not) else term
     if not isinstance(term, HasTag) or term.tag is None:
         return None
@@ -75,7 +75,7 @@ def tag_of(term: Term) -> str | None:
 
 
 def moved_filter(term: Term, old: str, new: str | None) -> Term | None:
-    """Return a filter after the branch of tags `old` has become `new`, or None where its tag is removed."""
+    """Return a filter after the branch of tags `old` has become `new`, or None if its tag is removed."""
     if not isinstance(term, HasTag) or term.tag is None:
         return term
     tag = moved(term.tag, old, new)

@@ -16,7 +16,11 @@ _TIMEOUT = 5000
 
 
 def _copy(event: QKeyEvent) -> QKeyEvent:
-    """Return a copy; of Ctrl+; without the Shift of some keyboards, which Qt leaves out only of what they send."""
+    """Return a copy of a key event, which Qt may delete.
+
+    Ctrl+; loses its Shift: some keyboards need Shift for “;”, and Qt ignores that only for events of the keyboard
+    itself.
+    """
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
     key, modifiers = event.key(), event.modifiers()
     if key < Qt.Key.Key_Escape and not chr(key).isalpha() and modifiers & control:
@@ -25,9 +29,9 @@ def _copy(event: QKeyEvent) -> QKeyEvent:
 
 
 class HeldKeys(QObject):
-    """Keys of one window: `hold` them, then `release` them in their order, or `drop` them.
+    """Holds the keys of one window: `hold` them, then `release` them in their order, or `drop` them.
 
-    A key that starts a command which holds again is followed by the rest when that has ended. A click drops the
+    If a key starts a command that holds again, the keys after it wait until that has ended. A click drops the
     commands.
     """
 
@@ -57,7 +61,7 @@ class HeldKeys(QObject):
             self._soon.start()
 
     def release_to(self, window: QWidget) -> None:
-        """Type what is held where the focus is in another window, which was opened for it."""
+        """Type what is held into the focused widget of another window, which was opened for it."""
         if self._is_holding:
             self._end()
             for key in self._keys:
@@ -74,7 +78,7 @@ class HeldKeys(QObject):
 
     @Slot()
     def drop_commands(self) -> None:
-        """Let the text field that has the focus get what is held, but no command; without such a field, forget it."""
+        """Send what is held to the focused text field, but run no command; without such a field, drop the keys."""
         keys, target = list(self._keys), self._target()
         self.drop()
         if target.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled):

@@ -27,7 +27,7 @@ _SMALLEST = QSize(640, 420)
 
 
 class MainWindow(QMainWindow):
-    """Saves its size and position, and restores them within what the screens have room for.
+    """Saves its size and position, and restores them within the screens.
 
     `shown`: the first paint is done. `escape_pressed` and `part_requested(step)` (F6): keys that no widget has handled.
     `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one. `closing`: the window
@@ -45,9 +45,9 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._preferences = preferences
         self._painted = False
-        #: What had the focus when the window was hidden.
+        #: The widget that had the focus when the window was hidden.
         self._focused: QWidget | None = None
-        #: While Tab or F6 moves the focus: where the user was typing before, also several of these keys ago.
+        #: While Tab or F6 moves the focus: where the user was typing, also several of these keys before.
         self.left_by_keys: QWidget | None = None
         self._start: QWidget | None = None
         self._arrived: tuple[QWidget | None, object] = None, None
@@ -66,10 +66,10 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("PlantDesk" if name is None else f"{name} — PlantDesk")
 
     def clear(self) -> None:
-        """Remove the content, menus and status bar, for those of another store."""
+        """Remove the content, menus and status bar: those of another store follow."""
         self.may_close, self.hide_instead = lambda: True, lambda: False
         content = self.takeCentralWidget()
-        if content is not None:  # before the bars, which it uses
+        if content is not None:  # before the bars, which the content uses
             content.deleteLater()
             QCoreApplication.sendPostedEvents(content, QEvent.Type.DeferredDelete)
         self.setMenuBar(QMenuBar())
@@ -78,14 +78,14 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def show_in_front(self, token: str = "") -> None:
-        """Raise the window, as far as the desktop allows it, which it does for the token of a start by the user."""
+        """Raise the window if the desktop allows it: it does if the user started the program and gave it a token."""
         was_hidden = self.isHidden()
         bring_to_front(self, token)
         if was_hidden and self._focused is not None and isValid(self._focused):
-            self._focused.setFocus()  # a window that is activated while it is hidden moves the focus on
+            self._focused.setFocus()  # activating a hidden window moves the focus on
 
     def show_as_saved(self) -> None:
-        """Start as large as the window was closed."""
+        """Start with the size that the window had when it was closed."""
         if self._preferences.settings.window.maximized:
             self.showMaximized()
         else:
@@ -140,7 +140,7 @@ class MainWindow(QMainWindow):
 
     @contextmanager
     def _focus_moves(self) -> Iterator[None]:
-        """Know where the user was typing; widgets that several such keys only pass do not count."""
+        """Remember where the user was typing; widgets that several such keys only pass do not count."""
         if self._focus_state != self._arrived:
             self._start = self.focusWidget()
         self.left_by_keys = self._start
@@ -149,7 +149,7 @@ class MainWindow(QMainWindow):
 
     @property
     def _focus_state(self) -> tuple[QWidget | None, object]:
-        """What has the focus, with its text, where it has one."""
+        """The widget that has the focus, and its text if it has one."""
         focused: QWidget | None = self.focusWidget()
         return focused, None if focused is None else focused.metaObject().userProperty().read(focused)
 
@@ -166,7 +166,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def quit(self) -> None:
-        """Close the window, which ends the program, also where closing would hide it, or where it is hidden."""
+        """Close the window, which ends the program, also if closing would hide it or it is hidden already."""
         self.is_ending = True
         if self.isVisible():
             self.close()
@@ -186,7 +186,7 @@ class MainWindow(QMainWindow):
         self._preferences.change(window=values)
 
     def _restore_geometry(self) -> None:
-        """Open where the window was closed, if its upper edge is on the screens that are there now."""
+        """Restore the position of the window, if its upper edge is on the present screens."""
         window = self._preferences.settings.window
         if window.position:
             x, y = window.position
@@ -205,7 +205,7 @@ class MainWindow(QMainWindow):
             event.ignore()
 
     def _may_end(self) -> bool:
-        """Return whether the program may end, for which it prepares."""
+        """Return whether the program may end; if so, prepare for it."""
         if not self.may_close():
             return False
         self.save_geometry()

@@ -1,4 +1,4 @@
-"""The commands of the window: features add them to sections of the menu bar, or give them a key alone."""
+"""The commands of the window: features add them to sections of the menu bar, or only give them a key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Key = QKeySequence.StandardKey
 _CONTROL = Qt.KeyboardModifier.ControlModifier
-#: Of commands that change the selected plants, but delete none: “Edit name”, “Edit tag”, “Duplicate plant”.
+#: Keys of the commands that change the selected plants, but delete none: “Edit name”, “Edit tag”, “Duplicate plant”.
 ROW_KEYS = [
     QKeyCombination(Qt.Key.Key_F2),
     QKeyCombination(_CONTROL, Qt.Key.Key_T),
@@ -63,7 +63,7 @@ class Section(Enum):
     HELP_ABOUT = auto()
 
 
-#: Commands that do nothing useful while the store cannot be reached.
+#: Sections of commands that do nothing useful while the store cannot be reached.
 _OF_STORE = (
     Section.FILE_IMPORT,
     Section.FILE_EXPORT,
@@ -76,7 +76,7 @@ _OF_STORE = (
 
 
 class Command(NamedTuple):
-    """A command with its whole text: one of a submenu has the title of that before its own, as “Theme: Dark”.
+    """A command with its whole text: in a submenu, the title of the submenu comes first, as in “Theme: Dark”.
 
     It is found by other `words` as well.
     """
@@ -87,9 +87,9 @@ class Command(NamedTuple):
 
 
 class Menus(QObject):
-    """Fills a menu bar. Every command is an action with its slot, whose keys work in the whole window.
+    """Fills a menu bar. Every command is an action with a slot. Its keys work in the whole window.
 
-    One that is not `in_menu` is found by its key, by “Find a command”, and in a context menu.
+    A command that is not `in_menu` is found by its key, by “Find a command”, and in a context menu.
     """
 
     def __init__(self, bar: QMenuBar) -> None:
@@ -128,23 +128,23 @@ class Menus(QObject):
         return list(self._actions[section])
 
     def set_reachable(self, *, is_reachable: bool) -> None:
-        """Let commands that need the store be chosen, as their features allow it, or none of them."""
+        """Enable commands that need the store, as far as their features allow it, or disable all of them."""
         for section in _OF_STORE:
             self._groups[section].setEnabled(is_reachable)
 
     def menu(self, section: Section) -> QMenu:
-        """Return the menu that a section is in."""
+        """Return the menu of a section."""
         menu, _ = self._ends[section]
         return menu
 
     def context_menu(self, parent: QWidget, *sections: Section) -> QMenu:
-        """Return a new menu of those commands of `sections` that can be chosen now; it is deleted when it closes."""
+        """Return a new menu of the commands of `sections` that are enabled now; the menu is deleted when it closes."""
         from PySide6.QtWidgets import QMenu
 
         menu = QMenu(parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for section in sections:
-            self.menu(section).aboutToShow.emit()  # which enables what can be chosen
+            self.menu(section).aboutToShow.emit()  # its slots enable the commands
             menu.addActions([action for action in self._actions[section] if action.isEnabled()])
             menu.addSeparator()
         return menu
@@ -167,7 +167,7 @@ class Menus(QObject):
         return action
 
     def add_submenu(self, section: Section, title: str, actions: Sequence[tuple[str, Slot, bool]]) -> list[QAction]:
-        """Add a submenu of commands: the text of each, its slot, and whether it has a check mark."""
+        """Add a submenu of commands: the text of each, its slot, and whether it is checkable."""
         menu, end = self._ends[section]
         added = []
         for text, slot, checkable in actions:
@@ -180,7 +180,7 @@ class Menus(QObject):
         return added
 
     def add_list(self, section: Section, entries: Callable[[], Sequence[tuple[str, Slot]]]) -> None:
-        """Add the `entries` at the time when the menu opens: the text of each, and its slot."""
+        """Add the `entries`, which are requested when the menu opens: the text of each, and its slot."""
         menu, end = self._ends[section]
         added: list[QAction] = []
 
@@ -208,7 +208,7 @@ class Menus(QObject):
     ) -> QActionGroup:
         """Add a command for each text and value of `choices`, in a submenu of this title.
 
-        `slot` gets the value of the chosen one. The group checks one of them, or none.
+        `slot` gets the value of the chosen one. The group checks at most one of them.
         """
         group = QActionGroup(self)
         group.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
@@ -231,7 +231,7 @@ class Menus(QObject):
             else:
                 for section in group:
                     self._ends[section] = menu, _hidden_separator(menu)
-            menu.addSeparator()  # not shown where nothing follows
+            menu.addSeparator()  # not shown if nothing follows
 
     def _choice(self, section: Section, group: QActionGroup, text: str, value: str) -> QAction:
         action = self._action(section, text)
@@ -242,8 +242,8 @@ class Menus(QObject):
 
     def _action(self, section: Section, text: str, *keys: Key | str) -> QAction:
         action = QAction(text, self)
-        action.setIconText(action.iconText())  # for the list of keys, where the text names plants or a change
-        # Never by the text of a translation: macOS moves only those with a role.
+        action.setIconText(action.iconText())  # for the list of keys, as the text may name plants or a change later
+        # Qt must not derive a role from a translated text: macOS then moves only actions with a given role.
         action.setMenuRole(QAction.MenuRole.NoRole)
         action.setShortcuts(list(dict.fromkeys(sequence for key in keys for sequence in _sequences(key))))
         self._actions[section].append(action)
@@ -253,7 +253,7 @@ class Menus(QObject):
 
 
 def check(group: QActionGroup, value: str) -> None:
-    """Check the choice of `value`, or none when it is not in the group."""
+    """Check the choice of `value`, or none if it is not in the group."""
     for action in group.actions():
         action.setChecked(action.data() == value)
 
@@ -305,12 +305,12 @@ def _layout() -> list[tuple[str, _Groups]]:
 
 
 def _plain(text: str) -> str:
-    """Return the text of a command without the mark of its key and the dots of a dialog."""
+    """Return the text of a command without its mnemonic and the dots of a dialog."""
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&").removesuffix("…")
 
 
 def _hidden_separator(menu: QMenu) -> QAction:
-    """Add the mark at which a section ends."""
+    """Add the separator that marks the end of a section."""
     end = menu.addSeparator()
     end.setVisible(False)
     return end

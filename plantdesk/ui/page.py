@@ -38,16 +38,16 @@ class SidePane(QFrame):
         """Make an empty pane; `kind` names its background in the style sheet."""
         super().__init__(parent)
         self._has_content, self._name = False, ""
-        #: Whether the user wants the pane where there is room for it; to be remembered.
+        #: Whether the user wants the pane if there is room for it. The settings remember it.
         self.is_requested = False
         self._is_available = True
         self._has_room = True
-        #: Whether the user has opened the pane where it is collapsed.
+        #: Whether the user has opened the pane while it is collapsed.
         self.is_open = False
         #: The width below which the content is cut, in pixels.
         self.needed_width = 0
         self.setProperty("pane", kind)
-        # Never exchanged: Qt deletes the effect of before, and the program crashes when the window is deleted.
+        # Never replaced: Qt would delete the old effect, and the program would crash when the window is deleted.
         self._shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
         self._shadow.setEnabled(False)
         self.setGraphicsEffect(self._shadow)
@@ -55,7 +55,7 @@ class SidePane(QFrame):
         self.hide()
 
     def set_content(self, content: QWidget) -> None:
-        """Show `content`, whose accessible name is that of the pane; before this the pane is hidden."""
+        """Show `content`, whose accessible name is that of the pane; until then the pane is hidden."""
         self._name = content.accessibleName()
         self._layout.addWidget(content)
         self._has_content = True
@@ -83,7 +83,7 @@ class SidePane(QFrame):
             self.changed.emit()
 
     def set_requested(self, *, requested: bool) -> None:
-        """Show the pane where there is room for it, or nowhere."""
+        """Show the pane if there is room for it, or hide it."""
         self.is_requested = requested
         self.is_open = self.is_open and requested
         self._update()
@@ -95,9 +95,9 @@ class SidePane(QFrame):
             self._update()
 
     def set_room(self, *, enough: bool) -> None:
-        """Dock the pane, or collapse it where there is not `enough` room; it stays open while it has the focus.
+        """Dock the pane, or collapse it if there is not `enough` room; it stays open while it has the focus.
 
-        For the page alone.
+        Only `Page` calls this.
         """
         if enough != self._has_room:
             self._has_room = enough
@@ -105,7 +105,7 @@ class SidePane(QFrame):
             self._update()
 
     def toggle(self) -> None:
-        """Show or hide the pane: beside the list, or over it where it is collapsed; screen readers say which."""
+        """Show or hide the pane: beside the list, or over it if it is collapsed; screen readers say which."""
         was_visible = self.isVisible()
         if self._has_room:
             self.is_requested = not self.is_requested
@@ -117,7 +117,7 @@ class SidePane(QFrame):
             announce(self, text.format(pane=self._name))
 
     def close_drawer(self) -> bool:
-        """Close the pane where it is open over the list; False where it is not."""
+        """Close the pane if it is open over the list; return False if it is not."""
         if not self.is_drawer:
             return False
         self.toggle()
@@ -132,11 +132,11 @@ class SidePane(QFrame):
             self.left.emit()
 
 
-#: Widths for text of 13 px. The card takes a quarter of a page, between its two widths.
+#: Widths for text of 13 px. The card takes a quarter of the page, within its two widths.
 _SIDEBAR, _CARD, _MAX_CARD = 212, 320, 400
-#: In a narrower page the sidebar is collapsed.
+#: If the page is narrower, the sidebar is collapsed.
 _SIDEBAR_FROM = 900
-#: From the edges of the list to the toast: it ends where the rows end.
+#: From the edges of the list to the toast, which ends where the rows end.
 _TOAST_EDGE = 18
 
 
@@ -154,9 +154,9 @@ class Part(IntEnum):
 
 
 class Page(QFrame):
-    """Shows the panes of the features, parted by lines: its own background.
+    """Shows the panes of the features, with lines between them: these are its own background.
 
-    `sidebar` and `card` are docked beside the list, or collapse where it would get too narrow. `toast`, over the end of
+    `sidebar` and `card` are docked beside the list, or collapse if it would get too narrow. `toast`, over the end of
     the list, reports what was done.
     """
 
@@ -167,7 +167,7 @@ class Page(QFrame):
         self._needed_width: Callable[[], int] = lambda: 0
         self._strip = QFrame(self)
         self._list = QFrame(self)
-        self._list.setMinimumHeight(1)  # in a low window the bars below it keep their height
+        self._list.setMinimumHeight(1)  # so that in a low window the bars below it keep their height
         self._bar_stack = BarStack(theme)
         self.sidebar = SidePane("sidebar", self)
         self.card = SidePane("card", self)
@@ -195,11 +195,11 @@ class Page(QFrame):
 
     @property
     def list_rect(self) -> QRect:
-        """Where the main pane is, with the toast over it."""
+        """The rectangle of the main pane, over which the toast is shown."""
         return self._list.geometry()
 
     def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
-        """Let F6 come to `widget` while it is visible; `focus` moves the focus there."""
+        """Let F6 reach `widget` while it is visible; `focus` moves the focus there."""
         self._parts.append((part, widget, focus))
         self._parts.sort(key=lambda each: each[0])
 
@@ -211,7 +211,7 @@ class Page(QFrame):
 
     @Slot(int)
     def focus_next_part(self, step: int) -> None:
-        """Move the focus to a message that waits, else to the next part of the window; -1: to the previous one."""
+        """Move the focus to a message that waits, else to the next part of the window; -1: the previous one."""
         if step > 0 and self.toast.is_waiting:
             self.toast.focus_first()
             return
@@ -221,12 +221,12 @@ class Page(QFrame):
         focus()
 
     def close_drawer(self) -> bool:
-        """Close the pane that is open over the list, of two that with the focus; False when there is none."""
+        """Close the pane that is open over the list, of two the one with the focus; return False if none is open."""
         return any(pane.close_drawer() for pane in sorted((self.sidebar, self.card), key=has_focus, reverse=True))
 
     @Slot()
     def collapse_panes(self) -> None:
-        """Dock the panes that there is room for, and place the others over the list."""
+        """Dock the panes for which there is room, and collapse the others."""
         width, card = self.width(), self._card_width()
         sidebar = max(self._theme.metrics.scaled(_SIDEBAR), self.sidebar.needed_width)
         self.sidebar.set_room(enough=width >= self._theme.metrics.scaled(_SIDEBAR_FROM))
@@ -246,7 +246,7 @@ class Page(QFrame):
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, focused: QWidget | None) -> None:
-        """Close the sidebar over the list when keys move the focus from it to what it may cover."""
+        """Close the sidebar over the list when the keyboard moves the focus from it to what it may cover."""
         is_left = before is not None and self.sidebar.isAncestorOf(before) and not QGuiApplication.mouseButtons()
         is_below = focused is not None and self.isAncestorOf(focused)
         if is_left and is_below and not any(map(has_focus, (self.sidebar, self.card, self.toast))):
@@ -272,7 +272,7 @@ class Page(QFrame):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(self._strip, 0, 1)
         self._sidebar_slot, self._body, column = QVBoxLayout(), QHBoxLayout(), QVBoxLayout()
-        self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # after the form in the tab order
+        self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # so it is after the form in the tab order
         self._grid.addLayout(self._body, 1, 1)
         self._body.addLayout(column, 1)  # all still empty: see `add_layout`
         self._sidebar_slot.addWidget(self.sidebar)

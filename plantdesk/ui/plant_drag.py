@@ -1,4 +1,4 @@
-"""Drags of plants from the table, which says only that they are the selected ones of this window, and of tags."""
+"""Drags of tags, and of plants from the table: these say only that the plants are the selected ones of this window."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 if TYPE_CHECKING:
     from PySide6.QtGui import QPixmap
 
-#: Another process has other rows selected.
+#: Identifies this process, as another one has other rows selected.
 _FORMAT = f"application/x-plantdesk-selection-{os.getpid()}"
 _TAG_FORMAT = f"application/x-plantdesk-tag-{os.getpid()}"
-#: Characters of a tag at the pointer.
+#: Characters of a tag that are shown at the pointer.
 _LONGEST = 40
 
 
@@ -34,12 +34,12 @@ def plants_data() -> QMimeData:
 
 
 def is_plants(data: QMimeData) -> bool:
-    """Whether a drag is one of plants from this window."""
+    """Return whether a drag is one of plants from this window."""
     return data.hasFormat(_FORMAT)
 
 
 def tag_data(tag: str) -> QMimeData:
-    """Return the data of a drag of a tag, with all below it."""
+    """Return the data of a drag of a tag and all tags below it."""
     data = QMimeData()
     data.setData(_TAG_FORMAT, tag.encode(errors="surrogatepass"))
     return data
@@ -53,7 +53,7 @@ def dragged_tag(data: QMimeData) -> str | None:
 
 
 def drag_tag(source: QWidget, tag: str) -> None:
-    """Let the user drag a tag until it is dropped."""
+    """Let the user drag a tag; return when it is dropped."""
     drag = QDrag(source)
     drag.setMimeData(tag_data(tag))
     drag.setPixmap(_label(shortened(tag_text(tag), _LONGEST)))
@@ -61,9 +61,9 @@ def drag_tag(source: QWidget, tag: str) -> None:
 
 
 def drag_plants(source: QWidget, count: int, notify: Callable[[bool], object]) -> None:
-    """Let the user drag the selected plants, of which there are so many, until they are dropped.
+    """Let the user drag the selected plants, whose number is `count`; return when they are dropped.
 
-    `notify` is called with True before, and with False after it.
+    `notify` is called with True before the drag, and with False after it.
     """
     drag = QDrag(source)
     drag.setMimeData(plants_data())
@@ -75,8 +75,8 @@ def drag_plants(source: QWidget, count: int, notify: Callable[[bool], object]) -
 
 
 def _label(text: str) -> QPixmap:
-    """Return what the pointer carries: a text on a rounded background."""
-    around = QWidget()  # a window has no background of a style sheet where it is transparent
+    """Return the picture at the pointer: a text on a rounded background."""
+    around = QWidget()  # a style sheet paints no background of a transparent window
     around.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
     fill(QHBoxLayout(around), PlainLabel(text, role="drag"), margins=0)
     return around.grab()

@@ -23,12 +23,12 @@ _TEXT_STEP = 1.1
 
 
 class Preferences(QObject):
-    """The present settings. `changed`: this window has changed some, or another one has, after `follow`.
+    """The present settings. `changed`: this window changed some, or, after `follow`, another window did.
 
     If the file cannot be written, this is logged and the change lasts until the program ends.
-    `quarantined`: the new name of a damaged file. `are_saved`: the file could be written the last time.
-    `are_new`: this is the first start: there was no file, and no store either. `keeps_unsaved`: what is typed and not
-    saved could be written the last time, to a file of its own.
+    `quarantined`: the new name of a damaged file. `are_saved`: the last write of the file succeeded.
+    `are_new`: this is the first start: there was no file, and no store either. `keeps_unsaved`: the last write of
+    what is typed and not saved succeeded; it has a file of its own.
     """
 
     changed = Signal()
@@ -45,7 +45,7 @@ class Preferences(QObject):
         self.settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
 
     def follow(self, window: QObject) -> None:
-        """Take over what other windows change, as long as `window` is there: they replace the file in its folder."""
+        """Apply what other windows change, as long as `window` exists: they replace the file in its folder."""
         if self._file is None or self._watcher is not None:
             return
         with contextlib.suppress(OSError):
@@ -59,7 +59,7 @@ class Preferences(QObject):
     def _read_again(self) -> None:
         """Read the file, unless something that this window could not save would be lost.
 
-        Where it cannot be read, or somebody edits it and has not finished, the settings of this window stay.
+        If it cannot be read, or is half edited, the settings of this window stay.
         """
         if self._file is None or not self.are_saved:
             return
@@ -88,7 +88,7 @@ class Preferences(QObject):
         """Change some of what is remembered for one store."""
         unsaved = {name: values.pop(name) for name in KEPT if name in values}
         self._keep(key, cast("Mapping[str, Sequence[object]]", unsaved))
-        values |= {name: [] for name in unsaved if of_store(self.settings, key).get(name)}  # of an older PlantDesk
+        values |= {name: [] for name in unsaved if of_store(self.settings, key).get(name)}  # from an older PlantDesk
         if values:
             self._apply(lambda settings: with_store(settings, key, values))
 
@@ -105,7 +105,7 @@ class Preferences(QObject):
             self.changed.emit()
 
     def _apply(self, change: Callable[[Settings], Settings]) -> None:
-        """Change the settings of this window, and those in the file, of which others may have changed some."""
+        """Change the settings of this window, and those in the file, as others may have changed some."""
         changed = change(self.settings)
         if changed == self.settings and self.are_saved:
             return

@@ -46,18 +46,18 @@ __all__ = [
 
 #: The largest size of a widget; PySide has no such constant.
 QWIDGETSIZE_MAX = (1 << 24) - 1
-#: Title bar and borders. The real ones are known only after the window is shown.
+#: The size of title bar and borders. The real one is known only after the window is shown.
 _FRAME = QSize(16, 48)
 
 
-#: Takes the room that the other items of a layout leave.
+#: Item of a layout that takes the room which the others leave.
 STRETCH = -1
 
 
 def application() -> QApplication:
-    """Return the application, which is there as long as there are widgets."""
+    """Return the application, which exists as long as there are widgets."""
     app = QApplication.instance()
-    assert isinstance(app, QApplication)  # noqa: S101  not a QCoreApplication
+    assert isinstance(app, QApplication)  # noqa: S101  never a mere QCoreApplication
     return app
 
 
@@ -67,9 +67,9 @@ def app_icon() -> QIcon:
 
 
 def bring_to_front(window: QWidget, token: str = "") -> None:
-    """Show a window and raise it, as far as the desktop allows it, which it does for the token of a user's start."""
+    """Show a window and raise it, if the desktop allows it: it does if a start by the user gave a token."""
     if token:
-        os.environ["XDG_ACTIVATION_TOKEN"] = token  # where Qt reads it (Wayland)
+        os.environ["XDG_ACTIVATION_TOKEN"] = token  # from there Qt reads it (Wayland)
     window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.show()
     window.raise_()
@@ -89,7 +89,7 @@ def is_seen(widget: QWidget) -> bool:
 
 
 def fill(layout: Box, *items: Item, margins: Margins | None = None, spacing: int | None = None) -> Box:
-    """Add items to a box layout, and return it; without margins and spacing, it has those of the style."""
+    """Add items to a box layout, and return it; without `margins` and `spacing`, those of the style stay."""
     if margins is not None:
         layout.setContentsMargins(*(margins if isinstance(margins, tuple) else [margins] * 4))
     if spacing is not None:
@@ -118,8 +118,8 @@ def _add(layout: QBoxLayout, item: Item) -> None:
 def add_layout(outer: QBoxLayout, inner: QLayout, stretch: int = 0) -> None:
     """Add a layout that has widgets to another one.
 
-    PySide makes Python objects of the items of `inner`. Qt deletes the items later without its knowledge, and what
-    comes to lie at their address, as a window or an event, is then mistaken for them.
+    PySide makes Python objects of the items of `inner`. Qt deletes the items later, unknown to Python. Objects
+    that later get their addresses, such as a window or an event, are then mistaken for them.
     """
     outer.addLayout(inner, stretch)
     _release_items(inner)
@@ -134,7 +134,7 @@ def _release_items(layout: QLayout) -> None:
 
 
 def fitted(widget: QWidget, requested: QSize) -> QSize:
-    """Return `requested`, reduced to what the widget's screen has room for inside a window frame."""
+    """Return `requested`, reduced to what fits on the widget's screen inside a window frame."""
     return requested.boundedTo(widget.screen().availableGeometry().size() - _FRAME)
 
 
@@ -152,7 +152,7 @@ def mirrored(widget: QWidget, left: int, top: int, right: int, bottom: int) -> t
 def set_properties(widget: QWidget, **properties: str) -> None:
     """Set dynamic properties and apply the style sheet's rules for them.
 
-    A widget that was never shown is polished when it is; asking for its style here would delay the start by 20 ms.
+    A widget that was never shown is polished when shown; asking for its style here would delay the start by 20 ms.
     """
     changed = [name for name, value in properties.items() if widget.property(name) != value]
     for name in changed:
@@ -167,7 +167,7 @@ class QtDiagnostics(NamedTuple):
     qt: str
     platforms: list[str]
     image_formats: list[str]
-    #: Whether an SVG icon was rendered, which takes a plugin.
+    #: Whether an SVG icon was rendered, which needs a plugin.
     draws_icon: bool
 
 

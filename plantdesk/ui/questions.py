@@ -44,7 +44,7 @@ _WIDTH = 420
 class TagDialog(Dialog):
     """`chosen(tag)`: the user has entered a valid tag; None: no tag.
 
-    `becomes` returns the tag that a text stands for, which is shown then; an empty tag cannot be chosen.
+    `becomes` returns the tag that a text stands for, and the dialog shows it; an empty tag cannot be chosen.
     """
 
     chosen = Signal(object)
@@ -68,7 +68,7 @@ class TagDialog(Dialog):
         self._button = self.add_primary(button, self._on_accepted)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._edit.textChanged.connect(self._on_text_changed)
-        self._edit.returnPressed.connect(self._button.click)  # nothing while there is no tag
+        self._edit.returnPressed.connect(self._button.click)  # does nothing while there is no tag
         self._on_text_changed()
         margins = (XXL, XL, XXL, XL)
         fill(QVBoxLayout(self), self._label, self._edit, self._message, L, self.buttons, margins=margins, spacing=S)
@@ -114,7 +114,7 @@ class TagDialog(Dialog):
 def ask_if_of_other_desk(
     context: WindowContext, store: PlantStore, change: Change, window: QWidget, take_back: Answer
 ) -> None:
-    """Call `take_back`, after a question where another desk of a shared store has made the change."""
+    """Call `take_back`, after a question if another desk of a shared store has made the change."""
     if change.desk in {"", store.desk}:
         take_back()
         return
@@ -132,11 +132,11 @@ def ask_if_of_other_desk(
 
 
 class CloseQuestion(QObject):
-    """Decides whether a window may close, and closes it when the last reason against it is gone.
+    """Decides whether a window may close, and closes it when the last reason against closing is gone.
 
-    Where what was running has failed, or has left something out, the window stays open with the message about it, in
+    If what was running has failed, or has left something out, the window stays open with the message about it, in
     the toast or in a dialog.
-    `confirmed`: close it, or close it all the same.
+    `confirmed`: close the window, because nothing prevents it any more or the user wants it anyway.
     """
 
     confirmed = Signal()
@@ -172,7 +172,7 @@ class CloseQuestion(QObject):
         return not running and not unsaved
 
     def _unsaved_texts(self) -> tuple[str, str]:
-        """Return what becomes of unsaved plants when the window is closed, and the label of the button for that."""
+        """Return what happens to unsaved plants when the window is closed, and the label of the button for that."""
         if not self._context.preferences.keeps_unsaved:
             text = self.tr(
                 "What you typed cannot be remembered: the settings file cannot be written. The disk may be full."
@@ -211,9 +211,9 @@ class CloseQuestion(QObject):
 
 
 class ConflictQuestion(QObject):
-    """Reads what the plant is now, and asks in a bar of its own, so that no other message replaces it.
+    """Reads the plant as it is now, and asks in a bar of its own, so that no other message replaces the question.
 
-    `discarded`: what the user has typed is to be dropped. `answered`: a button was pressed, and what it stands for is
+    `discarded`: what the user has typed is to be dropped. `answered`: a button was pressed, and its action has
     begun.
     """
 
@@ -221,7 +221,7 @@ class ConflictQuestion(QObject):
     answered = Signal()
 
     def __init__(self, context: WindowContext, changed: str, deleted: str, parent: QObject) -> None:
-        """`changed` and `deleted` are titles of the questions, with `{name}` for that of the plant."""
+        """`changed` and `deleted` are titles of the questions, with `{name}` for the name of the plant."""
         super().__init__(parent)
         self._context = context
         self._changed, self._deleted = changed, deleted
@@ -233,7 +233,7 @@ class ConflictQuestion(QObject):
         return bool(self._bars)
 
     def read(self, queries: StoreQueries, row: PlantRow, mine: str, done: Callable[[PlantRow | None], object]) -> None:
-        """Call `done` with the plant as it is now; while it cannot be read, keep what was typed, which is `mine`."""
+        """Call `done` with the plant as it is now; while it cannot be read, keep `mine`, which was typed."""
         again = partial(self.read, queries, row, mine, done)
 
         def ask(error: Exception) -> None:
@@ -255,7 +255,7 @@ class ConflictQuestion(QObject):
         self._ask(self._deleted, row, self._yours(mine), *actions)
 
     def close(self) -> None:
-        """Ask no longer."""
+        """Withdraw the question."""
         while self._bars:
             self._remove(self._bars[-1])
 
@@ -280,7 +280,7 @@ class ConflictQuestion(QObject):
 
 
 def added_again(edit: Update) -> Insert:
-    """Return the edit that adds a plant that was deleted, as `edit` would have made it."""
+    """Return the edit that adds a plant that was deleted, with the changes of `edit`."""
     from plantdesk.domain.validation import new_plant
 
     tag = {} if edit.tag is None else {"tag": edit.tag}

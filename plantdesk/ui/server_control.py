@@ -36,7 +36,7 @@ class StoreServer(Protocol):
         """What it is doing now."""
 
     def subscribe(self, listener: Callable[[ServerState], None]) -> Callable[[], None]:
-        """Call `listener` with the present and each new state; return a function that ends it."""
+        """Call `listener` with the present and each new state; return a function that unsubscribes it."""
 
     def start(self, port: int) -> None:
         """Start to serve on `port`."""
@@ -49,10 +49,10 @@ class StoreServer(Protocol):
 
 
 class ApiControl(QObject):
-    """Turns the API on and off, for one store after the other. Lives on the GUI thread.
+    """Turns the API on and off, for one store after another. Lives on the GUI thread.
 
-    Starting and stopping may take seconds: they run on a thread of their own, in the order of the calls. Where another
-    program has the port, it is tried again until that has ended.
+    Starting and stopping may take seconds: they run on a thread of their own, in the order of the calls. If another
+    program uses the port, the start is retried until the port is free.
     `Bridge.server_changed` signals changes of the state.
     """
 
@@ -114,7 +114,7 @@ class ApiControl(QObject):
     def set_port(self, port: int, refused: Callable[[Exception], object] | None = None) -> None:
         """Serve on `port`, if the API is enabled; saved for the next start of the program.
 
-        A server that is on stays on its port where the other one cannot be used; `refused` gets the ServerError then.
+        A server that is on stays on its port if the other one cannot be used; `refused` then gets the ServerError.
         """
         server = self._server
         if server is not None and isinstance(self.state, On):
@@ -136,7 +136,7 @@ class ApiControl(QObject):
         self._signal_state()
 
     def serve(self, store: ServedStore) -> None:
-        """Create the server of `store` in place of another one, and start it if the API is enabled."""
+        """Create the server of `store` in place of the server of another store, and start it if the API is enabled."""
         before, self._server = self._server, None
         if before is not None and isinstance(before.state, On):
             self.port = before.state.port  # scripts know it
@@ -165,7 +165,7 @@ class ApiControl(QObject):
         if self._server is not None:
             server, port = self._server, self.port
             self._worker.ask(self, lambda _task: server.start(port))
-        elif self._store is not None and self._failure is not None:  # it could not be made: try again
+        elif self._store is not None and self._failure is not None:  # the server could not be made: try again
             self.serve(self._store)
 
     @Slot(object)
@@ -177,7 +177,7 @@ class ApiControl(QObject):
 
     @Slot()
     def _try_port(self) -> None:
-        """Start where the port is free now; the state does not change before."""
+        """Start if the port is free now; until then the state does not change."""
         server, port = self._server, self.port
         if server is not None and self._preferences.settings.api_enabled:
             self._worker.ask(self, lambda _task: server.move(port), failed=ignore)
@@ -185,7 +185,7 @@ class ApiControl(QObject):
     def _on_made(self, server: StoreServer) -> None:
         self._server = server
         if self._preferences.settings.api_enabled:
-            server.start(self.port)  # the first start waits for nothing; listeners must not see it off before
+            server.start(self.port)  # the first start waits for nothing; listeners must not see the server as off
         self._unsubscribe = server.subscribe(self._bridge.notify_server_state)
         self.settled.emit()
 

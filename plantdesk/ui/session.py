@@ -1,4 +1,4 @@
-"""What is behind the window from its first paint on: store, server and content, for one store at a time.
+"""Store, server and content of the window, from its first paint on, for one store at a time.
 
 Separate from the window, which shows before these modules are imported. The store is opened in the background, and
 again when its location has changed since an attempt that failed.
@@ -46,9 +46,9 @@ _log = logging.getLogger(__name__)
 _RETRY_DELAY = 2000
 #: Milliseconds before each attempt to reach a server; the last one repeats.
 _SERVER_DELAYS = (1000, 2000, 4000, 8000, 15_000, 30_000)
-#: Milliseconds after which the API starts, although no rows are shown.
+#: Milliseconds after which the API starts even if no rows are shown.
 _SERVE_LATEST_MS = 1000
-#: Causes that can pass without a change of the location's state.
+#: Causes that can end without a change of the location's state.
 _PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
 
 
@@ -89,7 +89,7 @@ class StoreOpener(QObject):
             store = location.open(create=create, progress=task.report)
             if task.complete(partial(self._keep, store)):
                 return store
-            store.close()  # the program ends, or the user has chosen another store meanwhile
+            store.close()  # the program is ending, or the user has chosen another store meanwhile
             raise InterruptedError
 
         self._opening = self._bridge.long_tasks.ask(
@@ -104,13 +104,13 @@ class StoreOpener(QObject):
         self.location, self.is_closed = location, True
 
     def begin_closing(self) -> None:
-        """Open nothing from now on by itself, and let nothing wait long for a server that hangs."""
+        """From now on, open nothing automatically, and do not wait long for a server that hangs."""
         self._retry.stop()
         if self._store is not None:
             self._store.begin_closing()
 
     def close(self) -> None:
-        """Close the store; one that is being opened is closed when it is open."""
+        """Close the store; one that is being opened is closed once it is open."""
         store = self._take_store()
         try:
             if store is not None:
@@ -119,14 +119,14 @@ class StoreOpener(QObject):
             _log.error("%s", error)  # there is no window any more
 
     def _take_store(self) -> PlantStore | None:
-        """Cancel the opening, and return the store; one that is open later is closed by its own thread."""
+        """Cancel the opening, and return the store; one that is still being opened is closed by its own thread."""
         if self._opening is not None:
             self._opening.cancel()
         store, self._store = self._store, None
         return store
 
     def _note(self, found: object) -> None:
-        """Note what is opened; on the thread of the task, before anything on the GUI thread reads it."""
+        """Note the opened store; on the thread of the task, before anything on the GUI thread reads it."""
         self._tried = found
 
     def _keep(self, store: PlantStore) -> None:
@@ -144,14 +144,14 @@ class StoreOpener(QObject):
             self._tried = None
         if self.location.server is None:
             self._retry.start()
-        elif isinstance(error, PlantDeskError) and error.retry_after is not None:  # a user is not refused twice
+        elif isinstance(error, PlantDeskError) and error.retry_after is not None:  # a refused user is not retried
             delay = _SERVER_DELAYS[min(self._attempts, len(_SERVER_DELAYS) - 1)]
             self._retry.start(delay)
             self._attempts += 1
 
     @Slot()
     def _check_again(self) -> None:
-        """Open the store if its state has changed since the last attempt, or if the cause may have passed."""
+        """Open the store if its state has changed since the last attempt, or if the cause may have ended."""
         location = self.location
         self._bridge.long_tasks.ask(self, lambda _task: location.state(), self._on_state)
 
@@ -172,14 +172,14 @@ class StoreServices(NamedTuple):
     """What runs on an open store."""
 
     make_server: Callable[[ServedStore, StoreLocation], StoreServer]
-    #: Begins automatic backups, whose outcomes it passes on, and returns a function that ends them.
+    #: Begins automatic backups, reports their outcomes, and returns a function that ends them.
     begin_backups: Callable[[PlantStore, Callable[[StoreError | None], object]], Callable[[], None]]
 
 
 class Session(QObject):
-    """Fills the window, opens the store behind it, and serves it; `left`: the program shall end.
+    """Fills the window, opens the store for it, and serves the store; `left`: the program is to end.
 
-    `store_requested(location, create)`: the user wants another store in the window, which needs another session.
+    `store_requested(location, create)`: the user wants another store in the window, which takes another session.
     """
 
     left = Signal()
@@ -194,14 +194,14 @@ class Session(QObject):
         port: int | None,
         services: StoreServices,
     ) -> None:
-        """Prepare to open the store at `location`, which `single` locks; without `port` it is that of the settings.
+        """Prepare to open the store at `location`, which `single` locks; the default `port` is that of the settings.
 
-        The port that the user chooses is that of the settings, too, except where another one was given for a store
+        The port that the user chooses is saved in the settings, except if another one was given for a store
         that is not the user's own.
         """
         super().__init__()
         self._unserved: PlantStore | None = None  # until its plants are shown
-        self._is_quick = False  # there is only the small window for a plant
+        self._is_quick = False  # only the small window for a plant is open
         self._window = window
         self._preferences = preferences
         self._begin_backups = services.begin_backups
@@ -220,7 +220,7 @@ class Session(QObject):
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
-        self._is_api_waiting = False  # it answers 503 until the server of the store is reached
+        self._is_api_waiting = False  # the API answers 503 until the server of the store is reached
         self.workspace: Workspace | None = None
         self._single = single
         single.requested.connect(self.handle)
@@ -238,12 +238,12 @@ class Session(QObject):
             self._preferences.change(port=port)
 
     def fill_window(self, theme: Theme, *, create: bool = False, is_quick: bool = False) -> None:
-        """Show and paint the content of the window, and open the store behind it.
+        """Show and paint the content of the window, then open the store.
 
-        Keys and clicks wait until then: the menus, and what their keys open, are visible only when painted once.
+        Keys and clicks wait until then: the menus, and what their keys open, are visible only after the first paint.
         With `is_quick` only the small window for a plant is wanted, and the program ends with it.
         """
-        # Pydantic first, not by this thread and the one that opens the store at once: PySide looks into each module
+        # Import pydantic first, not on this thread and the opening one at the same time: PySide inspects each module
         # that is imported, and half of pydantic raises ImportError then.
         from plantdesk.domain import models, validation  # noqa: F401
 
@@ -281,7 +281,7 @@ class Session(QObject):
             self.workspace.open_address(request.address)
 
     def show_defect(self, what: str) -> None:
-        """Report a defect in the window; any thread, also after the window was closed."""
+        """Report a defect in the window; any thread, even after the window was closed."""
         if self.workspace is not None:
             self.bridge.call(self, self.workspace.show_defect, what)
 
@@ -290,7 +290,7 @@ class Session(QObject):
         return self.workspace is None or self.workspace.may_leave()
 
     def close(self) -> None:
-        """Close everything, in order; returns when all that was acknowledged is in the file."""
+        """Close everything, in order; return when everything that was acknowledged is in the file."""
         self._unserved = None
         self._single.stop_listening()
         self._opener.begin_closing()
@@ -317,7 +317,7 @@ class Session(QObject):
 
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:
-        if not self._single.is_locked:  # its folder could not be written to before
+        if not self._single.is_locked:  # the folder could not be written to before
             single = SingleWindow(self._opener.location, paths.usable(paths.data_folder))
             if single.take():
                 self._adopt(single)
@@ -332,7 +332,7 @@ class Session(QObject):
 
     @Slot()
     def _on_plants_shown(self) -> None:
-        """Begin with what takes the interpreter for long, which would hold up the rows by a tenth of a second."""
+        """Start work that holds the interpreter for long: earlier, it would delay the rows by a tenth of a second."""
         if self._unserved is not None and not self._is_quick:
             self._serve(self._unserved)
 
@@ -342,7 +342,7 @@ class Session(QObject):
         self.api.serve(store)
 
     def _begin_services(self) -> None:
-        """Do also what is not worth it for the small window alone, as there is the whole one now."""
+        """Start the services that the small window alone does not need: the whole window is open now."""
         was_quick, self._is_quick = self._is_quick, False
         if was_quick and self.workspace is not None:
             self.workspace.begin_tray()
@@ -378,7 +378,7 @@ class Session(QObject):
             self._use(location, single)
         else:
             single.ask_other().asked.connect(partial(self._on_other_asked, location, single))
-            single.setParent(self)  # until it is asked
+            single.setParent(self)  # kept alive until it is asked
 
     def _use(self, location: StoreLocation, single: SingleWindow) -> None:
         self._unserved = None

@@ -1,4 +1,4 @@
-"""One window per store: a second start lets the first window do what was requested, and ends."""
+"""One window per store: a second start passes its request on to the first window, and ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TIMEOUT = 5000
 _CLOSING_TIMEOUT = 15_000
 #: Milliseconds between two attempts to reach a window that does not listen yet, or any more.
 _RETRY_DELAY = 50
-#: A request for no more than to come to the front.
+#: The request to come to the front, and nothing else.
 _RAISE = WindowRequest()
 
 
@@ -56,7 +56,7 @@ class SingleWindow(QObject):
     requested = Signal(object)
 
     def __init__(self, store: StoreLocation, folder: Path | None, parent: QObject | None = None) -> None:
-        """Lock in `folder`, a local one that is the user's alone; None where there is no such folder: nothing locks."""
+        """Lock in `folder`, which is local and the user's alone; None if there is no such folder: nothing is locked."""
         super().__init__(parent)
         self.key = window_key(store.key)
         self._name = socket_name(self.key, folder)
@@ -67,7 +67,7 @@ class SingleWindow(QObject):
         self._server: QLocalServer | None = None
 
     def take(self) -> bool:
-        """Return whether no other window has the store; if so, call `listen` soon.
+        """Return whether no other window has the store; if so, the caller must call `listen` soon.
 
         A folder in which no lock can be made (read-only, full disk) must not keep the window from opening.
         """
@@ -80,13 +80,13 @@ class SingleWindow(QObject):
 
     @property
     def is_locked(self) -> bool:
-        """Whether the lock is held: not where no lock could be made."""
+        """Whether the lock is held; False if none could be made."""
         return self._lock is not None and self._lock.isLocked()
 
     def listen(self) -> None:
         """Answer later starts. Separate from `take`, because it is not needed before the window is shown."""
         if not self.is_locked:
-            return  # the name may be another window's
+            return  # the server name may be another window's
         from PySide6.QtNetwork import QLocalServer
 
         QLocalServer.removeServer(self._name)  # a killed window leaves its socket behind
@@ -97,7 +97,7 @@ class SingleWindow(QObject):
             _log.warning("A second start cannot bring this window to the front: %s", server.errorString())
 
     def ask_other(self, request: WindowRequest = _RAISE) -> OtherWindow:
-        """Send a request to the window that has the lock, or take the lock when that has ended (`is_locked`).
+        """Send a request to the window that has the lock, or take the lock (`is_locked`) when that window has ended.
 
         The returned object signals the result.
         """
@@ -106,7 +106,7 @@ class SingleWindow(QObject):
         return other
 
     def raise_other(self, request: WindowRequest = _RAISE) -> bool:
-        """Ask like `ask_other`, wait, and return whether the window answered or ended."""
+        """Send a request as `ask_other` does, and wait; return whether the window answered or ended."""
         answers: list[bool] = []
         loop = QEventLoop()
         other = self.ask_other(request)
@@ -130,7 +130,7 @@ class SingleWindow(QObject):
     def _on_asked(self) -> None:
         while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
             connection.disconnected.connect(connection.deleteLater)
-            connection.readyRead.connect(self._on_ready_read)  # a partial would hold it: a crash when it is freed
+            connection.readyRead.connect(self._on_ready_read)  # a partial would hold it: a crash when freed
             if not is_ours(connection.socketDescriptor()):
                 connection.abort()
             else:
@@ -159,9 +159,9 @@ class SingleWindow(QObject):
 
 
 class OtherWindow(QObject):
-    """The window of another process. `asked`: whether it has answered within five seconds, or has ended in some more.
+    """The window of another process. `asked`: whether it answered within five seconds, or ended within some more.
 
-    By signals, because a `waitFor…` of QLocalSocket holds the GIL, which blocks every other thread.
+    It uses signals, because a `waitFor…` of QLocalSocket holds the GIL, which blocks every other thread.
     """
 
     asked = Signal(bool)

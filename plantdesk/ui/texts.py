@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.records import Source
 
-#: Translates a literal in a context. `dev.py texts` finds calls of this name with two literals.
+#: Translates a literal in a context. `dev.py texts` collects calls of this name with two literals.
 translate = QCoreApplication.translate
 
 #: The name of the import that adds the sample plants; `source_text` translates it.
@@ -30,10 +30,10 @@ _LINE_ENDS = "\r\n\x85\u2028\u2029"
 _JOINERS = "\u200c\u200d"
 #: Unicode categories of characters without a glyph: control and format characters.
 _HIDDEN = {"Cc", "Cf"}
-#: Letters and symbols that look like a space: the fillers of Hangul, and Braille's blank.
+#: Letters and symbols that look like a space: the Hangul fillers, and the Braille blank.
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 
-#: Blanks at an end, after another one, or other than the ASCII one, and what is shown for each.
+#: The blanks to replace (at an end, after another blank, or non-ASCII), and what is shown for each.
 _UNSEEN_BLANKS = re.compile(r"^\s+|\s+$|(?<=\s)\s|[^\S ]")
 _BLANK_MARK = "\u2423"
 
@@ -43,7 +43,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 def ago(timestamp: int, now: int) -> str:
     """Return the age of a timestamp at the time `now` (both in milliseconds since 1970, UTC)."""
     seconds = max(0, now - timestamp) // 1000
-    if seconds < 2:  # noqa: PLR2004 - from two on they are counted
+    if seconds < 2:  # noqa: PLR2004 - from two seconds on they are counted
         return translate("times", "just now")
     if seconds < _MINUTE:
         return translate("times", "{n} s ago").format(n=seconds)
@@ -123,17 +123,17 @@ def error_text(error: Exception) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Whether `text`, as `one_line` returns it, has a character that can be seen."""
+    """Return whether `text`, as `one_line` returns it, has a character that can be seen."""
     return any(not (character.isspace() or character in _BLANKS) for character in one_line(text))
 
 
 def quoted(text: str, longest: int = 60) -> str:
-    """Return `text`, shortened, in quotation marks; those within it become single ones."""
+    """Return `text`, shortened, in quotation marks; quotation marks within it become single ones."""
     return translate("Texts", "“{text}”").format(text=shortened(text, longest).replace("“", "‘").replace("”", "’"))
 
 
 def tag_text(tag: str) -> str:
-    """Return a tag on one line, or what stands for one without a visible character.
+    """Return a tag on one line, or the replacement for one without a visible character.
 
     Blanks that cannot be seen are marked: with “kitchen ” and “kitchen” a list would show the same tag twice.
     """

@@ -1,4 +1,4 @@
-"""The language of the window: gettext's catalogue for our texts, Qt's own file for those of Qt."""
+"""The language of the window: gettext's catalogue for our texts, Qt's own file for Qt's texts."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class Translator(QTranslator):
 
 
 def name_of(language: str) -> str:
-    """Return a language's own name, with its country where the catalogue is for one."""
+    """Return a language's own name, with its country if the catalogue is for one."""
     locale = QLocale(language)
     name = "English" if language == "en" else locale.nativeLanguageName().partition(" de ")[0]  # “español de España”
     return f"{name[:1].upper()}{name[1:]}" + (f" ({locale.nativeTerritoryName()})" if "_" in language else "")
 
 
 def use_language(app: QApplication, setting: str) -> None:
-    """Use the language of a setting, or of the system where it is empty; dates and numbers are those of the region."""
+    """Use the language of a setting, or of the system if it is empty; dates and numbers are those of the region."""
     system = QLocale.system()
     language = languages.chosen(setting, system.uiLanguages(), languages.available())
     languages.use(languages.catalogue_of(language))
     if language != "en":
         app.installTranslator(_of_qt(language, app))
-        app.installTranslator(Translator(app))  # asked first
+        app.installTranslator(Translator(app))  # installed last, so it is asked first
     locale = QLocale()
     if setting:
         locale = QLocale(QLocale(language).language(), system.territory())
@@ -51,11 +51,11 @@ def use_language(app: QApplication, setting: str) -> None:
         locale = QLocale(QLocale.Language.English)
     QLocale.setDefault(locale)
     if QLocale(language).textDirection() is Qt.LayoutDirection.RightToLeft:
-        app.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # never back: Qt's option -reverse asks for it
+        app.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # never reset: Qt's option -reverse sets it
 
 
 def words_for_cancel() -> dict[str, tuple[str, str]]:
-    """Return what each language calls “Cancel”, by our catalogue and by Qt's file: that both are there."""
+    """Return each language's word for “Cancel” from our catalogue and from Qt's file: a check that both are there."""
     words = {}
     for language in languages.available():
         own, of_qt = languages.catalogue_of(language).text("Cancel"), _of_qt(language, None)
@@ -64,7 +64,7 @@ def words_for_cancel() -> dict[str, tuple[str, str]]:
 
 
 def _of_qt(language: str, parent: QObject | None) -> QTranslator:
-    """Return the translations of Qt's own texts; none where Qt does not have the language."""
+    """Return the translations of Qt's own texts; empty if Qt does not have the language."""
     translator = QTranslator(parent)
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     translator.load(QLocale(language), "qtbase", "_", folder)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.messages import MessageAction
 
 
-#: Steps that wait for the one that is under way; a key that is held asks for more.
+#: The most steps that wait for the running one; a held key requests more.
 _MAX_WAITING = 100
 
 
@@ -40,7 +40,7 @@ class AddedPlant(NamedTuple):
 
 
 class Discarded(NamedTuple):
-    """Unsaved plants that were discarded: `put_back` lists them again. This is not redone."""
+    """Unsaved plants that were discarded: `put_back` lists them again. It cannot be redone."""
 
     plain_title: Text
     put_back: Callable[[], object]
@@ -53,9 +53,9 @@ Step = Change | AddedPlant | Discarded
 class UndoStack(QObject):
     """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
 
-    What is requested while a step is under way, or a change of the window, comes after it. `changed`: the next steps
-    are others. `begun(is_redo)`: a step is under way, which takes seconds for a million plants. `undone(undone)`: a
-    step was made. `failed(error)`: it was not, and is dropped unless the store could not take it now.
+    What is requested while a step or a change of the window is running comes after it. `changed`: the next steps
+    are others. `begun(is_redo)`: a step has begun, which takes seconds for a million plants. `undone(undone)`: a
+    step was made. `failed(error)`: it failed, and is dropped unless the store could not save it at the moment.
     """
 
     changed = Signal()
@@ -70,7 +70,7 @@ class UndoStack(QObject):
         self._done: list[Step] = []
         self._taken_back: list[Step] = []
         self.is_busy = False
-        #: Changes of the window that the store has not made yet: what the user takes back right after one is that.
+        #: Changes of the window that are not made yet. An undo right after one refers to it.
         self._awaited: set[Future[Any]] = set()
         self._waiting: deque[Callable[[], None]] = deque(maxlen=_MAX_WAITING)
 
@@ -100,14 +100,14 @@ class UndoStack(QObject):
         self.changed.emit()
 
     def wait_for(self, change: Future[Any]) -> None:
-        """Let `undo` wait for a change of the window. Call it behind `Bridge.follow` of what pushes the change."""
+        """Let `undo` wait for a change of the window. Call it after the `Bridge.follow` that pushes the change."""
         self._awaited.add(change)
         self._bridge.follow(self, change, partial(self._on_made, change), partial(self._on_made, change))
 
     def _on_made(self, change: Future[Any], outcome: object) -> None:
         self._awaited.discard(change)
         if isinstance(outcome, Exception):
-            self._waiting.clear()  # what comes before it is not what the user wanted to take back
+            self._waiting.clear()  # the user did not mean to take back the change before it
         self._go_on()
 
     def _go_on(self) -> None:
@@ -121,7 +121,7 @@ class UndoStack(QObject):
         self.changed.emit()
 
     def undo(self, change: Step | None = None) -> None:
-        """Take back a change, by default the latest; nothing where it was taken back already."""
+        """Take back a change, by default the latest; do nothing if it was taken back already."""
         if change is None and self.is_pending:
             self._waiting.append(self.undo)
             return
@@ -140,7 +140,7 @@ class UndoStack(QObject):
             self.changed.emit()
 
     def has_done(self, change: Step) -> bool:
-        """Whether the window has done this and not taken it back."""
+        """Return whether the window has done this and not taken it back."""
         return change in self._done
 
     def take_back(self, change: Step) -> None:
@@ -189,7 +189,7 @@ class UndoStack(QObject):
                 self.is_busy = False
                 self._waiting.clear()
                 if isinstance(error, StoreError) and not error.is_unknown:
-                    source.append(change)  # the store will take it back later
+                    source.append(change)  # the store may be able to take it back later
                 self.changed.emit()
                 self.failed.emit(_titled(error, change, is_redo=is_redo))
 
@@ -197,14 +197,14 @@ class UndoStack(QObject):
 
 
 def _titled(error: Exception, step: Step, *, is_redo: bool) -> Exception:
-    """Return a refusal about what the user takes back: of a plant that was added the store knows the deletion."""
+    """Return a refusal with the title of the step. For an added plant the store would name the deletion."""
     if isinstance(step, Change) or not isinstance(error, EditConflictError | UndoConflictError):
         return error
     return UndoConflictError(step.plain_title, 1, is_redo=is_redo)
 
 
 def _identity(step: Step) -> int | Step:
-    """Return the number of a step in the history, where a plant that was added has none."""
+    """Return the number of a step in the history, or the step itself for an added plant, which has none."""
     return step.number if isinstance(step, Change) else step
 
 

@@ -1,4 +1,4 @@
-"""The content of the window: makes the features and joins them."""
+"""The content of the window: makes the features and connects them."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.server_control import ApiControl
     from plantdesk.ui.theme.theme import Theme
 
-#: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side but the right.
+#: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side except the right.
 _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
-#: The panes dock when the page has its width, which moves the fields of the form; a bar takes room below them.
+#: Passes of the layout: the panes dock at the final width, which moves the fields of the form; a bar takes room below.
 _LAYOUT_PASSES = 3
 #: Milliseconds after the last change of the view until it is saved for the next start.
 _SETTLED = 1000
@@ -63,9 +63,9 @@ class Workspace(Page):
     """Accepts typing at once; the store comes later, by `set_store`, and the server's states by the bridge.
 
     `file_chosen`, `try_again_requested` and `new_store_requested`: what the user chose while no store could be opened.
-    `store_requested(location, create)`: another store shall be shown, whether one is open or not. `requested(request)`:
+    `store_requested(location, create)`: show another store, whether one is open or not. `requested(request)`:
     as another start may request it. `quick_done`: the small window for a plant is closed.
-    `plants_shown`: the first rows are there, or why there are none.
+    `plants_shown`: the first rows are there, or the reason why there are none.
     """
 
     file_chosen = Signal(str)
@@ -103,7 +103,7 @@ class Workspace(Page):
         )
         self._server = server
         self._features = self._make_features(server)
-        #: What the session asks of the features.
+        #: The parts of the features that the session uses.
         self.show_defect = self._defect_notice.show_defect
         self.open_quick, self.open_address = self._plants.open_quick, self._plants.open_address
         question = CloseQuestion(window, self._context, self._features)
@@ -263,12 +263,12 @@ class Workspace(Page):
         return tray
 
     def begin_tray(self) -> None:
-        """Show the icon in the tray, if the user wants one, and let closing hide the window."""
+        """Show the icon in the tray, if the user wants one; closing then hides the window."""
         self._tray.begin()
 
     @Slot()
     def _save_view(self) -> None:
-        """Save what the window shows, and where: a kill must lose neither."""
+        """Save what the window shows, and its position: a kill must lose neither."""
         self._window.save_geometry()
         for feature in self._features:
             feature.save_view()
@@ -284,10 +284,10 @@ class Workspace(Page):
             self._report_damaged_settings(self._context.preferences.quarantined)
 
     def appear(self) -> None:
-        """Show the content at once, with the focus, which what is not visible yet does not get."""
+        """Show the content at once, and set the focus, which an invisible widget would not get."""
         self.show()
         self._plants.focus_form()
-        for _ in range(_LAYOUT_PASSES):  # else other places would be seen for a frame
+        for _ in range(_LAYOUT_PASSES):  # or widgets would be seen at other positions for a frame
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     # --- the store ---
@@ -312,7 +312,7 @@ class Workspace(Page):
 
     @Slot(bool)
     def _on_reached(self, is_reached: bool) -> None:
-        """Offer what needs the server only while it is reached; what is typed and shown stays."""
+        """Enable what needs the server only while it is reached; what is typed and shown stays."""
         title = self._title()
         if title is not None:
             self._window.set_file_name(title if is_reached else self.tr("{title} (not connected)").format(title=title))
@@ -328,13 +328,13 @@ class Workspace(Page):
 
     @Slot(float)
     def show_migration(self, fraction: float) -> None:
-        """Show how far (0 to 1) the plants are updated to this version of PlantDesk."""
+        """Show the progress (0 to 1) of the migration to this version of PlantDesk."""
         for feature in self._features:
             feature.show_migration(fraction)
 
     def show_no_store(self, reason: PlantDeskError) -> None:
-        """Show why the store cannot be opened, and what to do about it; what is typed stays."""
-        if str(reason) == self._no_store_reason:  # another attempt with the same result
+        """Show why the store cannot be opened, and offer remedies; what is typed stays."""
+        if str(reason) == self._no_store_reason:  # it was another attempt with the same result
             return
         self._no_store_reason = str(reason)
         for feature in self._features:

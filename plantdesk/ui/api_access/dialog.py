@@ -1,7 +1,7 @@
 """The API access dialog: server switch, tokens, the last requests, and commands that add a plant.
 
 These read the token from a file: in a command it would be in the shell's history and, for every user of the machine, in
-the process list. Proxies are disabled: proxy variables apply to the loopback otherwise.
+the process list. Proxies are disabled, as proxy variables would apply to the loopback.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class Language(StrEnum):
     PYTHON = "Python"
 
 
-#: A number of JSON.
+#: The type of a number in JSON.
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-#: The file that a snippet reads as long as no token was saved from the window, and how to make it.
+#: The file that a snippet reads until a token is saved from the window, and how to make it.
 TOKEN_FILE = "plantdesk.token"  # noqa: S105  the name of a file
 _MAKE_FILE = f"# once: plantdesk token create my-script --output {TOKEN_FILE}\n"
 
@@ -118,7 +118,7 @@ _QUOTED: dict[Language, Callable[[str], str]] = {
 
 
 def curl_of(address: str, plant: Mapping[str, str]) -> str:
-    """Return the curl command for a plant whose id, name and tag are given as texts; without the token."""
+    """Return the curl command for a plant whose id, name and tag are given as texts. It has no token."""
     members = []
     for key, text in plant.items():
         is_number = key == "id" and _NUMBER.fullmatch(text) is not None
@@ -163,7 +163,7 @@ class SnippetPanel(QWidget):
 
     @Slot(str)
     def set_token_file(self, file: str) -> None:
-        """Let the commands read the token from `file`."""
+        """Let the commands read the token from this file."""
         self._token_file = file
         self._show_snippet()
 
@@ -185,7 +185,7 @@ _UNKNOWN = frozenset({ErrorNumber.TOKEN_MISSING, ErrorNumber.TOKEN_REFUSED})
 
 
 class ActivityPanel(QWidget):
-    """Follows the activity of the server that is on, while it can be seen. Nothing of it is stored.
+    """Follows the activity of the running server while the panel is visible. Nothing of it is stored.
 
     `plant_requested(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
     `toggled`: it was expanded or collapsed.
@@ -226,7 +226,7 @@ class ActivityPanel(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Show the requests that were answered since."""
+        """Show the requests that were answered since the last refresh."""
         activity = self._server.activity
         now = activity, -1 if activity is None else activity.total
         if now != self._shown and self.isVisible():
@@ -303,7 +303,7 @@ class ActivityPanel(QWidget):
         return clock, shown(refused), self._reason(answer)
 
     def _reason(self, answer: Answer) -> str:
-        """Return why a request was refused, in few words where they say enough; the tooltip has the whole reason."""
+        """Return why a request was refused, in few words if they say enough; the tooltip has the whole reason."""
         match answer.number:
             case ErrorNumber.ID_TAKEN:
                 return self.tr("ID {id} is taken").format(id=answer.sent.get("id", ""))
@@ -331,12 +331,12 @@ class ActivityPanel(QWidget):
 
 #: For text of 13 px.
 _PORT_WIDTH, _WIDTH = 72, 680
-#: On a lower screen the activity is collapsed at first.
+#: On a lower screen the activity is initially collapsed.
 _HIGH_SCREEN = 700
 
 
 class ApiDialog(Dialog):
-    """Changes apply at once; there is nothing to save, only to close.
+    """Access for programs. Changes apply at once; there is nothing to save, only to close.
 
     `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form.
     `plants_removed(applied)`: plants were deleted together with their token.
@@ -461,13 +461,13 @@ class ApiDialog(Dialog):
         self.accept()
 
     def _fit(self) -> None:
-        """Be as high as the content, as far as the screen has room for it."""
+        """Be as high as the content, within the screen."""
         width = max(self.width(), self._theme.metrics.scaled(_WIDTH))
         height = needed_height(self._inner, width) + self.buttons.sizeHint().height()
         self.resize_to_fit(QSize(width, height))
 
     def _show_later(self, part: QWidget) -> None:
-        """Scroll to what was expanded below the end of the screen, when it is laid out."""
+        """After the layout, scroll to what was expanded below the end of the screen."""
         QTimer.singleShot(0, self, partial(self._area.ensureWidgetVisible, part, 0, M))
 
     def _lay_out(self) -> None:

@@ -47,16 +47,16 @@ if TYPE_CHECKING:
 
 
 _TICK = 1000
-#: The count of a program begins again after such a pause, in milliseconds, as in the Activity.
+#: The count of a program's plants restarts after a pause of so many milliseconds, as in the Activity.
 _RUN_MS = 60_000
-#: Characters of a database, of which the end says more.
+#: The longest name of a database, in characters. A longer one is cut at its start, as its end says more.
 _MAX_DATABASE = 50
 
 
 class ApiStatus(QWidget):
     """Shows the states that it is given; its buttons only emit signals.
 
-    Until a program has a token, its state is all that is shown: a quiet button, behind which is the address.
+    Until a program has a token, only the state is shown: a quiet button, whose tooltip is the address.
     """
 
     turn_on_requested = Signal()
@@ -77,7 +77,7 @@ class ApiStatus(QWidget):
         self._word.setProperty("variant", "quiet")
         self._address = PlainLabel()
         self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._address.setMinimumWidth(1)  # where there is no room for it, it is hidden
+        self._address.setMinimumWidth(1)  # if there is no room for it, it is hidden
         self._copy_button = CopyButton(theme, self.tr("Copy the address"), name=self.tr("Copy the address of the API"))
         self._turn_on_button = QPushButton()
         self._turn_on_button.setProperty("small", "true")
@@ -100,7 +100,7 @@ class ApiStatus(QWidget):
 
     @Slot(object)
     def show_server(self, state: ServerState) -> None:
-        """Show what the server is doing; screen readers speak what it changes to, not how it starts."""
+        """Show what the server is doing; screen readers speak each later state, not the first one."""
         self._state = state
         no_store = isinstance(state, Failed) and isinstance(state.error, NoOpenStoreError)
         on = isinstance(state, On)
@@ -131,12 +131,12 @@ class ApiStatus(QWidget):
             set_tool_tip(self._word, self.tr("{reason} Requests get 503.").format(reason=reason))
 
     def show_tokens(self, *, any_there: bool) -> None:
-        """Show the address where programs may use it."""
+        """Show the address if programs may use it."""
         self._has_tokens = any_there
         self._show_address()
 
     def show_changes(self, changes: Changes) -> None:
-        """Show which plants programs added; those of the form are seen anyway."""
+        """Show which plants programs added; those of the form are visible anyway."""
         foreign = [row for row in changes.added if row.source.kind == "token"]
         if not foreign:
             return
@@ -195,7 +195,7 @@ class ApiStatus(QWidget):
         return self.tr("API off")
 
     def _show_address(self) -> None:
-        """Show the address where there is room for all of it: it is also a tooltip, and the button copies it."""
+        """Show the address if there is room for all of it: it is also a tooltip, and the button copies it."""
         is_used = isinstance(self._state, On) and self._has_tokens
         self._copy_button.setVisible(is_used)
         needed = sum(each.sizeHint().width() + S for each in (self._icon, self._word, self._address, self._copy_button))
@@ -213,7 +213,7 @@ class ApiStatus(QWidget):
         self._dot.show()
         layout = self.layout()
         if layout is not None:
-            layout.activate()  # where the token's button was hidden just now, there is more room
+            layout.activate()  # if the token's button was hidden just now, there is more room
         metrics = self._activity.fontMetrics()
         self._activity.setMaximumWidth(metrics.horizontalAdvance(whole) + 2 * L)
         place = QStyle.visualRect(self.layoutDirection(), self.rect(), self._activity.geometry())
@@ -222,7 +222,7 @@ class ApiStatus(QWidget):
 
 
 class ApiAccess(Feature):
-    """Controls `server`. A command that needs the store, given before it is open, is run as soon as it is.
+    """Controls `server`. A command that needs the store waits until the store is open.
 
     `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form. `port_requested`: another
     port is to be chosen. `tokens_listed(any_there)`: there are tokens, or none.
@@ -284,7 +284,7 @@ class ApiAccess(Feature):
 
     @Slot()
     def open_dialog(self) -> ApiDialog | None:
-        """Open the dialog of tokens, port and examples; before the store is open, as soon as it is."""
+        """Open the dialog of tokens, port and examples; before the store is open, this waits for it."""
         self._dialog_awaited = self._opened is None
         if self._opened is None:
             return None
@@ -328,7 +328,7 @@ class ApiAccess(Feature):
         self._address_action.setEnabled(on)
 
     def _show_taken_port(self, state: ServerState) -> None:
-        """Report a taken port where programs have tokens; other errors are in the status line, with “Try again”."""
+        """Report a taken port if programs have tokens; other errors are in the status line, with “Try again”."""
         if not self._has_tokens or not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
             self._port_bar.clear()
             return

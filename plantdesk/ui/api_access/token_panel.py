@@ -40,7 +40,7 @@ _CREATED, _PLANTS, _MENU = 1, 4, 5
 
 
 class TokenPanel(QWidget):
-    """Works on the tokens of one store; a menu for each is opened by a right click, the Menu key, or its last column.
+    """Works on the tokens of one store. A right click, the Menu key or the last column opens the menu of a token.
 
     `token_saved(file)`: a new token was saved. `plants_removed(applied)`: plants were deleted with their token.
     """
@@ -103,7 +103,7 @@ class TokenPanel(QWidget):
 
     @Slot()
     def create_token(self) -> None:
-        """Make a token of the name in the field; pressed twice, one."""
+        """Make a token with the name in the field. Pressing twice makes only one."""
         if self._is_making:
             return
         self._is_making = True
@@ -218,7 +218,7 @@ class TokenPanel(QWidget):
 
     @Slot()
     def _on_tick(self) -> None:
-        """Let the ages go on."""
+        """Update the ages."""
         if self.isVisible():
             self._show_rows()
 
@@ -286,7 +286,7 @@ class TokenPanel(QWidget):
         self._message.show_message(tone, text)
 
     def _show_leading(self) -> None:
-        """Let one button lead: Copy while a token is shown, else Create."""
+        """Make one button the primary one: Copy while a token is shown, else Create."""
         set_properties(self._create_button, variant="" if not self._new_card.isHidden() else "primary")
 
     def _make_card(self) -> QFrame:

@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 
 _FIELDS = ("name", "tag", "note")
 _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}
-#: Milliseconds between two changes of a note that are shown as one line: it is saved while the user writes.
+#: Milliseconds between two changes of a note that are shown as one line: notes are saved while the user writes.
 _SAME_WRITING = 600_000
 
 
 class HistoryLine(NamedTuple):
     """A line of the history, and a smaller text below it.
 
-    `restored` are the values to give back; None where nothing can be undone.
+    `restored` are the values to give back; None if nothing can be undone.
     """
 
     icon: str
@@ -207,7 +207,7 @@ class PlantCard(CardFrame):
         theme.changed.connect(self._show_lines)
 
     def show_plant(self, row: PlantRow, changes: Sequence[PlantChange]) -> None:
-        """Show a plant and its history; the note is shown by whoever edits it."""
+        """Show a plant and its history; `NoteDrafts` shows the note."""
         if row.id != self._plant_id:
             self._plant_id, self._shows_all = row.id, False
         self._label_button.setEnabled(True)
@@ -226,7 +226,7 @@ class PlantCard(CardFrame):
             self._show_lines()
 
     def set_editable(self, reason: str, *, keep_note: bool = False) -> None:
-        """Allow changes, or none for a reason; the note can be changed all the same where `keep_note` is true."""
+        """Allow changes, or none for a reason; the note stays editable if `keep_note` is true."""
         self.note_edit.setReadOnly(bool(reason) and not keep_note)
         self._undo_reason = reason
         for button in (self._delete_button, *self._undo_buttons):
@@ -311,7 +311,7 @@ class Summary(NamedTuple):
 
 
 def summary_of(rows: Collection[PlantRow]) -> Summary:
-    """Return the summary of plants, of which there is at least one."""
+    """Return the summary of at least one plant."""
     ids, times = [row.id for row in rows], [row.added_at for row in rows]
     tags, sources = Counter(row.tag for row in rows), Counter(row.source for row in rows)
     return Summary((min(ids), max(ids)), tags.most_common(), (min(times), max(times)), sources.most_common())
@@ -358,7 +358,7 @@ class SelectionCard(CardFrame):
         self.show_summary(None)
 
     def show_summary(self, summary: Summary | None) -> None:
-        """Show what the plants have in common; None: they are too many to be read."""
+        """Show what the plants have in common; None: there are too many to be read."""
         empty(self._tags, self._tag_widgets)
         parts = (self._ids_label, self._tags_title, self._added_title, self._added_label, self._sources_label)
         for part in parts:
@@ -376,7 +376,7 @@ class SelectionCard(CardFrame):
         """Allow changes, or none for a reason."""
         for button in self.commands[:2]:
             allow(button, reason)
-        self._delete_button.setEnabled(not reason)  # it has a tooltip of its own
+        self._delete_button.setEnabled(not reason)  # the button has a tooltip of its own
 
     def _show_tags(self, summary: Summary) -> None:
         for line, (tag, count) in enumerate(summary.tags[:_MAX_TAGS]):
@@ -408,7 +408,7 @@ class SelectionCard(CardFrame):
 
 
 def _span(first: int, last: int) -> str:
-    """Return the times from `first` to `last`, the day only once where it is the same."""
+    """Return the times from `first` to `last`, the day only once if it is the same."""
     oldest, newest = long_time(first), long_time(last)
     if oldest == newest:
         return oldest

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.card.cards import HistoryLine
     from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
 
-#: With more selected plants only their number is shown.
+#: With more selected plants than this, only their number is shown.
 _MAX_READ = 10_000
 _MAX_CHANGES = 50
 
@@ -39,7 +39,7 @@ _MAX_CHANGES = 50
 class Card(Feature):
     """Shows the card while it is requested and plants are selected; reads nothing while it is hidden.
 
-    At the start it is shown, empty, for the plant that was selected last, until the rows are there.
+    If a plant was selected last, the card is shown empty at the start until the rows are loaded.
     `requests` are those of its buttons, but for `delete_requested`: delete the selected plants.
     """
 
@@ -166,7 +166,7 @@ class Card(Feature):
 
     @Slot()
     def show_pane(self) -> None:
-        """Show the card beside the list, where there is room."""
+        """Show the card beside the list if there is room."""
         self._pane.set_requested(requested=True)
 
     @Slot(int)
@@ -206,7 +206,7 @@ class Card(Feature):
             self._task = self._opened.queries.ask(self, read, self._on_read, self._on_not_read)
 
     def _on_not_read(self, error: Exception) -> None:
-        """Show what the table has of the plant; it is read when the server answers again."""
+        """Show what the table has of the plant. The card reads the plant when the server answers again."""
         self._forget_date()
         row = self._rows.row(self._ids[0]) if len(self._ids) == 1 else None
         if row is None or not prevents_changes(error) or (self._shown is not None and self._shown.id == row.id):
@@ -242,7 +242,7 @@ class Card(Feature):
 
     @Slot(object)
     def _undo(self, line: HistoryLine) -> None:
-        """Take back a change for this plant alone, after a question where another desk has made it."""
+        """Take back a change for this plant alone, after a question if another desk has made it."""
         if line.change is None:
             self._undo_now(line)
         elif self._opened is not None:
@@ -250,7 +250,7 @@ class Card(Feature):
             ask_if_of_other_desk(self.context, self._opened.store, line.change, self.context.page, undo)
 
     def _undo_now(self, line: HistoryLine) -> None:
-        """Take back a change; one of other plants as well is edited back."""
+        """Take back a change. If it also changed other plants, this plant is edited back."""
         row = self._shown
         if row is None or line.restored is None or self._opened is None:
             return
@@ -266,7 +266,7 @@ class Card(Feature):
 
     @Slot()
     def _on_delete(self) -> None:
-        """Delete the plants, unless the one that is shown is not the selected one, which is not read yet."""
+        """Delete the plants. Do nothing if the card still shows another plant, as the selected one is not read yet."""
         shows_several = self._stack.currentWidget() is self._several
         if shows_several or (self._shown is not None and self._is_selected(self._shown)):
             self.delete_requested.emit()
@@ -287,7 +287,7 @@ class Card(Feature):
         if self._pane.isVisible() and self._opened is not None:
             self._set_editable(error or self._opened.store.change_error)
             if error is None and self._shown is None:
-                self._soon.start()  # it could not be read
+                self._soon.start()  # the plant could not be read
 
     @Slot()
     def _on_pane_changed(self) -> None:
@@ -299,7 +299,7 @@ class Card(Feature):
             self.notes.finish()
 
     def _set_editable(self, error: Exception | None) -> None:
-        """Allow changes unless `error` prevents them; a note that was begun can be written on."""
+        """Allow changes unless `error` prevents them; a note that was begun can be continued."""
         reason = error_text(error) if error is not None and prevents_changes(error) else ""
         keeps_note = self.notes.has_unsaved and not isinstance(error, StoreReadOnlyError)
         if self._shown is not None:

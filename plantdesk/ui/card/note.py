@@ -1,6 +1,6 @@
-"""The note of one plant: its field, its log, and its draft, which saves it and asks where others have changed it.
+"""The note of one plant: its field, its log, and its draft, which saves it and asks if others have changed it.
 
-`NoteDrafts` are those of a store that are not saved yet.
+`NoteDrafts` are the notes of a store that are not saved yet.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _PADDING = 26
 
 
 class NoteEdit(QPlainTextEdit):
-    """Plain text. `edited`: the user has changed it. `left`: the focus goes elsewhere. `too_long`: it was not changed.
+    """Plain text. `edited`: the user has changed it. `left`: it loses the focus. `too_long`: a change was refused.
 
-    Tab leaves it. Escape leaves it as well: the window decides where to.
+    Tab leaves it. Escape leaves it as well: the window moves the focus.
     """
 
     edited = Signal()
@@ -61,7 +61,7 @@ class NoteEdit(QPlainTextEdit):
         self._fit()
 
     def set_text(self, text: str) -> None:
-        """Show another text, which cannot be undone by Ctrl+Z; the cursor stays where it can."""
+        """Show another text, which cannot be undone by Ctrl+Z; the cursor stays if possible."""
         if text != self.toPlainText():
             self._replace(text)
 
@@ -117,7 +117,7 @@ class NoteEdit(QPlainTextEdit):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Leave Undo and Redo to the menu where nothing was typed, and Ctrl+D, which would delete a letter on X11."""
+        """Leave Undo and Redo to the menu if nothing was typed, and Ctrl+D, which would delete a letter on X11."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             document, keys = self.document(), QKeySequence.StandardKey
             undo = event.matches(keys.Undo) and not document.isUndoAvailable()
@@ -164,9 +164,9 @@ _LONGEST = 300
 
 
 class NoteDraft(QObject):
-    """The note of a plant as the user writes it. It ends itself when it is saved after `finish`.
+    """The note of a plant as the user writes it. After `finish`, it deletes itself when it is saved.
 
-    `saving_changed(saving)`: it is being saved, or no longer. `settled(row)`: the plant as it is stored now.
+    `saving_changed(saving)`: it is being saved, or no longer. `settled(row)`: it is saved; the plant as stored.
     `failed`: it could not be saved, and waits.
     """
 
@@ -182,7 +182,7 @@ class NoteDraft(QObject):
         self.row = row
         #: The note as it was written.
         self.text = row.note or ""
-        #: The write of the note that is pending, or was the last one.
+        #: The latest write of the note, pending or done.
         self.saving: Future[Applied] | None = None
         self._is_saving = False
         self._is_finished = False
@@ -222,7 +222,7 @@ class NoteDraft(QObject):
         self.finish()
 
     def resume(self) -> None:
-        """Let the user write on: the plant is shown again."""
+        """Let the user continue: the plant is shown again."""
         self._is_finished = False
 
     def write(self, text: str) -> None:
@@ -231,7 +231,7 @@ class NoteDraft(QObject):
         self._pause.start()
 
     def follow(self, row: PlantRow) -> None:
-        """Take over the plant as it is now. What was typed stays; where the note is another one, saving asks."""
+        """Take over the plant as stored now. What was typed stays; if the stored note is another one, saving asks."""
         if self._is_saving or self._question.is_open:
             return
         if not self.is_dirty:
@@ -241,7 +241,7 @@ class NoteDraft(QObject):
             self.row = row
 
     def finish(self) -> None:
-        """Save what is not saved, and end; another plant is shown."""
+        """Save the note, and end: another plant is shown."""
         self._is_finished = True
         self.save()
         self._end()
@@ -260,7 +260,7 @@ class NoteDraft(QObject):
         self._apply(edit)
 
     def save_both(self) -> None:
-        """Answer an open question by saving both notes, one below the other: the window closes."""
+        """If a question is open, answer it by saving both notes, one below the other: the window closes."""
         if self._question.is_open:
             theirs = self.row.note or ""
             self._question.close()
@@ -299,7 +299,7 @@ class NoteDraft(QObject):
     # --- conflicts ---
 
     def _compare(self) -> None:
-        """Read what the plant is now."""
+        """Read the current state of the plant."""
         mine = self._described(self.text)
         self._question.read(self._opened.queries, self.row, mine, self._on_read)
 
@@ -337,7 +337,7 @@ class NoteDraft(QObject):
 
 
 def restored(value: object) -> tuple[PlantRow, str] | None:
-    """Return plant and note of what `NoteDraft.as_json` returned; None where it is damaged."""
+    """Return plant and note of what `NoteDraft.as_json` returned; None if it is damaged."""
     match value:
         case {
             "id": int(plant_id),
@@ -351,7 +351,7 @@ def restored(value: object) -> tuple[PlantRow, str] | None:
     return None
 
 
-#: Seconds that a server has to take the last notes: a little longer than the store waits for it while it closes.
+#: Seconds that a server has to save the last notes: a little longer than the store waits for it when it closes.
 _CLOSE_SECONDS = 10
 
 
@@ -371,7 +371,7 @@ class NoteDrafts(QObject):
         super().__init__(parent)
         self._context, self._edit = context, edit
         self._opened: OpenStore | None = None
-        #: That of the plant that is shown.
+        #: The note of the plant that is shown.
         self.current: NoteDraft | None = None
         context.bridge.health_changed.connect(self._on_health_changed)
         edit.edited.connect(self._on_edited)
@@ -393,7 +393,7 @@ class NoteDrafts(QObject):
             self._show_waiting()
 
     def show(self, opened: OpenStore, row: PlantRow) -> None:
-        """Show the note of a plant, as it waits since the plant was shown last, and make it the current one."""
+        """Show the note of a plant, or its unsaved note from earlier, and make it the current one."""
         if self.current is not None and self.current.row.id == row.id:
             self.current.follow(row)
         else:
@@ -411,7 +411,7 @@ class NoteDrafts(QObject):
             self._edit.close_note()
 
     def save(self) -> dict[int, str]:
-        """Save now what was typed; return those notes by the IDs of their plants."""
+        """Save the unsaved notes now; return them by the IDs of their plants."""
         drafts = [] if self._opened is None else self._unsaved
         for draft in drafts:
             draft.save()
@@ -425,7 +425,7 @@ class NoteDrafts(QObject):
         return len(waiting)
 
     def close(self) -> None:
-        """Save what is not saved. What the server does not take in time is remembered, and saved at the next start."""
+        """Save what is not saved. What the server does not save in time is remembered, and saved at the next start."""
         drafts = self._unsaved
         unsaved = [each for each in drafts if each.is_waiting]
         for draft in drafts:
@@ -504,7 +504,7 @@ _LONGEST_LINE = 200
 
 
 def dated_lines(note: str) -> list[tuple[date, str]]:
-    """Return the day and the text of each dated line, newest first; of one day, the last one first."""
+    """Return the day and the text of each dated line, newest first; within one day, the last one first."""
     found = []
     for line in reversed(note.splitlines()):
         if (parts := _DATED.fullmatch(line.strip())) is not None:
@@ -516,7 +516,7 @@ def dated_lines(note: str) -> list[tuple[date, str]]:
 
 
 class NoteLog(QWidget):
-    """Hidden while the note has no dated line."""
+    """Shows the dated lines of a note. Hidden while there are none."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CardRequests(QObject):
-    """What the buttons of a card request: commands for the selected plants, no selection, and that the card closes."""
+    """What the buttons of a card request: commands for the selected plants, no selection, and to close the card."""
 
     tag = Signal()
     replace = Signal()
@@ -36,13 +36,13 @@ class CardRequests(QObject):
 
 
 class CardFrame(QWidget):
-    """A scrolling column of sections above a row of buttons, and a cross, the last by Tab."""
+    """A scrolling column of sections above a row of buttons, and a close button, which is last in the tab order."""
 
     def __init__(self, theme: Theme, requests: CardRequests) -> None:
         super().__init__()
         self._theme = theme
         self._cross = CloseButton(theme, self.tr("Close the card"), "text_2")
-        self._cross.setParent(self)  # in no layout, so that it comes after what is
+        self._cross.setParent(self)  # in no layout, so that it follows all widgets that are in one
         self._cross.clicked.connect(requests.close)
         content = QWidget()
         self.column = fill(QVBoxLayout(content), margins=(EDGE, M + 2, EDGE, M), spacing=0)
@@ -63,7 +63,7 @@ class CardFrame(QWidget):
         self._cross.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), place))
 
     def top_row(self) -> QHBoxLayout:
-        """Return the row beside the cross, which is added to the column."""
+        """Return the row beside the close button, which is added to the column."""
         row = fill(QHBoxLayout(), margins=mirrored(self, 0, 0, ICON_BUTTON, 0))
         row.addStrut(ICON_BUTTON)
         add_layout(self.column, row)
@@ -98,7 +98,7 @@ class CommandButton(OneClickButton):
 
 
 def text_button(text: str, theme: Theme | None = None, icon: str = "", *, name: str = "") -> QPushButton:
-    """Return a button of the card, with a longer name where its text is short; a click leaves the focus where it is."""
+    """Return a button of the card, with a longer name if its text is short; a click leaves the focus where it is."""
     button = OneClickButton(text)
     button.setAccessibleName(name)
     set_tool_tip(button, name)
@@ -111,8 +111,8 @@ def text_button(text: str, theme: Theme | None = None, icon: str = "", *, name: 
 def empty(layout: QLayout, widgets: list[QWidget]) -> None:
     """Delete `widgets`, which are in a layout, and empty the list.
 
-    Not by takeAt(): Qt deletes layout items that Python has seen without its knowledge, and what comes to lie at their
-    address is then mistaken for them.
+    Not by takeAt(): Qt deletes layout items that Python has seen, unknown to Python. Later objects at their
+    addresses are then mistaken for them.
     """
     for widget in widgets:
         layout.removeWidget(widget)

@@ -1,4 +1,4 @@
-"""What a rule would change: read in the background, and the table of its first places, each with a check mark."""
+"""What a rule would change: read in the background, and the table of its first texts, each with a check mark."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 
-#: Places that are listed; the others are counted.
+#: Texts that are listed; the others are counted.
 MAX_LISTED = 1000
-#: Characters of a text that are shown; how many may be before its first place, and how many are where there are more.
+#: Characters of a text that are shown, how many may precede its first match, and how many are kept if more do.
 _MAX_SHOWN, _MAX_BEFORE, _BEFORE = 300, 60, 20
-#: Seconds after which the first places are shown, though not all are counted.
+#: Seconds after which the first matches are shown, though not all are counted.
 _FIRST_SECONDS = 0.3
 
 
@@ -59,7 +59,7 @@ class Segment(NamedTuple):
 
 
 class ChangedText(NamedTuple):
-    """A name or note that would change. `is_blank`: the name would have no letter, and so stays."""
+    """A name or note that would change. `is_blank`: the name would have no letter, so it stays."""
 
     id: int
     field: str
@@ -78,7 +78,7 @@ class ChangedText(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The texts that would change, as far as they are listed, and how many places in how many of the plants there are.
+    """The listed texts that would change, and the numbers of all matches and of the plants that have them.
 
     `since` is the position of the events at which this was read.
     """
@@ -92,7 +92,7 @@ class Preview(NamedTuple):
 
 
 def read_preview(store: PlantStore, rule: Rule, plants: Selection, task: Task) -> Preview:
-    """Return the preview of a rule for a set of plants; report the first part of it before.
+    """Return the preview of a rule for a set of plants; before that, report its first part.
 
     Raises InterruptedError, StoreError, InvalidPatternError and InvalidPlantError.
     """
@@ -127,7 +127,7 @@ def _changed_texts(rule: Rule, row: PlantRow, *, is_listed: bool) -> Iterator[Ch
 
 
 def _segments(text: str, places: list[Place]) -> Iterator[Segment]:
-    """Yield what is shown of a text: the part around its first place, where that is far from the start."""
+    """Yield the visible segments of a text: those around its first match if that is far from the start."""
     start = places[0].start - _BEFORE if places[0].start > _MAX_BEFORE or "\n" in text[: places[0].start] else 0
     start = max(0, start)
     end = start + _MAX_SHOWN
@@ -157,7 +157,7 @@ def field_text(field: str) -> str:
 
 
 class ChangedTexts(QAbstractTableModel):
-    """The texts of a preview, and which of them are to stay. `marks_changed`: the user has ticked or cleared some."""
+    """The texts of a preview, and which of them stay. `marks_changed`: the user has ticked or cleared some."""
 
     marks_changed = Signal()
 
@@ -167,12 +167,12 @@ class ChangedTexts(QAbstractTableModel):
         self._others = 0, 0
         #: Whether the rows are those of an older input.
         self.is_outdated = False
-        #: Whether texts are ticked unless they are in `_marked`, also those that are not listed.
+        #: Whether texts are ticked unless they are in `_marked`, including those that are not listed.
         self._ticks_all = True
         self._marked: set[tuple[int, str]] = set()
 
     def show(self, preview: Preview) -> None:
-        """Show other rows; where they are of the same texts, only what has changed in them."""
+        """Show other rows; if they are of the same texts, update only what has changed in them."""
         is_same = [row.key for row in preview.rows] == [row.key for row in self._rows]
         if not is_same:
             self.beginResetModel()
@@ -194,7 +194,7 @@ class ChangedTexts(QAbstractTableModel):
             self._report_rows()
 
     def tick_all(self, *, ticked: bool) -> None:
-        """Tick all texts, or none, also those that are not listed."""
+        """Tick all texts, or none, including those that are not listed."""
         self._ticks_all = ticked
         self._marked.clear()
         self._report()
@@ -207,7 +207,7 @@ class ChangedTexts(QAbstractTableModel):
             self._report()
 
     def is_ticked(self, row: ChangedText) -> bool:
-        """Whether a text is to be changed."""
+        """Return whether a text is to be changed."""
         return not row.is_blank and self._ticks_all is not (row.key in self._marked)
 
     @property
@@ -220,7 +220,7 @@ class ChangedTexts(QAbstractTableModel):
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """The places that are ticked, the plants that they are in, and the texts that are left out."""
+        """The numbers of ticked matches, of plants with ticked texts, and of listed texts that are left out."""
         ticked = [row for row in self._rows if self.is_ticked(row)]
         places, plants = self._others if self._ticks_all else (0, 0)
         return (
@@ -231,7 +231,7 @@ class ChangedTexts(QAbstractTableModel):
 
     @property
     def only(self) -> list[int] | None:
-        """The ids of the plants that are to be changed; None where those that are not listed are among them."""
+        """The ids of the plants that are to be changed; None if unlisted texts are ticked as well."""
         return None if self._ticks_all else sorted({row.id for row in self._rows if self.is_ticked(row)})
 
     @property
@@ -277,7 +277,7 @@ class ChangedTexts(QAbstractTableModel):
         return super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable
 
     def end_text(self, row: ChangedText) -> str:
-        """Return why a text stays; empty where it is changed."""
+        """Return why a text stays; empty if it is changed."""
         if row.is_blank:
             return self.tr("would have no name")
         return "" if self.is_ticked(row) else self.tr("stays")
@@ -325,7 +325,7 @@ class ChangedTextTable(PlainTable):
 
 
 class _TextDelegate(CellDelegate):
-    """Paints what goes struck out, what comes bold, and why a text stays."""
+    """Paints removed text struck out, new text bold, and the reason if a text stays."""
 
     def __init__(self, texts: ChangedTexts, theme: Theme, table: PlainTable) -> None:
         super().__init__(table)
@@ -343,7 +343,7 @@ class _TextDelegate(CellDelegate):
         document.setTextWidth(rect.width())
         _elide(document, cell)
         painter.setClipRect(rect)
-        height = QFontMetricsF(cell.font).height()  # as QPainter.drawText; that of the document is rounded up
+        height = QFontMetricsF(cell.font).height()  # as QPainter.drawText does; the document's own is rounded up
         top = rect.top() + (rect.height() - height) / 2
         painter.setTransform(QTransform.fromTranslate(rect.left(), top), combine=True)
         document.drawContents(painter)
@@ -364,7 +364,7 @@ class _TextDelegate(CellDelegate):
 
 
 def _elide(document: QTextDocument, cell: QStyleOptionViewItem) -> None:
-    """Cut the line of a document where it would be wider than its text width, as QFontMetrics does."""
+    """Cut the line of a document if it would be wider than its text width, as QFontMetrics does."""
     if document.idealWidth() > document.textWidth():
         block = document.firstBlock()
         line = block.layout().lineAt(0)
@@ -380,6 +380,6 @@ def _elide(document: QTextDocument, cell: QStyleOptionViewItem) -> None:
 
 
 def shown_text(segment: Segment) -> str:
-    """Return a segment on one line; blanks alone, which change, are marked."""
+    """Return a segment on one line. If it changes and is blank, its blanks are marked."""
     text = one_line(segment.text)
     return text.replace(" ", "␣").replace("\u00a0", "␣") if segment.kind != "same" and not text.strip() else text

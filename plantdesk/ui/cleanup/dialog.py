@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _SIZE = QSize(900, 660)
-#: Milliseconds from a change of the store until the pages read it again, with others that follow.
+#: Milliseconds after a change of the store until the pages read it again; later changes are read along.
 _PAUSE = 1000
 
 
 class CleanUpDialog(Dialog):
     """Stays open beside the main window, whose toast it repeats in a line of its own.
 
-    `activated`: it gets the keys. `refreshed`: the pages read the store again, after changes.
+    `activated`: its window became active. `refreshed`: the pages read the store again, after changes.
     """
 
     activated = Signal()
@@ -81,7 +81,7 @@ class CleanUpDialog(Dialog):
         self._show_state()
 
     def show_page(self, number: int) -> None:
-        """Show a page, or stay with it."""
+        """Show a page, if it is not shown already."""
         self._tabs.setCurrentIndex(number)
 
     @override
@@ -108,7 +108,7 @@ class CleanUpDialog(Dialog):
 
     @Slot()
     def _apply(self) -> None:
-        """Apply the page; the focus does not go from the button to that which closes the dialog."""
+        """Apply the page, and keep the focus from going to the button that closes the dialog."""
         had_focus = self._button.hasFocus()
         self._page.apply()
         if had_focus and not self._page.can_apply:
@@ -120,7 +120,7 @@ class CleanUpDialog(Dialog):
     @Slot(str, object)
     def _on_reported(self, text: str, actions: Sequence[MessageAction]) -> None:
         """Show the outcome of a change or an undo, and what is left to clean up."""
-        self._outcome.show_message(Tone.HINT, text, *actions)  # which is not spoken: the toast is
+        self._outcome.show_message(Tone.HINT, text, *actions)  # not spoken, as the toast is
         self._outcome.show()
         for page in self._pages:
             if page.has_started:
@@ -133,7 +133,7 @@ class CleanUpDialog(Dialog):
 
     @Slot()
     def _refresh(self) -> None:
-        """Read again what others have changed; a search that still runs goes on."""
+        """Read again what others have changed; a search that still runs continues."""
         self.refreshed.emit()
         for page in self._pages:
             if page.has_started and not page.is_reading:
@@ -146,32 +146,32 @@ class CleanUpDialog(Dialog):
 
 
 class CleanUpPage(QWidget):
-    """A way to clean up. `changed`: another summary, or another text of the button."""
+    """A page: one way to clean up. `changed`: its summary, or the text of the button, is another one."""
 
     changed = Signal()
 
     def __init__(self, title: str) -> None:
         super().__init__()
-        self.setWindowTitle(title)  # of its tab
+        self.setWindowTitle(title)  # the title of its tab
         self.button_text, self.summary = "", ""
         self.can_apply = self.has_started = False
-        #: Each can be a column where the screen is too narrow.
+        #: Each row can become a column if the screen is too narrow.
         self.rows: list[QBoxLayout] = []
 
     def start(self) -> None:
-        """Read what the page shows, when it is shown first."""
+        """Read what the page shows, when it is first shown."""
 
     def reload(self) -> None:
-        """Read again what the page shows; what is still there stays ticked or not."""
+        """Read again what the page shows; what is still there keeps its mark."""
         self.start()
 
     def refresh(self) -> None:
-        """Do the same after a change by others: what is shown can still be applied until it is read."""
+        """Reload after a change by others; until then, what is shown can still be applied."""
         self.reload()
 
     @property
     def is_reading(self) -> bool:
-        """Whether what the page shows is still read."""
+        """Whether the page is still reading its content."""
         return False
 
     def apply(self) -> None:
@@ -182,7 +182,7 @@ class CleanUpPage(QWidget):
         """End what runs in the background: the dialog is closed."""
 
     def show_state(self, button_text: str, summary: str, *, can_apply: bool) -> None:
-        """Show what the button would do, where there is anything to do."""
+        """Show what the button would do, if there is anything to do."""
         self.button_text, self.summary, self.can_apply = button_text, summary, can_apply
         self.changed.emit()
 

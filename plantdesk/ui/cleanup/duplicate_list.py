@@ -1,4 +1,4 @@
-"""The list of plants that are alike: headings with a check mark, and cards side by side of which one is kept."""
+"""The list of plants that are alike: headings with a check mark, and cards side by side. One card is kept."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 #: The role under which a delegate gets the Item itself.
 ITEM_ROLE = Qt.ItemDataRole.UserRole
-#: Groups, and plants, that are read together; plants of one group that are shown.
+#: The number of groups, and of plants, that are read together, and of the plants of a group that are shown.
 _PAGE, _PAGE_PLANTS, _MAX_SHOWN = 100, 400, 100
 
 
@@ -72,7 +72,7 @@ class DuplicateModel(QAbstractListModel):
     def set_groups(self, groups: PlantGroups, left: Collection[int] = ()) -> None:
         """Show other groups; those of the numbers in `left` are not to be merged.
 
-        Groups of plants that were shown before are ticked or not as they were.
+        Groups that were shown before keep their marks.
         """
         known, chosen = {*self._groups.ids}, {*self._chosen.values()}
         were_left = {plant_id for group in self._left for plant_id in self._ids(group)}
@@ -103,7 +103,7 @@ class DuplicateModel(QAbstractListModel):
                 self._chosen[group] = plant_id
 
     def set_keep(self, keep: Kept) -> None:
-        """Keep plants by another rule, whatever was chosen."""
+        """Choose the plants to keep by another rule, whatever the user chose."""
         self._keep = keep
         self._chosen.clear()
         self._emit_changed()
@@ -127,28 +127,28 @@ class DuplicateModel(QAbstractListModel):
 
     @property
     def kept(self) -> int:
-        """The number of groups that are merged, of each of which one plant is kept."""
+        """The number of groups that are merged. One plant of each is kept."""
         return self.group_count - len(self._left)
 
     @property
     def going(self) -> int:
-        """The number of plants that go."""
+        """The number of plants that are removed."""
         left = sum(self._groups.sizes[group] - 1 for group in self._left)
         return self.plants - self.group_count - left
 
     def edit(self) -> MergePlants:
-        """Return the edit that merges what is to be merged."""
+        """Return the edit that merges the ticked groups."""
         return MergePlants(self._groups.without(self._left), self._keep, frozenset(self._chosen.values()))
 
     def _ids(self, group: int) -> array[int]:
         return self._groups.ids[self._starts[group] : self._starts[group + 1]]
 
     def is_merged(self, group: int) -> bool:
-        """Whether a group is to be merged."""
+        """Return whether a group is to be merged."""
         return group not in self._left
 
     def kept_id(self, group: int) -> int | None:
-        """Return the id of the plant of a group that is kept; None where it is not among those that are shown."""
+        """Return the id of the plant of a group that is kept; None if it is not among those that are shown."""
         if not self.is_merged(group):
             return None
         rows = self._rows[group]
@@ -156,7 +156,7 @@ class DuplicateModel(QAbstractListModel):
         return self._chosen.get(group, self._keep.of(rows).id if is_known else None)
 
     def act(self, index: Index) -> None:
-        """Merge a group or leave it, or keep the plant of the index, whose group is merged then."""
+        """Merge a group or leave it. For the index of a plant, keep this plant and merge its group."""
         item = self._items[index.row()]
         if item.row is None or not self.is_merged(item.group):
             self._left ^= {item.group}
@@ -165,7 +165,7 @@ class DuplicateModel(QAbstractListModel):
         self._emit_changed()
 
     def remark(self, group: int) -> str:
-        """Return how many plants a group has, in what they differ, and what becomes of it."""
+        """Return how many plants a group has, how they differ, and what happens to it."""
         rows, size = self._rows[group], self._groups.sizes[group]
         differences = differences_of([f"{row.name}{SEPARATOR}{row.tag or ''}" for row in rows], _without_blanks)
         text = Text("{count:,} alike", count=size)
@@ -217,7 +217,7 @@ class DuplicateModel(QAbstractListModel):
 
     @override
     def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)  # checkable, else screen readers do not say which is kept
+        flags = super().flags(index)  # checkable, or screen readers do not say which is kept
         return flags | Qt.ItemFlag.ItemIsUserCheckable if index.isValid() else flags
 
     @override
@@ -270,7 +270,7 @@ class DuplicateModel(QAbstractListModel):
 
     @staticmethod
     def lines(row: PlantRow) -> tuple[str, str]:
-        """Return the name of a plant, in which blanks that nobody sees are marked, and when and how it was added."""
+        """Return the name of a plant, with invisible blanks marked, and when and how it was added."""
         return tag_text(row.name), f"{long_date(row.added_at)} · {source_text(row.source)}"
 
 
@@ -290,13 +290,13 @@ def _without_blanks(text: str) -> str:
 #: For text of 13 px.
 _CARD_WIDTH = 207
 _RADIUS = 8
-#: Lines of a card, and what is around them.
+#: The lines of a card, and its margins.
 _LINES, _AROUND = 4, 3 * S + 2 * M
 _CURSOR = QAbstractItemView.CursorAction
 
 
 class DuplicateList(QListView):
-    """The view of a `DuplicateModel`. Up and Down go from group to group, Left and Right in a group, Space acts."""
+    """The view of a `DuplicateModel`. Up and Down move between groups, Left and Right within a group, Space acts."""
 
     def __init__(self, model: DuplicateModel, theme: Theme) -> None:
         super().__init__()
@@ -330,7 +330,7 @@ class DuplicateList(QListView):
     def scrollTo(
         self, index: Index, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
     ) -> None:
-        if index.isValid() and index.data(ITEM_ROLE).row is None:  # with its first plants
+        if index.isValid() and index.data(ITEM_ROLE).row is None:  # also scroll to its first plants
             super().scrollTo(self._groups.index(index.row() + 1, 0), hint)
         super().scrollTo(index, hint)
 
@@ -342,7 +342,7 @@ class DuplicateList(QListView):
             super().keyPressEvent(event)
 
     def _heading(self, row: int, step: int) -> QModelIndex:
-        """Return the next heading in a direction, the present item where there is none."""
+        """Return the next heading in a direction, or the current item if there is none."""
         at = row + step
         while 0 <= at < self._groups.rowCount():
             index = self._groups.index(at, 0)

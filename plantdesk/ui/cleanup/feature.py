@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.cleanup.rewriting import RewritingPage
     from plantdesk.ui.feature import OpenStore, ShownPlants, WindowContext
 
-#: Characters of a selected text that is looked for.
+#: The longest selected text that becomes the text to search, in characters.
 _MAX_FIND = 200
 
 
@@ -124,7 +124,7 @@ class CleanUp(Feature):
         self.context.follow_change(self, merging, partial(self._on_merged, plants), toast.show_error)
 
     def _on_merged(self, requested: int, applied: Applied) -> None:
-        """Report how many plants went, and how many groups stay because something else has changed them."""
+        """Report how many plants went, and how many groups remain because something else has changed them."""
         merged = 0 if applied.change is None else int(applied.change.parameters["merged"])
         text = shown(Text("Merged {count:,} plants.", one="Merged 1 plant.", count=merged)) if merged else ""
         if merged < requested:
@@ -152,7 +152,7 @@ class CleanUp(Feature):
         ids, count, text = self._plants.selected_ids(), self._plants.shown_count, self._plants.search_text
         plants = Text("In all {count:,} plants", one="In the only plant", count=count)
         found = Text("In all {count:,} shown", one="In the plant shown", count=count)
-        all_plants = shown(found if text else plants) if count else self.tr("In all plants")  # not counted yet
+        all_plants = shown(found if text else plants) if count else self.tr("In all plants")  # else not counted yet
         everything = all_plants, parse_search(text)
         if not ids:
             return [everything]
@@ -166,7 +166,7 @@ class CleanUp(Feature):
             self._texts.show_count(next(text for text, plants in self._scopes() if plants.ids is None))
 
     def _start_text(self) -> str:
-        """Return the text that is selected where the focus is, else the only word of the search."""
+        """Return the text that is selected in the focused field, else the only word of the search."""
         focused, text = QApplication.focusWidget(), ""
         if isinstance(focused, QLineEdit):
             text = focused.selectedText()

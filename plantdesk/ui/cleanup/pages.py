@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class DuplicatesPage(CleanUpPage):
-    """Searches in the background. `merge_requested(edit, plants)`: these are to go."""
+    """Searches in the background. `merge_requested(edit, plants)`: merge; so many plants are removed."""
 
     merge_requested = Signal(object, int)
 
@@ -52,7 +52,7 @@ class DuplicatesPage(CleanUpPage):
         super().__init__(self.tr("Duplicates"))
         self._context, self._opened = context, opened
         self._task: Task | None = None
-        #: What is listed, and which of it is to stay.
+        #: What is listed, and which groups are not to be merged.
         self._found: tuple[PlantGroups, set[int]] | None = None
         self._model = DuplicateModel(opened.queries, self)
         self._list = DuplicateList(self._model, context.theme)
@@ -100,7 +100,7 @@ class DuplicatesPage(CleanUpPage):
 
     @override
     def reload(self) -> None:
-        """Search on a thread of its own: a million plants take seconds, and the list must not wait."""
+        """Search on a thread of its own: this takes seconds for a million plants, and the list must not wait."""
         self.cancel()
         by_tag = bool(self._alike_box.currentData())
         store = self._opened.store
@@ -174,14 +174,14 @@ class DuplicatesPage(CleanUpPage):
         super().apply()
 
 
-#: For text of 13 px; a longer tag is elided where there is too little room.
+#: For text of 13 px; a longer tag is elided if there is too little room.
 _PILL_WIDTH = 220
 #: Groups that are shown at once: each has its own widgets.
 _MAX_GROUPS = 100
 
 
 class TagGroup(QFrame):
-    """A group of tags: which one is kept, and which others get it. `changed`: something else is to be merged."""
+    """A group of tags: one is kept and replaces those that are ticked. `changed`: another choice was made."""
 
     changed = Signal()
 
@@ -204,7 +204,7 @@ class TagGroup(QFrame):
 
     @property
     def kept(self) -> str:
-        """The tag that the others get."""
+        """The tag that replaces the others."""
         return str(self._box.currentData())
 
     @property
@@ -214,7 +214,7 @@ class TagGroup(QFrame):
 
     @property
     def names(self) -> dict[str, str]:
-        """What becomes of each tag that is ticked, with those below it."""
+        """The new name of each ticked tag and of those below it."""
         return {tag: self.kept for tag, is_ticked in self.ticks.items() if is_ticked}
 
     @property
@@ -223,7 +223,7 @@ class TagGroup(QFrame):
         return sum(other.plants for check, other in self._others if check.isChecked())
 
     def restore(self, kept: Collection[str], ticks: Mapping[str, bool]) -> None:
-        """Keep one of the tags that were kept before, and tick those that were ticked."""
+        """Keep the tag that was kept before, if it is there, and tick those that were ticked."""
         for tag in self._group:
             if tag in kept:
                 self._box.setCurrentIndex(self._box.findData(tag))
@@ -231,7 +231,7 @@ class TagGroup(QFrame):
             check.setChecked(ticks.get(other.tag, check.isChecked()))
 
     def show_results(self, names: Mapping[str, str]) -> None:
-        """Show what each tag would be where it is kept, and those above it become others by `names`."""
+        """Show the name that each tag would have if it was kept, when the tags above it are renamed by `names`."""
         for at, tag in enumerate(self._group):
             self._box.setItemText(at, tag_text(renamed_above(tag, names)))
 
@@ -298,7 +298,7 @@ class TagsPage(CleanUpPage):
             box.setChecked(True)
             box.toggled.connect(self.start)
         self._count_label = PlainLabel(tone="muted")
-        self._found = QWidget()  # what was found, in a widget that the scroll area keeps
+        self._found = QWidget()  # what was found, in a widget that stays in the scroll area
         content = QWidget()
         self._content = fill(QVBoxLayout(content), self._found, margins=0)
         self._scroll = ScrollArea(content, horizontal=False)
@@ -327,7 +327,7 @@ class TagsPage(CleanUpPage):
             layout.addWidget(PlainLabel(self.tr("No tag looks like another one."), tone="muted"))
         layout.addStretch(1)
         self._content.replaceWidget(self._found, results)
-        self._found.hide()  # the focus goes to what is behind it
+        self._found.hide()  # the focus goes to what follows it
         self._found.deleteLater()
         self._found = results
         members = {tag for group in groups for tag in group}
@@ -337,7 +337,7 @@ class TagsPage(CleanUpPage):
         self._show_counts()
 
     def _made(self, groups: list[dict[str, int]]) -> list[TagGroup]:
-        """Return a widget for each group, ticked as the present ones are."""
+        """Return a widget for each group, with the marks of the present ones."""
         kept = {group.kept for group in self._groups}
         ticks = {tag: is_ticked for group in self._groups for tag, is_ticked in group.ticks.items()}
         made = [TagGroup(self._context.theme, group) for group in groups]
@@ -368,7 +368,7 @@ class TagsPage(CleanUpPage):
         return {tag: new for group in self._groups for tag, new in group.names.items()}
 
     def _edits(self) -> list[MergeTags]:
-        """Return what becomes of the tags of plants: a merge for each that they become."""
+        """Return the edits that rename tags by `names`: one merge for each new name."""
         names = self._names
         merged: dict[str, list[str]] = {}
         for tag in self._tags if names else ():

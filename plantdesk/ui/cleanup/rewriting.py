@@ -1,4 +1,4 @@
-"""The page that finds and replaces: what is looked for, where, and each place that would change."""
+"""The page that finds and replaces: what is searched, where, and each text that would change."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _ACTION_WIDTH = 150
-#: Milliseconds after the last key.
+#: Milliseconds after the last key until the preview is read.
 _DELAY = 150
-#: The places of actions in their combo box.
+#: The indexes of the actions in their combo box.
 _REPLACE, _TIDY = 0, 4
 
 
@@ -46,13 +46,13 @@ class RewritingPage(CleanUpPage):
     def __init__(
         self, context: WindowContext, store: PlantStore, scopes: Sequence[tuple[str, Selection]], find: str
     ) -> None:
-        """`scopes` are the sets of plants to choose from, with their texts; `find` is looked for first."""
+        """`scopes` are the sets of plants to choose from, with their texts; `find` is the first text to search."""
         super().__init__(self.tr("Names and notes"))
         self._context, self._store = context, store
         self._preview = Preview()
         self._edit: Rewrite | None = None
         self._task: Task | None = None
-        #: The texts of the actions, each of which has its own.
+        #: The texts of the actions. Each action has its own.
         self._new_texts: dict[int, str] = {}
         self._shown_action = _REPLACE
         self._delay = QTimer(self, singleShot=True, interval=_DELAY)
@@ -91,7 +91,7 @@ class RewritingPage(CleanUpPage):
     # --- what is chosen ---
 
     def set_scopes(self, scopes: Sequence[tuple[str, Selection]]) -> None:
-        """Offer other sets of plants, the likeliest first."""
+        """Offer other sets of plants, the most likely first."""
         self._scopes = [plants for _, plants in scopes]
         with QSignalBlocker(self._scope):
             self._scope.clear()
@@ -134,7 +134,7 @@ class RewritingPage(CleanUpPage):
 
     @property
     def _rule(self) -> Rule | None:
-        """What is to be done; None while something is missing."""
+        """The rule that the user chose; None while it is incomplete."""
         fields = tuple(field for field, box in zip(FIELDS, self._checks, strict=False) if box.isChecked())
         find, new = self._find.text(), self._new.text()
         match self._action.currentIndex():
@@ -160,7 +160,7 @@ class RewritingPage(CleanUpPage):
 
     @Slot()
     def _show_action(self) -> None:
-        """Show the fields that the chosen action has."""
+        """Show the fields of the chosen action."""
         action = self._action.currentIndex()
         self._new_texts[self._shown_action], self._shown_action = self._new.text(), action
         self._new.setText(self._new_texts.get(action, ""))
@@ -182,7 +182,7 @@ class RewritingPage(CleanUpPage):
 
     @Slot()
     def _on_input(self) -> None:
-        """Read the preview soon; the present rows stay until then."""
+        """Read the preview soon; until then, the present rows stay."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -262,7 +262,7 @@ class RewritingPage(CleanUpPage):
         self._empty_label.setText(self._empty_text() if is_over else "…")
 
     def _button_text(self, plants: int) -> str:
-        """Return what the button does to so many plants; 0: while that is not known."""
+        """Return the text of the button for so many plants; 0: the number is unknown."""
         if self._action.currentIndex() == _REPLACE:
             many = Text("Replace in {count:,} plants", one="Replace in 1 plant", count=plants)
             return shown(many) if plants else self.tr("Replace")
@@ -310,7 +310,7 @@ class RewritingPage(CleanUpPage):
         _, count, _ = self._texts.counts
         self.edit_requested.emit(edit._replace(plants=plants, leave=frozenset(self._texts.left)), count)
         for field in (self._find, self._new):
-            field.setText(field.text())  # forgets what was typed: Ctrl+Z takes back the change
+            field.setText(field.text())  # clears the undo of the field, so that Ctrl+Z takes back the change
         super().apply()
 
     @Slot()

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
 
-    #: Some entries, and what the whole history consists of where that was asked for.
+    #: Some entries, and the summary of the whole history if it was requested.
     _Page = tuple[list[HistoryEntry], HistorySummary | None]
 
 
@@ -77,12 +77,12 @@ class HistoryModel(QAbstractListModel):
         self._task: Task | None = None
 
     def show(self, text: str, source: Source | str | None) -> None:
-        """Show the changes that contain `text` and were made by `source`, or on the desk of this name; None: by any."""
+        """Show the changes that contain `text` and were made by `source`, or on the desk of this name; None: any."""
         self._text, self._source = text, source
         self.reload()
 
     def reload(self) -> None:
-        """Read the changes again; the present ones stay until the others are there."""
+        """Read the changes again; the present ones stay until the new ones are loaded."""
         self._ask(None, max(_PAGE, self.entry_count()), self._on_loaded)
 
     def entry_count(self) -> int:
@@ -132,7 +132,7 @@ class HistoryModel(QAbstractListModel):
     @override
     def fetchMore(self, parent: Index) -> None:
         if self.has_more and self._last is not None:
-            self.has_more = False  # until the page is there
+            self.has_more = False  # until the page is loaded
             self._ask(self._last.change.number, _PAGE, self._on_more)
 
     def _ask(self, before: int | None, limit: int, done: Callable[[int, _Page], object]) -> None:
@@ -142,7 +142,7 @@ class HistoryModel(QAbstractListModel):
         self._task = self._queries.ask(self, read, partial(done, limit), self._on_failed)
 
     def _on_failed(self, error: Exception) -> None:
-        self.has_more = self._last is not None  # scrolling asks again
+        self.has_more = self._last is not None  # scrolling requests it again
         self.failed.emit(error)
 
     def _on_loaded(self, limit: int, page: _Page) -> None:
@@ -177,7 +177,7 @@ class HistoryModel(QAbstractListModel):
 def title_text(entry: HistoryEntry) -> str:
     """Return what a change did, and whether it is undone."""
     is_insert = entry.change.kind is ChangeKind.INSERT and entry.change.is_undone
-    if is_insert or entry.change.kind is ChangeKind.UNDO:  # of an addition, or its redo
+    if is_insert or entry.change.kind is ChangeKind.UNDO:  # the undo of an addition, or its redo
         return _title(entry.last)
     title = _title(entry.change)
     return translate("History", "Undone: {title}").format(title=title) if entry.change.is_undone else title
@@ -188,7 +188,7 @@ def _title(change: Change) -> str:
 
 
 def detail_text(entry: HistoryEntry) -> str:
-    """Return where and by whom a change was made, its plants, when it was undone, and why it cannot be."""
+    """Return where and by whom a change was made, its plants, when it was undone, and why it cannot be undone."""
     change, last, _ = entry
     parts = [one_line(change.desk)] if change.desk else []
     if change.source.kind is not SourceKind.FORM:
@@ -202,7 +202,7 @@ def detail_text(entry: HistoryEntry) -> str:
 
 
 def _undone_text(change: Change, undo: Change) -> str:
-    """Return when a change was undone, and by whom where another computer or a program did it."""
+    """Return when a change was undone, and by whom if another computer or a program did it."""
     by = one_line(undo.desk) if undo.desk != change.desk else ""
     if not by and undo.source != change.source and undo.source.kind is not SourceKind.FORM:
         by = source_text(undo.source)
@@ -212,7 +212,7 @@ def _undone_text(change: Change, undo: Change) -> str:
 
 
 def _plants(entry: HistoryEntry) -> str:
-    """Return what the title does not say of the plants."""
+    """Return the details of the plants that are not in the title."""
     change, _, first = entry
     if first is None:
         return shown(Text("{count:,} plants", one="1 plant", count=change.plants))
@@ -240,7 +240,7 @@ def action_text(entry: HistoryEntry) -> str:
 
 
 def widest_clock() -> str:
-    """Return a time of day that is as wide as any, where digits have equal widths."""
+    """Return a time of day that is as wide as any, if all digits have the same width."""
     return QLocale().toString(QTime(22, 0), QLocale.FormatType.ShortFormat)
 
 
@@ -362,7 +362,7 @@ class ChangeList(QListView):
             menu.popup(position)
 
     def link_rect(self, row: int) -> QRect:
-        """Return where the action of a row is; empty where it has none."""
+        """Return the rectangle of the action of a row; empty if it has none."""
         return self._link_rect(self._changes.index(row, 0))
 
     def _link_at(self, event: QMouseEvent) -> QModelIndex:
@@ -390,7 +390,7 @@ class _ChangeDelegate(QStyledItemDelegate):
         self._view = view
 
     def link_rect(self, rect: QRect, text: str) -> QRect:
-        """Return the place of the action in a row, whose text ends where the lines do."""
+        """Return the rectangle of the action in a row; its text ends at the edge at which the lines end."""
         width = QFontMetrics(self._theme.font(weight=QFont.Weight.DemiBold)).horizontalAdvance(text) + 2 * S
         link = QRect(rect.right() + 1 - M + S - width, rect.top() + XS, width, rect.height() - 2 * XS)
         return QStyle.visualRect(self._view.layoutDirection(), rect, link)

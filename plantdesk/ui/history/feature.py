@@ -108,7 +108,7 @@ class HistoryDialog(Dialog):
             self._list.setCurrentIndex(self._model.index(row, 0))
             self._list.verticalScrollBar().setValue(self._scrolled)
         elif self._model.rowCount() > 1:
-            self._list.setCurrentIndex(self._model.index(1, 0))  # below the heading of its day
+            self._list.setCurrentIndex(self._model.index(1, 0))  # row 0 is the heading of its day
         self._pages.setCurrentWidget(self._list if self._model.rowCount() else self._empty_label)
 
     def _show_summary(self, summary: HistorySummary) -> None:
@@ -138,12 +138,12 @@ class HistoryDialog(Dialog):
 
     @Slot()
     def _show_count(self) -> None:
-        """Show how many changes there are, and how many of them match, as far as they were read."""
+        """Show how many changes there are, and how many of them match, as far as they have been read."""
         if self._summary is None or self._summary.since is None:
             self._message.set_hint("")
             return
         text = Text("{count:,} changes since {date}", one="1 change since {date}")
-        if self._is_filtered and self._model.has_more:  # a page of them, so there is more than one
+        if self._is_filtered and self._model.has_more:  # a whole page was read, so there is more than one change
             text = Text("Over {matching:,} of {count:,} changes since {date}")
         elif self._is_filtered:
             text = Text("{matching:,} of {count:,} changes since {date}", one="{matching:,} of 1 change since {date}")

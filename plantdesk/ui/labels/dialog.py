@@ -1,4 +1,4 @@
-"""Labels of the selected plants: which sheet, what is on them, and previews of a page and of one label."""
+"""Labels of the selected plants: the sheet, the content, and previews of a page and of one label."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _MARGIN = 12
 _RADIUS = 150
-#: On paper, which is white in every theme.
+#: The colours of paper, which is white in every theme.
 _OUTLINE, _USED, _USED_TEXT = QColor("#cfd4cb"), QColor("#e9ece6"), QColor("#5c6658")
 _MM_PER_INCH = 25.4
 _LABEL_SIZE = QSize(250, 150)
@@ -176,7 +176,7 @@ class LabelDialog(Dialog):
     def __init__(
         self, theme: Theme, plants: Sequence[PlantRow], sheet: int, line: str, parent: QWidget | None = None
     ) -> None:
-        """Show the labels of `plants`; `sheet` is the place of the sheet in the list, `line` the one of the user."""
+        """Show the labels of `plants`; `sheet` is the index of the sheet in the list, `line` the user's own line."""
         super().__init__(self.tr("Print labels"), parent)
         self._theme, self._plants = theme, plants
         self._shown_page = 0
@@ -203,12 +203,12 @@ class LabelDialog(Dialog):
 
     @property
     def sheet_index(self) -> int:
-        """The place of the chosen sheet in the list."""
+        """The index of the chosen sheet in the list."""
         return self._sheet.field.currentIndex()
 
     @property
     def line(self) -> str:
-        """The line of the user."""
+        """The user's own line."""
         return self._line.text()
 
     @property
@@ -219,7 +219,7 @@ class LabelDialog(Dialog):
         return Job(self._sheet.sheet, self._plants, content, self._start.value() - 1, self._copies.value())
 
     def show_outcome(self, tone: Tone, text: str) -> None:
-        """Show what became of printing."""
+        """Show the outcome of printing."""
         self._message.show_message(tone, text)
 
     @Slot()

@@ -54,7 +54,7 @@ class Labels(Feature):
 
     @Slot()
     def on_selection(self) -> None:
-        """Remove the message that other plants have to be selected."""
+        """Remove the message that asks to select other plants."""
         self.context.page.toast.withdraw(self._problem)
 
     @Slot()
@@ -73,7 +73,7 @@ class Labels(Feature):
     def _open(self, rows: list[PlantRow]) -> None:
         from plantdesk.ui.labels.dialog import LabelDialog
 
-        if not rows or QApplication.activeModalWidget() is not None:  # asked for twice
+        if not rows or QApplication.activeModalWidget() is not None:  # requested twice
             return
         preferences = self.context.preferences
         choices = preferences.settings.label_sheet, preferences.settings.label_line
@@ -93,7 +93,7 @@ class Labels(Feature):
         if not name:
             return
         file = Path(name)
-        if not file.suffix and not file.with_suffix(".pdf").exists():  # one that is there would not be asked about
+        if not file.suffix and not file.with_suffix(".pdf").exists():  # the dialog did not ask about that file
             file = file.with_suffix(".pdf")
         try:
             write_pdf(file, job)

@@ -72,7 +72,7 @@ class Sheet(NamedTuple):
         return last.right() <= size.width() + _TOLERANCE and last.bottom() <= size.height() + _TOLERANCE
 
     def label(self, number: int) -> QRectF:
-        """Return the place of a label on its page; `number` counts from 0, row by row."""
+        """Return the rectangle of a label on its page; `number` counts from 0, row by row."""
         row, column = divmod(number, self.columns)
         x = self.left + column * (self.width + self.column_gap)
         y = self.top + row * (self.height + self.row_gap)
@@ -105,9 +105,9 @@ class SheetChoice(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        #: The field for the sheet, of which a label is the buddy.
+        #: The field for the sheet; it is to be the buddy of a label.
         self.field = ComboBox(self.tr("Sheet"))
-        self.field.setMinimumWidth(_MIN_WIDTH)  # narrower than its longest text, where the text is large
+        self.field.setMinimumWidth(_MIN_WIDTH)  # narrower than its longest text if the text is large
         for sheet in SHEETS:
             size = f"{_in_mm(sheet.width)} × {_in_mm(sheet.height)} mm"
             text = self.tr("{page}, {count} labels, {size}")
@@ -136,7 +136,7 @@ class SheetChoice(QWidget):
         return Sheet("", QPageSize.PageSizeId(self._page.currentData()), columns, rows, *lengths)
 
     def choose(self, index: int) -> None:
-        """Choose a sheet by its place in the list."""
+        """Choose a sheet by its index in the list."""
         self.field.setCurrentIndex(index if 0 <= index < self.field.count() else 0)
 
     def _on_chosen(self) -> None:
@@ -149,7 +149,7 @@ class SheetChoice(QWidget):
         self.changed.emit()
 
     def _fill(self, sheet: Sheet) -> None:
-        """Let custom sizes begin with those of the sheet that was chosen before."""
+        """Let custom sizes start with those of the sheet that was chosen before."""
         self._page.setCurrentIndex(self._page.findData(sheet.page.value))
         for count, number in zip(self._counts, (sheet.columns, sheet.rows), strict=True):
             with QSignalBlocker(count):
@@ -199,12 +199,12 @@ def _in_mm(length: float) -> str:
 
 
 UNIT = 100
-#: The sizes of the name, from the largest to the smallest, and those of the other lines; 100 is 2.8 points.
+#: The sizes of the name, from the largest to the smallest, and of the other lines; 100 is 2.8 points.
 _NAME_SIZES = (420, 370, 330, 290, 260, 230, 200, 175)
 _LINE_SIZES = (300, 260, 230, 200, 175)
-#: Shares of a label: the most that the QR code takes of its width, and the padding.
+#: As fractions of a label: the most of its width that the QR code takes, and the padding.
 _MAX_QR, _PADDING = 0.45, 0.07
-#: Characters of a text that a label may have room for.
+#: Characters of a text that may fit on a label.
 _LONGEST = 400
 _WRAPPED = Qt.TextFlag.TextWordWrap
 _ENDLESS = 1_000_000
@@ -216,7 +216,7 @@ class PrintError(PlantDeskError):
     text = Text("The printer or its file cannot be used. Choose another one.")
 
 
-#: What the line of the user may have, in braces.
+#: The fields that the line of the user may contain, in braces.
 FIELDS = ("name", "tag", "id", "note")
 _FIELDS = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
 _BRACES = re.compile(r"\{[^{}]*\}")
@@ -234,11 +234,11 @@ class Content(NamedTuple):
 
     @property
     def unknown_field(self) -> str:
-        """The first field of the line that is none, with its braces; empty where there is none."""
+        """The first unknown field of the line, with its braces; empty if there is none."""
         return next((each for each in _BRACES.findall(self.line) if not _FIELDS.fullmatch(each)), "")
 
     def line_of(self, plant: PlantRow) -> str:
-        """Return the line of the user for a plant."""
+        """Return the line of the user, filled for a plant."""
 
         def value(field: re.Match[str]) -> str:
             found = getattr(plant, field[1])
@@ -248,7 +248,7 @@ class Content(NamedTuple):
 
 
 class Job(NamedTuple):
-    """The labels to print: `start` is the place of the first one on its page, from 0."""
+    """The labels to print: `start` is the position of the first one on its page, from 0."""
 
     sheet: Sheet
     plants: Sequence[PlantRow]
@@ -268,7 +268,7 @@ class Job(NamedTuple):
 
 
 def fit_page(painter: QPainter, sheet: Sheet, area: QRect) -> None:
-    """Let the page fill `area` of the device."""
+    """Scale the painter so that the page fills `area` of the device."""
     size = sheet.page_size
     painter.setWindow(0, 0, round(size.width() * UNIT), round(size.height() * UNIT))
     painter.setViewport(area)
@@ -283,12 +283,12 @@ def paint_page(painter: QPainter, job: Job, page: int) -> None:
 
 
 def scaled(rect: QRectF) -> QRect:
-    """Return a place in hundredths of a millimetre."""
+    """Return a rectangle in hundredths of a millimetre."""
     return QRectF(rect.x() * UNIT, rect.y() * UNIT, rect.width() * UNIT, rect.height() * UNIT).toRect()
 
 
 def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Content) -> None:
-    """Paint one label into a place."""
+    """Paint one label into a rectangle."""
     padding = round(min(rect.width(), rect.height()) * _PADDING) + UNIT // 2
     inner = rect.adjusted(padding, padding, -padding, -padding)
     painter.save()
@@ -314,13 +314,13 @@ def _code(plant_id: int) -> tuple[bytearray, ...]:
 
 
 def _paint_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
-    """Paint a QR code in whole units, so that no line runs through it."""
+    """Paint a QR code in whole units, so that no gaps show in it."""
     matrix = _code(plant_id)
     size = rect.width() // len(matrix)
     if not size:
         return
     painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)  # else lines show between the modules
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)  # or lines show between the modules
     left, top = rect.x() + (rect.width() - size * len(matrix)), rect.y() + (rect.height() - size * len(matrix)) // 2
     for y, row in enumerate(matrix):
         for x, is_dark in enumerate(row):
@@ -330,7 +330,7 @@ def _paint_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
 
 
 def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved: int) -> int:
-    """Paint short lines at the bottom, wrapped where more than `reserved` is left, and return where they begin."""
+    """Paint short lines at the bottom, wrapped if more than `reserved` is left; return the top of the first one."""
     bottom = rect.bottom()
     for number, line in reversed(list(enumerate(lines))):
         size = next((each for each in _LINE_SIZES if each * 6 <= rect.height()), _LINE_SIZES[-1])
@@ -348,7 +348,7 @@ def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved:
 
 
 def _paint_texts(painter: QPainter, rect: QRect, texts: Sequence[str]) -> None:
-    """Paint the name, bold, and the note below it, as large as there is room for."""
+    """Paint the name, bold, and the note below it, each as large as fits."""
     for number, text in enumerate(texts):
         is_name = number == 0
         sizes = _NAME_SIZES if is_name else _LINE_SIZES
@@ -360,7 +360,7 @@ def _paint_texts(painter: QPainter, rect: QRect, texts: Sequence[str]) -> None:
 
 
 def _height(painter: QPainter, size: int, text: str, rect: QRect, *, bold: bool) -> int:
-    """Set the size of the font, and return the height of a text, 0 where there is no room for it."""
+    """Set the size of the font, and return the height of a text; 0 if there is no room for it."""
     used = _used(_set_font(painter, size, bold=bold), rect, text)
     return used.height() if used.height() <= rect.height() and used.width() <= rect.width() else 0
 
@@ -370,8 +370,8 @@ def _used(metrics: QFontMetrics, rect: QRect, text: str) -> QRect:
 
 
 def _fitted(text: str, metrics: QFontMetrics, rect: QRect) -> str:
-    """Return as much of a text as there is room for, with an ellipsis where that is not all."""
-    if _used(metrics, rect, text).height() <= rect.height():  # also where its last letters take less than an ellipsis
+    """Return as much of a text as fits, with an ellipsis if it is cut."""
+    if _used(metrics, rect, text).height() <= rect.height():  # also if its last letters take less than an ellipsis
         return text
     low, high = 0, len(text) - 1
     while low < high:
@@ -407,7 +407,7 @@ _DPI = 600
 
 def write_pdf(file: Path, job: Job) -> None:
     """Write the pages of labels to a PDF file. Raises PlantDeskError for a database, and OSError."""
-    _fonts = QGuiApplication.instance() or QGuiApplication(["plantdesk"])  # a command has none yet
+    _fonts = QGuiApplication.instance() or QGuiApplication(["plantdesk"])  # the command line has none yet
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)

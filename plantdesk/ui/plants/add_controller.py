@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Milliseconds after which a store that is not yet open is mentioned.
+#: Milliseconds after which a store that is not open yet is mentioned.
 _SLOW_OPENING = 300
-#: Milliseconds without a key after which a typed ID is no beginning of another one.
+#: Milliseconds without a key after which a typed ID counts as complete.
 _PAUSE = 700
 
 
 def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
-    """Return the plants in a form; None for a wrong quantity, which it shows. Raises InvalidPlantError."""
+    """Return the plants in a form; None for a wrong quantity, which the form then shows. Raises InvalidPlantError."""
     from plantdesk.domain.validation import check_name, plant_fields
 
     quantity, name, tag, id_text = form.quantity, form.name_text, form.tag_text, form.id_text
@@ -58,10 +58,10 @@ def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
 
 
 class AddPlantController(QObject):
-    """Works for one form, which is free for the next plant as soon as one is submitted: `queue` saves it.
+    """Works for one form. `queue` saves a plant, so the form is free as soon as one is submitted.
 
-    `plant_added(row)`; `copies_added(ids)`: those of `add_copies`; `copies_refused`: they are not added, or not yet.
-    `plant_requested(id)`: a plant is to be shown; `scanned(id)`: by its label, read into the name.
+    `plant_added(row)`; `copies_added(ids)`: `add_copies` succeeded; `copies_refused`: it failed, or waits.
+    `plant_requested(id)`: a plant is to be shown; `scanned(id)`: the label of a plant was read into the name.
     """
 
     plant_added = Signal(object)
@@ -79,7 +79,7 @@ class AddPlantController(QObject):
         parent: QObject | None = None,
         names: Callable[[], KnownNames | None] = lambda: None,
     ) -> None:
-        """Fill `form`; `names` returns the list of names that it offers as well, on another thread."""
+        """Fill `form`; `names`, called on another thread, returns a list of more names to offer."""
         super().__init__(parent)
         self._undo_stack = undo_stack
         self._form = form
@@ -158,7 +158,7 @@ class AddPlantController(QObject):
             form.forget_scanned()
             self.scanned.emit(scanned)
             return
-        if form.is_empty:  # barcode readers press Enter twice, so that only screen readers say it
+        if form.is_empty:  # barcode readers press Enter twice, so only screen readers report it
             from plantdesk.domain.validation import NO_NAME
 
             announce(form, shown(NO_NAME))
@@ -223,7 +223,7 @@ class AddPlantController(QObject):
             self.copies_added.emit([result.id] if isinstance(result, PlantRow) else result.added_ids)
         if isinstance(result, PlantRow):
             if result.id == self._next_id:
-                self._show_next_id(result.id + 1)  # until `changed`, after which the store is asked
+                self._show_next_id(result.id + 1)  # until `changed`; after that the store is asked
             self._last_added = result
             self._show_done(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
             if not submission.is_quick:  # the user is doing something else
@@ -236,7 +236,7 @@ class AddPlantController(QObject):
 
     def _show_done(self, step: Step, text: str) -> None:
         self._undo_stack.push(step)
-        if self._form.message.tone in {Tone.HINT, Tone.OK}:  # what is wrong with the next plant stays
+        if self._form.message.tone in {Tone.HINT, Tone.OK}:  # an error of the next plant stays
             self._shown_step = step
             self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(step))
 
@@ -249,7 +249,7 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_undo_changed(self) -> None:
-        """Remove the message of what is taken back; its Undo would do nothing."""
+        """Remove the message of a plant whose adding is taken back; its Undo would do nothing."""
         if self._shown_step is not None and not self._undo_stack.has_done(self._shown_step):
             self._shown_step = None
             if self._form.message.tone is Tone.OK:
@@ -279,7 +279,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def _edit_again(self, submission: Submission) -> None:
-        """Put it into the form again, with what is wrong; Escape gives back what was there before."""
+        """Put a refused plant into the form again, with its error; Escape restores what was there before."""
         self.queue.edit(submission)
         self.edit_texts(submission.texts)
         if isinstance(submission.error, IdTakenError):
@@ -290,7 +290,7 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_emptied(self) -> None:
-        """Give back what was put aside for a plant that was to be corrected, and list that one again."""
+        """Restore what was put aside for a plant that was to be corrected, and list that plant again."""
         self._form.message.clear()
         postponed = self.queue.outbox.give_back()
         if postponed is not None:
@@ -311,7 +311,7 @@ class AddPlantController(QObject):
 
     @property
     def _free_id(self) -> int | None:
-        """The ID that the next plant gets, as far as is known: those that are being saved get the ones before."""
+        """The ID that the next plant probably gets. Plants that are being saved get the IDs before it."""
         if self._next_id is None:
             return None
         return self._next_id + sum(entry.id is None for each in self.queue.outbox.saving for entry in each.entries)
@@ -342,7 +342,7 @@ class AddPlantController(QObject):
         self._ask_owner()
 
     def _ask_owner(self) -> None:
-        """Report once that a typed ID belongs to another plant, which a script may also add later."""
+        """Report once that a typed ID belongs to another plant, even if a script adds that plant later."""
         if self._queries is None or not self._is_id_new or not self._form.id_text:
             return
         try:

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import StoreQueries, Task
     from plantdesk.ui.bridge import Bridge
 
-#: Milliseconds until a plant is sent again that the store could not take for a moment.
+#: Milliseconds after which a plant is sent again that the store could not save for a moment.
 _RETRY_DELAY = 1000
-#: Plants among which those of an earlier window are looked for.
+#: The number of the latest plants among which those of an earlier window are searched.
 _MAX_COMPARED = 10_000
-#: Seconds for which closing waits for the writer, which has a timeout of its own for each lock.
+#: Seconds for which closing waits for the writer. The writer has its own timeout for each lock.
 _CLOSE_TIMEOUT = 60
 
 
 class AddQueue(QObject):
     """Sends submissions and receives the answers. Lives on the GUI thread.
 
-    `added(submission, result)`: it is saved; the result is a PlantRow, or Applied for several plants.
-    `refused(submission)`: it is not. `changed`: the outbox has changed; emitted before anything is sent, as what is
-    kept on disk must not have it as a plant that waits, which the next start would add again.
+    `added(submission, result)`: saved; the result is a PlantRow, or Applied for several plants.
+    `refused(submission)`: not saved. `changed`: the outbox has changed; emitted before anything is sent: what is
+    on disk must not list it as waiting, or the next start would add it again.
     """
 
     added = Signal(object, object)
@@ -44,7 +44,7 @@ class AddQueue(QObject):
     changed = Signal()
 
     def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
-        """`sent` gets what the store answers, behind what emits `added` or `refused` then."""
+        """`sent` gets the answer of the store, after `added` or `refused` is emitted for it."""
         super().__init__(parent)
         self.outbox = Outbox()
         self._bridge, self._sent = bridge, sent
@@ -55,11 +55,11 @@ class AddQueue(QObject):
         bridge.health_changed.connect(self._on_health_changed)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
-        """Save in this store, also what was submitted before it was open."""
+        """Save in this store, including what was submitted before it was open."""
         self._store, self.outbox.error = store, None
         self.outbox.is_lost = isinstance(store.write_error, StoreUnreachableError)
         sent = [each.sent_at for each in self.outbox.sent_before]
-        if sent and not store.desk:  # the clock of a server is another one
+        if sent and not store.desk:  # a server has another clock
             queries.ask(self, partial(_added_since, time=min(sent)), self._drop_stored)
         self._send()
 
@@ -68,7 +68,7 @@ class AddQueue(QObject):
         self.changed.emit()
 
     def show_no_store(self) -> None:
-        """Let what is submitted wait for a store, which could not be opened."""
+        """Let submissions wait: the store could not be opened."""
         self.outbox.error = StoreNotOpenError()
         self.changed.emit()
 
@@ -96,12 +96,12 @@ class AddQueue(QObject):
     # --- the outbox ---
 
     def submit(self, *submissions: Submission) -> None:
-        """Save submissions, each behind those that were submitted before it."""
+        """Save submissions, each after those that were submitted before it."""
         self.outbox.add(submissions)
         self._send()
 
     def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
-        """Try to save again, on request with free IDs as one change; what waits as well goes along."""
+        """Try to save submissions again, on request with free IDs as one change, and with them what waits."""
         self.outbox.retry(submissions, with_free_ids=with_free_ids)
         self._send()
 
@@ -111,7 +111,7 @@ class AddQueue(QObject):
         self.changed.emit()
 
     def discard(self, submissions: Iterable[Submission]) -> None:
-        """Forget what was not saved."""
+        """Drop what was not saved."""
         self.outbox.discard(submissions)
         self.changed.emit()
 
@@ -147,7 +147,7 @@ class AddQueue(QObject):
             return
         self.changed.emit()
         if self._store is not None and self._store.write_error is None:
-            self._retry.start()  # `health_changed` reports the end of every other error
+            self._retry.start()  # every other error ends with a `health_changed`
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
@@ -159,13 +159,13 @@ class AddQueue(QObject):
 
 
 def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
-    """Return the plants that the form has added since a time, oldest first, of very many the last ones."""
+    """Return the plants that the form has added since a time, oldest first; of very many, the last ones."""
     plants = Selection.of(AddedBy(SourceKind.FORM))._replace(since=time)
     return [*reader.selected(plants, _MAX_COMPARED)][::-1]
 
 
 def _add(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool) -> Future[Any]:
-    """Add plants. The Future fails with InvalidPlantError for one that is not of the form, which has checked it."""
+    """Add plants. The Future fails with InvalidPlantError for an invalid plant; the form has checked its own."""
     from plantdesk.domain.models import NewPlant
 
     try:

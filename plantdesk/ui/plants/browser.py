@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
 
-#: Where the rows begin, so that their text begins at the edge.
+#: The indent of the rows, with which their text starts at the edge.
 _HANG = EDGE - M
 #: The count is announced to screen readers when typing has paused.
 _ANNOUNCE_AFTER_MS = 600
@@ -77,9 +77,9 @@ class PlantBrowser(QFrame):
     `selection_count_changed(count)`: selected rows. `added_hidden(plant_id)`: the search does not find the plant of
     `reveal_added`. `copied(text)`: a sentence about what was copied; `copy_refused(text)`: why nothing was.
     `failed(error)`: a query of the store failed. `plants_shown`: the first rows are there, or why there are none.
-    `rows_settled`: all rows are there, or why they cannot be shown.
-    `welcome_shown(shown)`: the page of an empty store is shown now, or no longer; it offers samples where
-    `offers_samples` says so.
+    `rows_settled`: all rows are there, or the reason why they cannot be shown.
+    `welcome_shown(shown)`: the page of an empty store is shown now, or no longer; it offers samples if
+    `offers_samples` is true.
     """
 
     selection_count_changed = Signal(int)
@@ -134,12 +134,12 @@ class PlantBrowser(QFrame):
             self._copier = None
 
     def show_health(self, error: StoreError | None) -> None:
-        """Repeat failed queries when the store is healthy again."""
+        """Repeat failed queries when the store works again."""
         if error is None:
             self.model.retry()
 
     def stop_waiting(self) -> None:
-        """Hide how far the plants are updated: no store could be opened."""
+        """Hide the progress of a migration: no store could be opened."""
         self._migration_label.hide()
         self.search_bar.clear_count()
 
@@ -169,7 +169,7 @@ class PlantBrowser(QFrame):
         """Scroll to a plant that the user has just added, without changing search and order."""
         self._revealed = row.id
         if not self._show_revealed() and self.model.query.text:
-            self.model.refresh()  # then it is known whether the search finds it
+            self.model.refresh()  # afterwards it is known whether the search finds it
 
     @Slot(object)
     def show_plant(self, plant_id: int, *, takes_focus: bool = True) -> None:
@@ -190,7 +190,7 @@ class PlantBrowser(QFrame):
         self.sort_by(column, descending=column in {Column.ADDED, Column.ID})
 
     def copy_selection(self, form: Format | None = None) -> None:
-        """Put the selected rows on the clipboard, in the background: as a file of a format, None: for a spreadsheet."""
+        """Put the selected rows on the clipboard, in the background, in the format of a file; None: a spreadsheet."""
         count = self.table.selected_count()
         if self._copier is not None and count:
             self._copier.copy(count, self.table.selected_ids, form)
@@ -215,7 +215,7 @@ class PlantBrowser(QFrame):
             self.table.go_to_first_row()
 
     def show_migration(self, fraction: float) -> None:
-        """Show how far (0 to 1) the plants are updated, in place of the rows."""
+        """Show the progress (0 to 1) of a migration in place of the rows."""
         text = self.tr("Updating your plants to this version of PlantDesk… {percent} %")
         self._migration_label.setText(text.format(percent=round(fraction * 100)))
         self._migration_label.show()
@@ -256,7 +256,7 @@ class PlantBrowser(QFrame):
         self.search_bar.clear()
 
     def _make_pages(self) -> None:
-        #: What is shown in place of the table while the store is empty.
+        #: The page that replaces the table while the store is empty.
         self.welcome = WelcomePage(self._theme)
         self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
         self._clear_button = self._no_match_page.add_button(self.tr("Show all plants"))
@@ -273,10 +273,10 @@ class PlantBrowser(QFrame):
         layout.addWidget(self.search_bar)
         self._pages = QStackedLayout()
         self._pages.currentChanged.connect(self._on_page_changed)
-        pages = QVBoxLayout()  # a stacked layout has no margins
+        pages = QVBoxLayout()  # as a stacked layout has no margins
         pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
         add_layout(pages, self._pages)
-        add_layout(layout, pages, 1)  # before its pages: the first one is shown, and must not be a window
+        add_layout(layout, pages, 1)  # before its pages are added: the first one is shown, and must not be a window
         for page in (self.table, self._no_match_page, self._failed_page, self.welcome):
             self._pages.addWidget(page)
 
@@ -304,7 +304,7 @@ class PlantBrowser(QFrame):
         QTimer.singleShot(0, self, self.plants_shown.emit)  # after the paint
 
     def _show_revealed(self) -> bool:
-        """Scroll to the plant of `reveal_added`, if it is in the rows."""
+        """Scroll to the plant of `reveal_added`; return whether it is in the rows."""
         row = self.model.row_of(self._revealed) if self._revealed is not None else None
         if row is None or self._revealed is None:
             return False
@@ -314,7 +314,7 @@ class PlantBrowser(QFrame):
         return True
 
     def _show_state(self) -> None:
-        """Show the page for the present state, which is not busy."""
+        """Show the page for the present state, in which no query runs."""
         model = self.model
         had_focus = self.table.hasFocus()
         if model.failed_to_load:
@@ -331,7 +331,7 @@ class PlantBrowser(QFrame):
                 self._pages.setCurrentWidget(self.welcome)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
-                self.search_field.setText(self.search_field.text())  # so that Undo brings the rows back, no typing
+                self.search_field.setText(self.search_field.text())  # so that Undo restores the rows and not typed text
         if model.complete or model.failed_to_load:
             if self._pages.currentWidget() is not self.table:
                 self._notify_shown()

@@ -1,4 +1,4 @@
-"""The commands of the plants: for the selected ones, of the View menu for form and table, and their menus."""
+"""The commands of the plants: for the selected ones, those of the View menu for form and table, and their menus."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], ob
 
 
 class SelectionCommands(QObject):
-    """Names each command after what it changes.
+    """The commands for the selected plants. Each one's text says what it changes.
 
     `copies_requested(entries)`: plants like the selected ones shall be added.
     """
@@ -89,7 +89,7 @@ class SelectionCommands(QObject):
         self._duplicate = add(Section.EDIT_PLANTS, "", self.duplicate, "Ctrl+D")
         self._delete = add(Section.EDIT_PLANTS, "", self.delete, "Del")
         self._delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-        for action in (self._delete, self._duplicate):  # the next plant, or the copy, is selected then
+        for action in (self._delete, self._duplicate):  # afterwards the next plant, or the copy, is selected
             action.setAutoRepeat(False)
         copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
         self._copies = [
@@ -112,7 +112,7 @@ class SelectionCommands(QObject):
         menu.popup(position)
 
     def set_store(self, opened: OpenStore | None) -> None:
-        """Change the plants of this store; None: of no store."""
+        """Change the plants of this store; None: there is none."""
         self._store, self._queries = opened or (None, None)
         self.end_copying()
 
@@ -138,9 +138,9 @@ class SelectionCommands(QObject):
 
     @Slot()
     def duplicate(self) -> None:
-        """Add plants with name, tag and note of the selected ones, under the next free IDs.
+        """Add copies of the selected plants, with name, tag and note, under the next free IDs.
 
-        The keys that follow are for the copies, which are selected when they are there.
+        The keys that follow are for the copies, which are selected when they are added.
         """
         if self._queries is not None:
             self._is_copying = True
@@ -165,7 +165,7 @@ class SelectionCommands(QObject):
 
     @Slot()
     def delete(self) -> None:
-        """Delete the selected plants, after a question if they are very many: it can be undone."""
+        """Delete the selected plants, after a question if there are very many: deleting can be undone."""
         ids = self._browser.table.selected_ids()
         if len(ids) <= _MAX_UNASKED:
             self._delete_plants(ids)
@@ -197,7 +197,7 @@ class SelectionCommands(QObject):
             self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], text, progress=progress)
 
     def change_tag(self) -> None:
-        """Edit the tag of the selected plant, or ask for that of all of them."""
+        """Edit the tag of the selected plant, or ask for one tag for all selected plants."""
         count = self._browser.table.selected_count()
         if count <= 1:
             self._editing.start(Column.TAG)

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.table.view import PlantTableView
 
-#: Characters of a name or tag in a question: both versions must be seen where they differ.
+#: Characters of a name or tag in a question: both versions must be visible where they differ.
 _LONGEST = 200
 
 
 class _Draft(NamedTuple):
-    """What the user makes of a plant; `row` is what they saw."""
+    """What the user wants a plant to be; `row` is the version that they saw."""
 
     row: PlantRow
     name: str
@@ -59,7 +59,7 @@ class _Draft(NamedTuple):
 class EditController(QObject):
     """Edits one plant at a time: Tab moves from name to tag, Enter saves both, Escape leaves the plant as it is.
 
-    An edit carries the version that the user saw. Where something else has changed the plant since, a bar shows both
+    An edit carries the version that the user saw. If something else has changed the plant since, a bar shows both
     versions for the user to choose one.
     """
 
@@ -105,7 +105,7 @@ class EditController(QObject):
 
     @Slot(int)
     def start(self, column: int) -> None:
-        """Edit a cell of the current row; after a plant that is being saved."""
+        """Edit a cell of the current row; if another plant is being saved, after that."""
         plant_id = self._table.current_id()
         if self._store is None or self._queries is None or plant_id is None:
             return
@@ -161,7 +161,7 @@ class EditController(QObject):
         self._table.close_editor()
 
     def _accept_cell(self) -> bool:
-        """Take over what was typed into the cell; False where it cannot be saved."""
+        """Take over what was typed into the cell; return False if it cannot be saved."""
         from plantdesk.domain.validation import check_name
 
         if self._draft is None or self._is_saving:
@@ -229,7 +229,7 @@ class EditController(QObject):
             return
         if draft.row.id in changes.removed or changes.needs_reload:
             read = partial(plant_of, plant_id=draft.row.id)
-            self._queries.ask(self, read, partial(self._close_if_deleted, draft))  # else saving finds out
+            self._queries.ask(self, read, partial(self._close_if_deleted, draft))  # if the read fails, saving finds out
 
     def _close_if_deleted(self, draft: _Draft, now: PlantRow | None) -> None:
         """End editing, as another row is under the editor now; the keys that follow must not change that one."""
@@ -288,7 +288,7 @@ class EditController(QObject):
     # --- conflicts ---
 
     def _compare(self, draft: _Draft) -> None:
-        """Read what the plant is now, and let the user choose where it differs in what the draft has changed."""
+        """Read the current state of the plant, and let the user choose if it conflicts with what the draft changes."""
         if self._queries is not None:
             self._question.read(self._queries, draft.row, self._mine(draft), partial(self._on_compared, draft))
 
@@ -297,7 +297,7 @@ class EditController(QObject):
             self._ask_about_deleted(draft)
             return
         mine, newer = draft.edit(now), draft._replace(row=now)
-        if (now.name, now.tag) == (draft.row.name, draft.row.tag):  # only the note is another one
+        if (now.name, now.tag) == (draft.row.name, draft.row.tag):  # only the note has changed
             self._apply(mine, newer)
         elif (now.name, now.tag) != (mine.name, mine.tag):
             theirs = self._described(now.name, now.tag)

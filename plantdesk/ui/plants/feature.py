@@ -44,28 +44,28 @@ if TYPE_CHECKING:
 
 
 class Scanning(QObject):
-    """Looks for the plant as soon as there is a store.
+    """Finds the plant of a scanned address, as soon as there is a store.
 
-    `found(id, takes_focus)`: show it, and its card; the focus goes to its row, or stays where it is.
+    `found(id, takes_focus)`: show the plant and its card; move the focus to its row, or leave it.
     """
 
     found = Signal(object, bool)
 
     def __init__(self, toast: Toast, keys: HeldKeys, parent: QObject) -> None:
-        """Report in `toast` what is no address, and of no plant; `keys` wait for a plant that takes the focus."""
+        """Report in `toast` an invalid address or a missing plant; `keys` are held for a plant that takes the focus."""
         super().__init__(parent)
         self._toast, self._keys = toast, keys
         self._queries: StoreQueries | None = None
         self._requested: int | None = None
 
     def set_store(self, queries: StoreQueries | None) -> None:
-        """Look in this store; None: wait for one."""
+        """Search this store; None: wait for one."""
         self._queries = queries
         if queries is not None and self._requested is not None:
             self.show(self._requested)
 
     def open_address(self, address: str) -> None:
-        """Show the plant of an address, which anybody may have written."""
+        """Show the plant of an address, which may come from anyone."""
         try:
             self.show(id_of(address))
         except InvalidAddressError as error:
@@ -96,7 +96,7 @@ class Plants(Feature):
     """Accepts typing before a store is open.
 
     `import_requested(text, tag)`: rows were pasted into Name, for plants of this tag. `plant_opened(id)`: a plant is
-    shown by its address. `quick_done`: the small window is closed, and its plants are saved, or wait.
+    shown by its address. `quick_done`: the small window is closed, and its plants are saved or wait.
     `requested(request)`: as another start may request it. `queries_changed(queries)`: those of another store, or None.
     """
 
@@ -207,7 +207,7 @@ class Plants(Feature):
             allow(widget, "" if is_reachable else reason)
         self.view.orders.setEnabled(is_reachable)
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
-        if is_reachable is bool(self.browser.search_bar.time):  # the time of the last answer stays
+        if is_reachable is bool(self.browser.search_bar.time):  # else the time of the last answer stays
             self.browser.search_bar.set_time("" if is_reachable else now)
 
     @property
@@ -225,7 +225,7 @@ class Plants(Feature):
         return self.browser.table.selected_ids()
 
     def row(self, plant_id: int) -> PlantRow | None:
-        """Return what the table has of a plant, long texts cut; None where it is not loaded."""
+        """Return what the table has of a plant, with long texts cut; None if it is not loaded."""
         return self.browser.model.loaded_row(plant_id)
 
     @Slot()
@@ -240,13 +240,13 @@ class Plants(Feature):
 
     @Slot(object)
     def show_plants(self, plant_ids: tuple[int, ...]) -> None:
-        """Select plants among all of them, as far as they are there."""
+        """Show all plants, and select those of these IDs that are still there."""
         self.focus_table()
         self.browser.search_bar.clear()
         self.browser.table.keeper.select(plant_ids)
 
     def open_address(self, address: str) -> None:
-        """Show the plant of an address, as soon as the store is open; of any other text say what it is not."""
+        """Show the plant of an address, as soon as the store is open; report any other text as no address."""
         self._scanning.open_address(address)
 
     def open_quick(self, token: str) -> None:
@@ -371,7 +371,7 @@ class Plants(Feature):
 
     @Slot(str, object)
     def replace_tag(self, old: str, new: str | None) -> None:
-        """Let the filters follow a tag that was renamed, or None that was removed."""
+        """Update the filters after a tag was renamed, or removed (None)."""
         bar = self.browser.search_bar
         filters = [moved_filter(term, old, new) for term in bar.filters]
         if filters != list(bar.filters):
@@ -392,13 +392,13 @@ class Plants(Feature):
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
-        is_shown = error is not None and not prevents_changes(error)  # else the bar says it
+        is_shown = error is not None and not prevents_changes(error)  # else the bar reports it
         self.status.show_unsaved("store", there=is_shown)
         self.browser.show_health(error)
         self._show_hint(error)
 
     def _show_hint(self, error: StoreError | None) -> None:
-        """Report under the form that plants wait for a store that is read-only; where that lasts, none can be typed."""
+        """Report under the form that plants wait for a read-only store; if that is lasting, none can be typed."""
         hint = self.tr("Plants are added as soon as the store can be written to.")
         lasting = _lasting(error)
         self._form.allow("" if lasting is None else error_text(lasting))
@@ -410,5 +410,5 @@ class Plants(Feature):
 
 
 def _lasting(error: StoreError | None) -> StoreReadOnlyError | None:
-    """Return the error if nothing can be added until somebody gives a right or updates a program."""
+    """Return the error if no plant can be added until someone grants a right or updates a program."""
     return error if isinstance(error, StoreReadOnlyError) and error.is_lasting else None

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import MessageAction
 
-#: Milliseconds from a key until what is typed is kept.
+#: Milliseconds after a key until the typed texts are saved.
 SETTLED = 500
-#: Widths for text of 13 px, in a form that is wide enough and in a narrower one.
+#: Widths for text of 13 px, in a form that is wide enough, and in a narrower one.
 _WIDE = 900
 _ID_WIDTHS, _TAG_WIDTHS = (76, 72), (184, 150)
 _MAX_ID_WIDTH = 150
@@ -46,9 +46,9 @@ class FieldName(StrEnum):
 class PlantForm(QFrame):
     """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
 
-    `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant. A key that is held submits once.
-    Escape closes the message, and without a message empties the fields. `settled`: what is in a field is another text
-    since half a second; more keys do not delay it.
+    `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant. Holding the key submits once.
+    Escape closes the message, and without a message empties the fields. `settled`: half a second after a text
+    has changed; more keys do not delay it.
     """
 
     submitted = Signal(bool)
@@ -63,7 +63,7 @@ class PlantForm(QFrame):
         self.theme = theme
         self._widest_id = ""
         self._settling = QTimer(self, singleShot=True, interval=SETTLED)
-        #: Whether Enter in Name goes on to Tag, where Enter adds the plant.
+        #: Whether Enter in Name moves to Tag. Enter in Tag then adds the plant.
         self.enter_goes_to_tag = False
         self.setAccessibleName(self.tr("New plant"))
         self._id_edit = LineEdit()
@@ -84,7 +84,7 @@ class PlantForm(QFrame):
         self._connect()
 
     def _connect(self) -> None:
-        """Connect the fields, and let Ctrl+Enter do in ID and Tag what it does in Name."""
+        """Connect the fields, and handle Ctrl+Enter in ID and Tag as in Name."""
         self._settling.timeout.connect(self.settled)
         self._add_button.clicked.connect(self._on_return)
         self._id_edit.returnPressed.connect(self._on_id_entered)
@@ -121,7 +121,7 @@ class PlantForm(QFrame):
 
     @Slot(str)
     def _show_scanned_id(self, text: str) -> None:
-        """Show the number of an address alone, which a barcode reader types: it is longer than the field."""
+        """Replace an address that a barcode reader types by its number: the address is longer than the field."""
         before, scanned = split_address(text)
         if scanned is not None:
             self._id_edit.setText(f"{before}{scanned}")
@@ -155,9 +155,9 @@ class PlantForm(QFrame):
         return not (self._id_edit.text() or self.name_field.text() or tag)
 
     def draft(self) -> list[str]:
-        """Return what is typed, as `restore` takes it; nothing where there is neither a name nor an ID.
+        """Return what is typed, as `restore` takes it; an empty list if there is neither a name nor an ID.
 
-        Neither the rest of a name that was filled in, nor the tag that was filled in with it.
+        The rest of a name that was filled in, and the tag filled in with it, are left out.
         """
         if not (self.name_text or self.id_text):
             return []
@@ -178,7 +178,7 @@ class PlantForm(QFrame):
         self._set_widths()
 
     def make_room(self, widest_id: str) -> None:
-        """Let ID be as wide as for this one, before the next ID is known."""
+        """Make ID as wide as this one needs, before the next ID is known."""
         self._widest_id = widest_id
         self._set_widths()
 
@@ -187,7 +187,7 @@ class PlantForm(QFrame):
         self._id_edit.clear()
 
     def allow(self, reason: str) -> None:
-        """Let plants be typed, or not for a `reason`; what is typed stays."""
+        """Let the user type plants, or not for a `reason`; what is typed stays."""
         if self._add_button.isEnabled() is bool(reason):
             for widget in (self._id_edit, self.name_field, self.tag_field, self._add_button):
                 allow(widget, reason)
@@ -249,7 +249,7 @@ class PlantForm(QFrame):
 
     @Slot()
     def focus_name(self) -> None:
-        """Put the cursor behind what is in Name, unselected: the next key must not delete it."""
+        """Put the cursor after the text of Name, without a selection: the next key must not delete the text."""
         self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self.name_field.is_filled:
             self.name_field.end(False)
@@ -310,7 +310,7 @@ class PlantForm(QFrame):
         self.tag_field.setFixedWidth(scaled(_TAG_WIDTHS[narrow]))
 
     def _step_back(self) -> bool:
-        """Close the message, else empty the fields; False when there is neither."""
+        """Close the message, else empty the fields; return False if there is neither."""
         if self.message.tone is not Tone.HINT:
             self.close_message()
             return True
@@ -324,14 +324,14 @@ class PlantForm(QFrame):
 
     @override
     def focusNextPrevChild(self, following: bool) -> bool:
-        """Take Tab for Enter behind an address: many barcode readers end with it."""
+        """Treat Tab after an address like Enter: many barcode readers end with Tab."""
         if following and self.scanned is not None:
             self._on_return()
             return True
         return super().focusNextPrevChild(following)
 
     def close_message(self) -> None:
-        """Remove the message; where one of its buttons has the focus, Name gets it."""
+        """Remove the message; if one of its buttons has the focus, move the focus to Name."""
         self.clear_errors()
         focused = QApplication.focusWidget()
         if focused is not None and self.isAncestorOf(focused) and focused not in self._fields().values():
@@ -343,7 +343,7 @@ class PlantForm(QFrame):
 
     @Slot()
     def _on_id_entered(self) -> None:
-        """Go on to Name, as after a barcode reader, which types an ID and Enter."""
+        """Submit if there is a name, else move to Name: a barcode reader types an ID and Enter."""
         if self.name_field.text().strip():
             self._on_return()
         else:

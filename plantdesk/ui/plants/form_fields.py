@@ -1,4 +1,4 @@
-"""The fields for name and tag of a new plant: they show what these may become, and a pin keeps the tag."""
+"""The fields for name and tag of a new plant: they fill in completions, and a pin keeps the tag."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 #: Plants that are added at once.
 MAX_QUANTITY = 1000
-#: Seconds since a name was filled in, and since the last key. Before, Enter and Tab take only what was typed: a fast
+#: Seconds since a name was filled in, and since the last key. Earlier, Enter and Tab take only what was typed: a fast
 #: typist or a barcode reader has not seen the rest.
 _SEEN_AFTER, _PAUSE = 0.25, 0.1
 _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 
 
 class NameField(LineEdit):
-    """A line edit whose text is partly typed and partly filled in; what is filled in is selected, and never replaces.
+    """A line edit that can fill in the rest of a name. That is selected, and never replaces what was typed.
 
-    `is_offering`: names are offered, so that Escape is for them. `left`: the focus went elsewhere.
+    `is_offering`: names are offered, so Escape closes the offers. `left`: the focus went elsewhere.
     `typed(text)`: the user has typed, and names that begin with `text` may be offered; empty: none. `stepped(step)`: Up
     or Down. `keep_requested`: Ctrl+Enter. `fill_taken`, `fill_refused`: Tab and Escape. `rows_pasted(text)`: several
     lines.
@@ -86,20 +86,20 @@ class NameField(LineEdit):
 
     @property
     def is_fill_seen(self) -> bool:
-        """Whether what was filled in was there for long enough to be seen; what the user chose always was."""
+        """Whether what was filled in was visible for long enough to be seen; always true for what the user chose."""
         now = time.monotonic()
         return now - self._filled_at >= _SEEN_AFTER and now - self._typed_at >= _PAUSE
 
     def can_fill(self, name: str) -> bool:
-        """Whether the rest of `name` may be filled in.
+        """Return whether the rest of `name` may be filled in.
 
-        It begins with just what was typed, the cursor is at the end, and the user does not remove what was filled in.
+        Only if it begins with exactly what was typed, the cursor is at the end, and no completion is being removed.
         """
         at_end = self._can_fill and self.cursorPosition() == len(self._typed)
         return at_end and name != self.typed_name and name.startswith(self.typed_name)
 
     def fill(self, name: str) -> None:
-        """Append what `name` has after what was typed. It is selected, so that the next key replaces it."""
+        """Append the rest of `name`. It is selected, so that the next key replaces it."""
         if name != self._filled_name:
             self._filled_at = time.monotonic()
         super().setText(self._typed + name[len(self.typed_name) :])
@@ -107,7 +107,7 @@ class NameField(LineEdit):
         self.is_filled, self._filled_name = True, name
 
     def choose(self, name: str) -> None:
-        """Show `name` in the place of what was typed: the user has chosen it."""
+        """Replace what was typed with `name`: the user has chosen it."""
         super().setText(self._typed[: _start(self._typed)] + name)
         self.is_filled, self._filled_name = True, name
         self._filled_at = self._typed_at = float("-inf")
@@ -133,12 +133,12 @@ class NameField(LineEdit):
 
     @override
     def isUndoAvailable(self) -> bool:
-        """Whether there is something to undo, such as what was filled in."""
+        """Return whether there is something to undo, such as what was filled in."""
         return self.is_filled or super().isUndoAvailable()
 
     @override
     def undo(self) -> None:
-        """Undo what was typed last; first, what was filled in."""
+        """Undo: first remove what was filled in, then what was typed last."""
         if self.is_filled:
             self.fill_refused.emit()
         else:
@@ -199,14 +199,14 @@ class NameField(LineEdit):
         menu = self.createStandardContextMenu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for action in menu.actions():
-            if action.objectName() == "edit-paste":  # Qt's own does not call `paste`
+            if action.objectName() == "edit-paste":  # Qt's own action does not call `paste`
                 action.triggered.disconnect()
                 action.triggered.connect(self.paste)
         menu.popup(event.globalPos())
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Paste what is selected elsewhere, on X11 and Wayland."""
+        """Paste the primary selection, on X11 and Wayland."""
         is_paste = event.button() is Qt.MouseButton.MiddleButton
         if not (is_paste and self._takes_rows(QGuiApplication.clipboard().text(QClipboard.Mode.Selection))):
             super().mouseReleaseEvent(event)
@@ -220,7 +220,7 @@ class NameField(LineEdit):
             super().dropEvent(event)
 
     def _takes_rows(self, text: str) -> bool:
-        """Report several lines, which are no name."""
+        """Report a text of several lines, which is no name; return whether it is one."""
         lines = [line for line in text.splitlines() if line.strip()]
         is_taken = len(lines) > 1 or "\t" in text
         if is_taken:
@@ -235,7 +235,7 @@ class NameField(LineEdit):
 
 
 def _start(text: str) -> int:
-    """Return where the name begins, after a quantity."""
+    """Return the position at which the name starts, after a quantity."""
     found = _QUANTITY.match(text)
     return found.end() if found else 0
 
@@ -247,7 +247,7 @@ class TagField(ButtonField):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        #: Whether the tag was filled in, and not typed.
+        #: Whether the tag was filled in and not typed.
         self.is_filled = False
         self._filled_text = ""
         self.button.setCheckable(True)
@@ -277,7 +277,7 @@ class TagField(ButtonField):
         self._set_filled(filled=False)
 
     def restore_fill(self) -> None:
-        """Let a tag that was filled in and taken be replaced again with that of the next name."""
+        """Let the tag of the next name replace a tag again that was filled in and taken."""
         self._set_filled(filled=bool(self._filled_text) and self._filled_text == self.text())
 
     @override

@@ -1,4 +1,4 @@
-"""Completes names from those that plants have, with the tag of their newest plant, and offers them under the field."""
+"""Completes the names of plants, with the tag of their newest plant, and offers them under the field."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
 
 
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-#: Recent plants that Up goes back to.
+#: Recent plants that Up can recall.
 _MAX_RECENT = 50
-#: Milliseconds without a key after which names are offered that are spelt alike, and the most of them.
+#: Milliseconds without a key after which similar names are offered, and the most of them.
 _PAUSE, _MAX_NEAR = 300, 3
-#: In place of the number of plants of a name: it is from a list, or spelt alike.
+#: Replaces the number of plants of a name that is from a list or is only similar.
 _LISTED, _NEAR = 0, -1
 
 
 class NameCompletion(QObject):
-    """Fills name and tag in while the user types; the tag only where none was typed or pinned.
+    """Fills in name and tag while the user types; the tag only if none was typed or pinned.
 
-    What was typed is never changed: a name that begins otherwise, if only in another case, is offered to be chosen.
-    After those that plants have it offers names of a list, and where there are none those of plants that are spelt
-    alike. These are not filled in, only chosen.
-    `known(name)`: the typed name is that of plants, None: it is not.
+    What was typed is never changed: a name with another beginning, if only in another case, is only offered.
+    After the names of plants, it offers names of a list, and if there are none, names of plants with a similar
+    spelling. These are not filled in: the user has to choose them.
+    `known(name)`: plants have the typed name; None: no plant has it.
     """
 
     known = Signal(object)
@@ -69,7 +69,7 @@ class NameCompletion(QObject):
         below: QWidget | None = None,
         names: Callable[[], KnownNames | None] = lambda: None,
     ) -> None:
-        """Offer names over the window, or `below` a small one; `names` returns the list, on another thread."""
+        """Offer names over the window, or `below` a small one; `names`, called on another thread, returns the list."""
         super().__init__(parent)
         self._name = name
         self._tag = tag
@@ -97,13 +97,13 @@ class NameCompletion(QObject):
         self._recent.clear()
 
     def remember(self, name: str, tag: str | None) -> None:
-        """Let Up go back to a plant that was submitted."""
+        """Let Up recall a plant that was submitted."""
         self._recent = [(name, tag), *self._recent][:_MAX_RECENT]
         self._recalled = 0
         self._hide()
 
     def settle(self) -> None:
-        """Keep what was filled in if the user has chosen it or can have seen it, else remove it."""
+        """Keep what was filled in if the user chose it or had time to see it, else remove it."""
         if self._name.is_filled and not self._name.is_fill_seen:
             self._refuse()
         else:
@@ -145,9 +145,9 @@ class NameCompletion(QObject):
             self._show_filled(0)
 
     def _may_fill(self, start: str) -> bool:
-        """Whether the rest of the first offer may be filled in behind `start`: it is a name of the store.
+        """Return whether the rest of the first offer may be filled in after `start`: only names of the store may.
 
-        What ends with a whole word may be all of a name: “Acer minor” beside “Acer minor ‘Blauhügel’”.
+        A text that ends with a whole word may be a whole name: “Acer minor” beside “Acer minor ‘Blauhügel’”.
         """
         if not self._offers:
             return False
@@ -162,7 +162,7 @@ class NameCompletion(QObject):
 
     @Slot()
     def _ask_near(self) -> None:
-        """Look for names that are spelt alike: the typed one is neither a plant's nor in the list."""
+        """Query similar names: the typed one is neither a plant's nor in the list."""
         start = self._name.typed_name
         if self._queries is not None:
             find = partial(_near, name=start)
@@ -193,7 +193,7 @@ class NameCompletion(QObject):
             self._recall(self._recalled - step)
 
     def _recall(self, position: int) -> None:
-        """Show the plant that was added so many plants ago; 0: none."""
+        """Fill in the plant that was added `position` plants ago; 0: none."""
         self._recalled = max(0, min(position, len(self._recent)))
         name, tag = self._recent[self._recalled - 1] if self._recalled else ("", None)
         self._name.setText(name)
@@ -224,7 +224,7 @@ class NameCompletion(QObject):
 
 
 def listed(context: WindowContext) -> Callable[[], KnownNames | None]:
-    """Return what returns the list of names of a store, which may be empty; None if the user does not want it."""
+    """Return a function that returns the names of a list, which may be empty; None if the user does not want it."""
 
     def names() -> KnownNames | None:
         from plantdesk.store import KnownNames
@@ -236,24 +236,24 @@ def listed(context: WindowContext) -> Callable[[], KnownNames | None]:
 
 
 def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
-    """Return names that begin with a text: first the text, if it is one, then those that plants have."""
+    """Return names that begin with a text: first the text itself if it is a name, then the names of plants."""
     own, found = reader.known_names(start, MAX_OFFERS), names()
     taken = {each.name for each in own}
     others = [] if found is None else found.beginning(start, MAX_OFFERS)
     offers = own + [KnownName(name, None, _LISTED) for name in others if name not in taken]
     typed = start.strip()
-    if typed not in {each.name for each in offers} and reader.names_in_use([typed]):  # many others are more frequent
+    if typed not in {each.name for each in offers} and reader.names_in_use([typed]):  # cut off by more frequent ones
         offers.append(KnownName(typed, None, _LISTED))
     return sorted(offers, key=lambda offer: offer.name != typed)[:MAX_OFFERS]
 
 
 def _near(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
-    """Return names of plants that are spelt like one, with their tags."""
+    """Return names of plants that are similar to a name, with their tags."""
     return [KnownName(each.name, each.tag, _NEAR) for each in reader.near_names(name, _MAX_NEAR)]
 
 
 MAX_OFFERS = 6
-#: For text of 13 px: from the right edge to the end of the pill.
+#: For text of 13 px: distance from the right edge to the end of the pill.
 _COUNT = 68
 _MIN_WIDTH = 360
 _PADDING = 5
@@ -267,11 +267,11 @@ class NameDelegate(OfferDelegate):
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
-        #: The width that is kept free at the end of each row for the widest number, with space around it, in pixels.
+        #: The pixels that are reserved at the end of each row for the widest number, with space around it.
         self.room_for_numbers = 0
 
     def fit(self, offers: Sequence[KnownName]) -> None:
-        """Keep the room that the numbers of some offers need."""
+        """Reserve the width that the numbers of these offers need."""
         metrics = self._theme.metrics
         width_of = QFontMetrics(tabular(metrics.font(FontRole.PILL))).horizontalAdvance
         widest = max([metrics.scaled(_COUNT), *(width_of(_number(each)) + M for each in offers)])
@@ -339,7 +339,7 @@ class NameOffers(QFrame):
         return self._offers
 
     def show_offers(self, offers: Sequence[KnownName], typed: str) -> None:
-        """Show offers, of whose names `typed` was typed; Enter adds none of them."""
+        """Show offers; `typed` is the typed part of their names. Enter still adds what is typed."""
         self._offers, self.delegate.typed = offers, typed
         self._model.clear()
         for offer in offers:
@@ -354,7 +354,7 @@ class NameOffers(QFrame):
         self.raise_()
 
     def set_current(self, current: int, *, fills_tag: bool) -> None:
-        """Mark the offer that Enter adds, which has filled in its tag or not, and announce it to screen readers."""
+        """Mark the offer that Enter adds, announce it to screen readers, and show whether it has filled in its tag."""
         self.view.setCurrentIndex(self._model.index(current, 0))
         self._show_keys(self.keys(is_chosen=True, fills_tag=fills_tag))
         offer = self._offers[current]
@@ -362,7 +362,7 @@ class NameOffers(QFrame):
         announce(self._field, ", ".join(words))
 
     def keys(self, *, is_chosen: bool, fills_tag: bool) -> list[tuple[str, str]]:
-        """Return the keys that are shown, and what they do."""
+        """Return the keys to show, and what they do."""
         enter, escape = self.tr("Enter"), self.tr("Esc")
         if not is_chosen:
             return [(enter, self.tr("add what is typed")), ("↓", self.tr("choose")), (escape, self.tr("close"))]
@@ -370,7 +370,7 @@ class NameOffers(QFrame):
         return [(enter, add), (self.tr("Tab"), self.tr("take and go on")), (escape, self.tr("keep what is typed"))]
 
     def _show_keys(self, keys: list[tuple[str, str]]) -> None:
-        """Show keys, as far as there is room for them."""
+        """Show keys, as many as fit."""
         left = self._width()
         for (key, does), texts in zip(self._keys, keys, strict=True):
             key.setText(texts[0])
@@ -395,11 +395,11 @@ class NameOffers(QFrame):
 
 
 class OffersBelow(NameOffers):
-    """Is a window of its own below that of its field, or above it where there is no room, and never takes the focus."""
+    """A window of its own below that of its field, or above it if there is no room. It never takes the focus."""
 
     def __init__(self, theme: Theme, field: QWidget, window: QWidget) -> None:
         super().__init__(theme, field)
-        self.setGraphicsEffect(None)  # type: ignore[arg-type]  # a window is cut off where its shadow would be
+        self.setGraphicsEffect(None)  # type: ignore[arg-type]  # a window would cut off its shadow
         kind = Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowDoesNotAcceptFocus
         self.setParent(window, kind)
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)

@@ -1,7 +1,7 @@
 """What is typed or copied and not in the store yet: a state machine, without Qt and without a store.
 
 Submissions are sent in their order, so that no plant gets an ID before an earlier one. Each is WAITING until it is due,
-SENDING until the store has answered, and gone when it is stored. What the store cannot take now waits again; what it
+SENDING until the store has answered, and gone when it is stored. What the store cannot save now waits again; what it
 refuses is REFUSED until the user corrects or discards it. A half-typed plant that was put aside is POSTPONED.
 """
 
@@ -43,7 +43,7 @@ class EnteredPlant(NamedTuple):
 
 
 class State(Enum):
-    """What a submission waits for: its turn, the answer of the store, or the user."""
+    """What a submission waits for: to be due, for the answer of the store, or for the user."""
 
     WAITING = auto()
     SENDING = auto()
@@ -55,9 +55,9 @@ class State(Enum):
 class Submission:
     """The plants of one Enter, or copies; all are added, or none.
 
-    `texts` are those of the form (id, name, tag); empty for copies. `error` is why they are not saved.
-    Where it may be in the store, it was sent at `sent_at`, in milliseconds since 1970, UTC; else that is 0. One of
-    copies of other plants `is_copy`, one of the small window `is_quick`. The `number` is the order of submission.
+    `texts` are those of the form (id, name, tag); empty for copies. `error` is the reason why they are not saved.
+    If it may be in the store, `sent_at` is the time of sending in milliseconds since 1970, UTC; else 0. `is_copy`:
+    copies of other plants. `is_quick`: of the small window. The `number` is the order of submission.
     """
 
     entries: Sequence[EnteredPlant]
@@ -71,16 +71,16 @@ class Submission:
 
     @property
     def is_single(self) -> bool:
-        """Whether it is added without a change of the history, as the plants of scripts are."""
+        """Whether it is added without a change in the history, like the plants of scripts."""
         return len(self.entries) == 1 and self.entries[0].note is None
 
     @property
     def is_unknown(self) -> bool:
-        """Whether it is not known yet if it is in the store."""
+        """Whether it is not known yet if it has reached the store."""
         return self.state is State.WAITING and isinstance(self.error, StoreError) and self.error.is_unknown
 
     def as_json(self, text_of: Callable[[Exception], str] = str) -> dict[str, object]:
-        """Return it as `from_json` takes it, with the text of its error."""
+        """Return the submission as `from_json` takes it, with the text of its error."""
         owner = self.error.owner if isinstance(self.error, IdTakenError) else None
         error = UnansweredError() if self.state is State.SENDING else self.error
         return {
@@ -96,8 +96,8 @@ class Submission:
 class Outbox:
     """The submissions in their order.
 
-    `error` is why none can be stored now. `is_lost`: the connection to the server broke, and the store finds out which
-    of those that were sent it has. `edited` was put into the form again, and not submitted since.
+    `error` is the reason why none can be stored now. `is_lost`: the connection to the server broke. The store finds out
+    which of those that were sent it has. `edited` is in the form again, and was not submitted since.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class Outbox:
 
     @property
     def is_away(self) -> bool:
-        """Whether what is submitted waits: the store could not be opened, or its server does not answer."""
+        """Whether submissions wait: the store could not be opened, or its server does not answer."""
         return self.is_lost or isinstance(self.error, StoreNotOpenError)
 
     @property
@@ -118,7 +118,7 @@ class Outbox:
 
     @property
     def can_retry(self) -> bool:
-        """Whether the user may send what waits; else it is sent by itself as soon as that is possible."""
+        """Whether the user may send what waits; else it is sent automatically as soon as possible."""
         return not (self.waits_for_server or isinstance(self.error, StoreNotOpenError))
 
     @property
@@ -128,11 +128,11 @@ class Outbox:
 
     @property
     def unsaved(self) -> list[Submission]:
-        """What could not be saved, may not be, or was put aside: the user sees it."""
+        """What the user sees in the list: submissions that could not be saved, are in doubt, or were put aside."""
         return [each for each in self.submissions if not self._is_saving(each) or self.is_in_doubt(each)]
 
     def is_in_doubt(self, submission: Submission) -> bool:
-        """Whether a submission may be in the store or not: the connection broke before the answer."""
+        """Return whether a submission may be in the store or not: the connection broke before the answer."""
         return submission.is_unknown or (self.is_lost and submission.state is State.SENDING)
 
     def _is_saving(self, submission: Submission) -> bool:
@@ -140,11 +140,11 @@ class Outbox:
         return is_due or submission.state is State.SENDING
 
     def add(self, submissions: Iterable[Submission]) -> None:
-        """Add what was submitted, discarded before, or kept by an earlier window, each in its place."""
+        """Add what was submitted, was discarded before, or is from an earlier window, each by its number."""
         self.submissions = sorted([*self.submissions, *submissions], key=lambda each: each.number)
 
     def discard(self, submissions: Iterable[Submission]) -> None:
-        """Forget submissions, apart from those that are being saved."""
+        """Drop submissions, except those that are being saved."""
         for each in submissions:
             if each in self.submissions and each.state is not State.SENDING:
                 self.submissions.remove(each)
@@ -155,7 +155,7 @@ class Outbox:
         self.edited = submission
 
     def give_back(self) -> Submission | None:
-        """Add what was edited again, as it was; return what was put aside for it, which is taken out."""
+        """Add again, unchanged, what was taken out for editing; take out and return what was put aside for it."""
         if self.edited is None:
             return None
         postponed = [each for each in self.submissions if each.state is State.POSTPONED][-1:]
@@ -165,7 +165,7 @@ class Outbox:
         return postponed[0] if postponed else None
 
     def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
-        """Let refused submissions be sent again, on request with the next free IDs and as one, with one undo."""
+        """Let refused submissions be sent again; on request with the next free IDs as one submission, with one undo."""
         refused = [each for each in self.submissions if each in submissions and each.state is State.REFUSED]
         if with_free_ids and refused:
             first, *others = refused
@@ -176,9 +176,9 @@ class Outbox:
             each.state, each.error, each.sent_at = State.WAITING, None, 0
 
     def send(self) -> list[Submission]:
-        """Return what is due, which counts as sent: nothing before the store has answered what was sent before.
+        """Return what is due, which then counts as sent; nothing until the store has answered what was sent before.
 
-        Plants without notes go together. Where the store could not take the last one, the first goes alone: the others
+        Plants without notes go together. If the store could not save the last one, the first goes alone: the others
         follow when it is stored, so that none overtakes it.
         """
         waiting = [each for each in self.submissions if each.state is State.WAITING]
@@ -191,12 +191,12 @@ class Outbox:
         return due
 
     def stored(self, submission: Submission) -> None:
-        """Forget a submission, which the store has."""
+        """Drop a submission: the store has it."""
         self.submissions.remove(submission)
         self.error = None
 
     def failed(self, submission: Submission, error: Exception) -> None:
-        """Let a submission wait that the store cannot take now, or refuse it for another reason."""
+        """Let a submission wait if the store cannot save it now, or mark it as refused for any other reason."""
         self.error = error if isinstance(error, StoreError) else None
         submission.state, submission.error = State.REFUSED if self.error is None else State.WAITING, error
         if not submission.is_unknown:
@@ -210,7 +210,7 @@ class Outbox:
         return [each for each in self.submissions if each.state is State.REFUSED and each.sent_at]
 
     def drop_stored(self, rows: Sequence[PlantRow]) -> None:
-        """Forget what an earlier window has added, as the rows of the form show, oldest first."""
+        """Drop what an earlier window has added, according to `rows`: the plants of the form, oldest first."""
         for each in self.sent_before:
             left = _without(rows, each)
             if left is None:
@@ -221,7 +221,7 @@ class Outbox:
 
 
 def _without(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
-    """Return the rows but those of a submission; None where they are not all there, as then none of them is."""
+    """Return the rows without those of a submission; None if one is missing, as all are stored or none is."""
     left = [*rows]
     for entry in submission.entries:
         for row in left:
@@ -243,7 +243,7 @@ class _Owner(NamedTuple):
 
 
 def from_json(value: Mapping[str, Any]) -> Submission | None:
-    """Return what `Submission.as_json` has described; None for anything else, as settings may hold anything."""
+    """Return the submission from `Submission.as_json`; None for anything else, as settings may hold anything."""
     try:
         texts, plants, reason, owner = value["texts"], value["plants"], value["reason"], value.get("owner")
         entries = [EnteredPlant(*plant) for plant in plants]
@@ -261,7 +261,7 @@ def from_json(value: Mapping[str, Any]) -> Submission | None:
 
 
 def _is_valid(texts: object, reason: object, entries: Sequence[EnteredPlant]) -> bool:
-    """Whether these are plants, with the texts of the form or without, or only such texts."""
+    """Return whether these are valid plants, with or without the texts of the form, or only such texts."""
     are_texts = isinstance(texts, list) and len(texts) in {0, 3} and {type(text) for text in (*texts, reason)} == {str}
     return are_texts and bool(texts or entries) and all(map(_is_entry, entries))
 

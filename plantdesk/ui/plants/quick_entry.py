@@ -42,7 +42,7 @@ _ANSWER_TIMEOUT = 1000
 
 
 class QuickLine(MessageLine):
-    """Takes room only while there is a message."""
+    """A message line that takes room only while there is a message."""
 
     @override
     def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
@@ -73,7 +73,7 @@ class QuickForm(PlantForm):
 
     @override
     def _step_back(self) -> bool:
-        return False  # Escape is for the window, which keeps what was typed
+        return False  # the window handles Escape, and keeps what was typed
 
 
 def _column(label: str, field: QLineEdit) -> QBoxLayout:
@@ -81,7 +81,7 @@ def _column(label: str, field: QLineEdit) -> QBoxLayout:
 
 
 class QuickWindow(Dialog):
-    """Is only hidden when it is closed, and opens where the pointer is. `closed`: it is not shown any more."""
+    """Closing only hides it. It opens on the screen with the pointer. `closed`: it was hidden."""
 
     closed = Signal()
     focus_moving = Signal()
@@ -89,14 +89,14 @@ class QuickWindow(Dialog):
     def __init__(self, theme: Theme) -> None:
         super().__init__(self.tr("Add a plant"))
         if sys.platform == "win32":
-            self.setWindowFlag(Qt.WindowType.Tool)  # which the task bar leaves out
+            self.setWindowFlag(Qt.WindowType.Tool)  # which the task bar does not list
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, on=False)
         self.setWindowIcon(app_icon())
         self.form = QuickForm(theme, QuickLine(theme))
         self.form.buttons.rejected.connect(self.reject)
         layout = fill(QVBoxLayout(self), self.form, margins=0, spacing=0)
-        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)  # grows by a message
+        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)  # grows with a message
         TabOrder(self, self.focus_moving, self.form)
 
     def open_in_front(self, token: str) -> None:
@@ -123,7 +123,7 @@ class QuickWindow(Dialog):
 
 
 class QuickEntry(QObject):
-    """Submits the plants of the window to the queue of the main one, which lists what waits or was refused later.
+    """Submits plants to the queue of the main window, which later lists those that wait or were refused.
 
     `done`: the window is closed, and nothing is pending. `scanned(id)`: the label of a plant was read into the name.
     """
@@ -181,7 +181,7 @@ class QuickEntry(QObject):
 
     @Slot(bool)
     def _submit(self, stay: bool) -> None:
-        """Add what is typed; with `stay` the window is for the next plant at once."""
+        """Add what is typed; with `stay` the window is ready for the next plant at once."""
         self._completion.settle()
         form = self._form
         if (scanned := form.scanned) is not None:
@@ -216,7 +216,7 @@ class QuickEntry(QObject):
 
     @Slot(object)
     def _on_refused(self, submission: Submission) -> None:
-        """Let the user correct a plant that is refused, unless the next one is typed: the main window lists it then."""
+        """Let the user correct a refused plant. If they type the next one already, the main window lists it."""
         error, is_last = submission.error, submission is self._asked or not self._window.isVisible()
         if not submission.is_quick or submission.state is not State.REFUSED or error is None:
             if submission is self._asked:
@@ -242,7 +242,7 @@ class QuickEntry(QObject):
     def _close(self) -> None:
         self._timeout.stop()
         self._asked = None
-        if self._form.is_empty:  # what was typed meanwhile is the next plant
+        if self._form.is_empty:  # else the text is the next plant, typed meanwhile
             self._window.accept()
 
     @Slot()

@@ -1,4 +1,4 @@
-"""What the settings remember of the plants in the window: those that are not saved, and the view of each store."""
+"""What the settings remember of the plants in the window: unsaved plants, and the view of each store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class KeptPlants(QObject):
-    """Keeps the outbox at each change, and the form soon after a key. `kept`: it has done so."""
+    """Saves the outbox at each change, and the form soon after a key. `kept`: it has saved."""
 
     kept = Signal()
 
@@ -32,9 +32,9 @@ class KeptPlants(QObject):
         queue.changed.connect(self.keep)
 
     def restore(self, location: StoreLocation) -> None:
-        """Restore what an earlier window could not save in this store, and its form; those of this window go along.
+        """Restore the form and unsaved plants of an earlier window of this store; this window's own move to it as well.
 
-        What only waited is sent; the user adds the rest. What was sent is forgotten where the store has it.
+        What only waited is sent; the user adds the rest. What was sent is dropped if the store has it.
         """
         if location.key == self._store_key:
             return
@@ -53,7 +53,7 @@ class KeptPlants(QObject):
 
     @Slot()
     def keep(self) -> None:
-        """Write what is not saved, or may not be, and what is typed, if it has changed."""
+        """If they have changed, write what is typed and the plants that are unsaved or in doubt."""
         if self._store_key is not None:
             outbox, draft = self._queue.outbox, self._form.draft()
             edited = [] if outbox.edited is None or draft else [outbox.edited]
@@ -97,7 +97,7 @@ class RememberedView:
         layout = layout_from_json(values)
         browser.table.set_table_layout(layout)
         if browser.search_bar.text == self._last_search:
-            if values.get("search", "") != self._last_search:  # else what Ctrl+F has selected would no longer be
+            if values.get("search", "") != self._last_search:  # or what Ctrl+F selected would be deselected
                 browser.search_bar.restore(values)
             browser.table.keeper.return_to(values.get("position"))
         if values.get("pinned") is True:
@@ -105,7 +105,7 @@ class RememberedView:
         return layout
 
     def save(self, browser: PlantBrowser) -> None:
-        """Remember the view of the open store; until all rows are there, the position stays that of the last start."""
+        """Remember the view of the open store; until all rows are loaded, the position of the last start stays."""
         if self._restored is not None:
             self._last_search = browser.search_bar.text
             position = {"position": browser.table.keeper.position()} if browser.model.complete else {}

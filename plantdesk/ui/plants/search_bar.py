@@ -57,7 +57,7 @@ class FilterChip(QPushButton):
 
 
 class FilterChips(QWidget):
-    """A row of chips, of which those that do not fit are in a menu. Left and Right move between them.
+    """A row of chips; those that do not fit are in a menu. Left and Right move between the chips.
 
     `removed(position)`: the user removed a filter.
     """
@@ -115,7 +115,7 @@ class FilterChips(QWidget):
             super().keyPressEvent(event)
 
     def _fit(self) -> None:
-        """Show the chips that there is room for, and the others in the menu."""
+        """Show the chips that fit, and the others in the menu."""
         fitting, used = 0, 0
         for chip in self._chips:
             used += chip.sizeHint().width() + S
@@ -143,11 +143,11 @@ class FilterChips(QWidget):
         return self._more_button.sizeHint().width() + S
 
 
-#: Widths for text of 13 px: of the search field in a wide window and at least, and of the window.
+#: Widths for text of 13 px: the search field in a wide window, its minimum, and the width of such a window.
 _SEARCH, _MIN_SEARCH, _WIDE = 300, 150, 900
 #: Below these widths of the window the count is shorter.
 _SHORT, _SHORTEST = 850, 700
-#: The beginning of a term whose value is not yet typed.
+#: The beginning of a term whose value is not typed yet.
 _UNFINISHED = re.compile(r"(?:^|\s)-?(?:(?:tag|from|added|id|plantdesk):|tag=)\"?$", re.IGNORECASE)
 
 
@@ -155,7 +155,7 @@ class SearchBar(QWidget):
     """Search field and filters.
 
     `changed(text)`: the search is another one. `save_requested`: the user wants to keep the search. `tags_requested`:
-    the button that stands for the collapsed sidebar. `top_requested`: the button that reports new plants above the
+    the button that replaces the collapsed sidebar. `top_requested`: the button that reports new plants above the
     visible rows. `scanned(id)`: a barcode reader typed the address of a plant.
     """
 
@@ -169,12 +169,12 @@ class SearchBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.filters: tuple[Term, ...] = ()
-        #: The whole search: the filters, then what is typed, without a term that is only begun.
+        #: The whole search: the filters, then what is typed, without an unfinished term.
         self.text = ""
         self._typed = ""
         self._is_setting = False
         self._count: tuple[int | None, int | None] | None = None, None
-        #: Of which time of the day the count is, where it is not of now.
+        #: The time of day of the count if it is not the current one.
         self.time = ""
         self._tags_button = QPushButton(self.tr("Tags"))
         self.field = SearchField(theme)
@@ -202,11 +202,11 @@ class SearchBar(QWidget):
         self._set_text(search_text(term for term in terms if not is_filter(term)))
 
     def as_json(self) -> dict[str, str]:
-        """Return the search, and its end that is in the field, as members of a JSON object."""
+        """Return the search, and the part of it that is in the field, as members of a JSON object."""
         return {"search": self.text, "typed": self._typed}
 
     def restore(self, values: Mapping[str, object]) -> None:
-        """Show the search that `as_json` has described; anything else is ignored."""
+        """Show the search that `as_json` returned; anything else is ignored."""
         search, typed = (str(values.get(name) or "") for name in self.as_json())
         if not typed or not search.endswith(typed):
             self.set_search(search)
@@ -215,7 +215,7 @@ class SearchBar(QWidget):
         self._set_text(typed)
 
     def choose(self, term: Term | None, *, add: bool) -> None:
-        """Search for `term` alone, or `add` it to the filters; it is removed if it is there. None: show all plants."""
+        """Search for `term` alone, or `add` it to the filters; remove it if it is there. None: show all plants."""
         if term is None:
             self.clear()
         elif not add:
@@ -235,7 +235,7 @@ class SearchBar(QWidget):
         self._completer.set_counts(counts)
 
     def why_nothing(self) -> str:
-        """Return why no plant matches, as far as a single term says it."""
+        """Return a sentence that says why no plant matches."""
         terms = parse_terms(self.text)
         days = [each.text for each in terms if isinstance(each, Contains) and each.text.startswith("added:")]
         if days:
@@ -246,13 +246,13 @@ class SearchBar(QWidget):
         return self.tr("Nothing contains {text}.").format(text=quoted(self.text))
 
     def clear(self) -> bool:
-        """Show all plants; False where they are shown already."""
+        """Show all plants; return False if they are shown already."""
         had_search = bool(self.field.text() or self.filters)
         self.set_search("")
         return had_search
 
     def set_tags_button(self, *, visible: bool) -> None:
-        """Show the button that stands for the collapsed sidebar, or not."""
+        """Show or hide the button that replaces the collapsed sidebar."""
         self._tags_button.setVisible(visible)
         self._fit()
 
@@ -264,12 +264,12 @@ class SearchBar(QWidget):
         self._fit()
 
     def set_count(self, shown: int | None, total: int | None) -> None:
-        """Show how many plants are found, of how many; None: not yet known."""
+        """Show the number of plants found, and of all plants; None: not known yet."""
         self._count = shown, total
         self._show_count()
 
     def set_time(self, time: str) -> None:
-        """Show of which time of the day the count is; empty: of now."""
+        """Show the time of day of the count; empty: it is current."""
         self.time = time
         self._show_count()
 
@@ -326,10 +326,10 @@ class SearchBar(QWidget):
         self._count_label.setText(text)
         self._count_label.setAccessibleDescription(self.count_text())
         self._fit()
-        self._layout.activate()  # else the longer text is cut in the next frame
+        self._layout.activate()  # or the longer text would be cut in the next frame
 
     def _fit(self) -> None:
-        """Give the field its width, and the chips what is left."""
+        """Give the field its width, and the chips the rest."""
         scaled = self._theme.metrics.scaled
         is_wide = self.window().width() >= scaled(_WIDE)
         margins = self._layout.contentsMargins()
@@ -378,7 +378,7 @@ class SearchBar(QWidget):
     def _on_return(self) -> None:
         """Make chips of the terms that were typed."""
         _, scanned = split_address(self.field.text())
-        if scanned is not None:  # in place of the search before
+        if scanned is not None:  # replaces the previous search
             self.clear()
             self.scanned.emit(scanned)
             return

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _MAX_OFFERS = 8
-#: A term with a part of its value, and a word that may become a term, at the end of the text.
+#: A term with a part of its value, and a word that may become a term, both at the end of the text.
 _VALUE = re.compile(
     r'(?:^|(?<=\s))(?P<not>-?)(?P<prefix>tag:|from:|added:)"?(?P<value>(?<=")[^"]*|[^\s"]*)\Z', re.IGNORECASE
 )
@@ -38,14 +38,14 @@ _WORD = re.compile(r"(?:^|(?<=\s))-?(?P<word>[a-z]{2,})\Z", re.IGNORECASE)
 
 
 class _Offer(NamedTuple):
-    """What is shown, and what it stands for: a term, or the beginning of one."""
+    """The text of an offer, and what it stands for: a term, or the beginning of one."""
 
     text: str
     result: Term | str
 
 
 class SearchCompleter(QObject):
-    """Offers completions under the field. `completed(term, rest)`: a term was chosen, beside the other text."""
+    """Offers completions under the field. `completed(term, rest)`: a term was chosen; `rest` is the other text."""
 
     completed = Signal(object, str)
 
@@ -77,7 +77,7 @@ class SearchCompleter(QObject):
         return self._popup.isVisible() and self._popup.currentIndex().isValid()
 
     def set_counts(self, counts: Counts) -> None:
-        """Offer the tags and sources of these plants, those of most plants first."""
+        """Offer the tags and sources of these plants, those with the most plants first."""
         tags = sorted(counts.tags.items(), key=lambda item: -item[1])
         self._tags = [tag for tag, _ in tags if tag]
         self._sources = list(dict.fromkeys(AddedBy(source.kind, source.label) for source in counts.sources))
@@ -104,12 +104,12 @@ class SearchCompleter(QObject):
         offer, rest = next(each for each in self._offers if each.text == text), self._field.text()[: self._start]
         if isinstance(offer.result, str):
             self._field.setText(rest + offer.result)
-            self._field.textEdited.emit(self._field.text())  # offers its values
+            self._field.textEdited.emit(self._field.text())  # offers the values of the term
         else:
             self.completed.emit(offer.result, rest.rstrip())
 
     def _is_whole(self, text: str, offers: Iterable[_Offer]) -> bool:
-        """Whether the value of the last term is one that is there: the rows are next, not the offers."""
+        """Return whether the value of the last term exists: then Down goes to the rows, not to the offers."""
         value = _VALUE.search(text)
         typed = "" if value is None else searched(value["value"]).strip()
         return bool(typed) and any(searched(offer.text) == typed for offer in offers)
@@ -151,12 +151,12 @@ def _days() -> dict[str, AddedOn]:
     return {text: term for text in texts for term in parse_terms(f"added:{text}") if isinstance(term, AddedOn)}
 
 
-#: Characters; each word of a search scans the whole table.
+#: Characters of a search: each of its words scans the whole table.
 _MAX_LENGTH = 300
 
 
 class SearchField(ButtonField):
-    """A line edit with a magnifier, which is replaced by a wheel while a search takes long, and a clear button.
+    """A line edit with a clear button and a magnifier, which a spinner replaces while a search takes long.
 
     `down_pressed`: the user goes to the rows. `last_filter_unwanted`: Backspace in the empty field.
     """
@@ -166,7 +166,7 @@ class SearchField(ButtonField):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent, max_length=_MAX_LENGTH)
-        #: To be started while a search takes its time.
+        #: Its owner starts it while a search runs.
         self.wheel = Spinner(theme, self)
         self.name_button(self.tr("Clear search"), self.tr("Clear search (Esc)"))
         self.button.hide()
@@ -182,7 +182,7 @@ class SearchField(ButtonField):
 
     @Slot()
     def forget_undo(self) -> None:
-        """Leave the keys of Undo to what the window has done since, unless the user is typing."""
+        """Let the keys of Undo undo changes of the window instead of typing, unless the user is typing."""
         if not (self.text() and self.hasFocus()):
             self.setText(self.text())
 
@@ -199,7 +199,7 @@ class SearchField(ButtonField):
         elif event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         elif event.key() == Qt.Key.Key_Escape:
-            event.ignore()  # the window knows what else it closes
+            event.ignore()  # the window decides what Escape closes next
         else:
             super().keyPressEvent(event)
 

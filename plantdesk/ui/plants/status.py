@@ -1,4 +1,4 @@
-"""What the status bar shows about plants, and what is announced to screen readers of those that programs add."""
+"""What the status bar shows about plants, and the announcements to screen readers about plants that programs add."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN_MS = 2000
 
 
 class PlantsStatus(QWidget):
-    """What is selected and saved."""
+    """Shows how many plants are selected, and whether they are saved."""
 
     def __init__(self, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty status; “Saved” is shown for `shown_ms` milliseconds."""
@@ -36,7 +36,7 @@ class PlantsStatus(QWidget):
         fill(QHBoxLayout(self), self._saved, self._selection, margins=(2, 0, 0, 0), spacing=M)
 
     def show_store(self, *, is_open: bool) -> None:
-        """Show whether plants are saved only while there is a store to save them in."""
+        """Show whether plants are saved, except while there is no store to save them in."""
         self._saved.setVisible(is_open)
 
     @Slot(int)
@@ -86,7 +86,7 @@ class ArrivalAnnouncer(QObject):
         self._pause.timeout.connect(self._announce)
 
     def add(self, changes: Changes) -> None:
-        """Announce added plants, except those of the form, which the form announces."""
+        """Announce added plants, except those of the form, which announces them itself."""
         rows = [row for row in changes.added if row.source.kind != "form"]
         if not rows:
             return

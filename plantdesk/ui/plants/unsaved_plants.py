@@ -1,4 +1,4 @@
-"""The list under the form of the plants that are not saved: why, and what the user can do with them."""
+"""The list of unsaved plants under the form: the reasons, and what the user can do with the plants."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.messages import MessageAction
 
 _MAX_ACTIONS = 4
-#: Lines that are seen without scrolling; in a low window the table needs the room.
+#: Lines that are visible without scrolling; in a low window the table needs the room.
 _MAX_VISIBLE, _MAX_VISIBLE_LOW, _LOW_WINDOW = 8, 3, 700
 _KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 
@@ -43,12 +43,12 @@ def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
 
 
 class UnsavedPlants(QFrame):
-    """A line for each submission, and what can be done with those that are selected, else with all; Del discards them.
+    """A line for each submission, and actions for the selected ones, else for all; Del discards them.
 
     Keys of commands for the plants of the table do nothing while the focus is here.
-    `edit_requested(submission)`: it is to be put into the form again,
-    and is not listed any more. `discarded(submissions)`: by the user. `left`: the focus was here, and there is nothing
-    any more.
+    `edit_requested(submission)`: it is to be put into the form again, and
+    is no longer listed. `discarded(submissions)`: by the user. `left`: the focus was here, and the list became
+    empty.
     """
 
     edit_requested = Signal(object)
@@ -76,12 +76,12 @@ class UnsavedPlants(QFrame):
 
     @property
     def count(self) -> int:
-        """How many plants are not saved, with those that are being saved; 0 while none of them failed."""
+        """How many plants are not saved, including those that are being saved; 0 while none has failed."""
         return plants_of(self._outbox.submissions) if self._listed else 0
 
     @Slot()
     def show_submissions(self) -> None:
-        """List what is not saved now."""
+        """Show the present unsaved submissions."""
         before, self._listed = self._listed, self._outbox.unsaved
         if not self._listed and not before:
             return
@@ -94,7 +94,7 @@ class UnsavedPlants(QFrame):
         self._show_actions()
 
     def _keep_focus(self, row: int | None) -> None:
-        """Select the next line where the selected `row` is gone; without lines the focus goes elsewhere."""
+        """If the selected `row` is gone, select the next line; without lines the focus goes elsewhere."""
         if not self._listed:
             self.left.emit()
         elif row is not None and self._table.selected_row is None:
@@ -144,7 +144,7 @@ class UnsavedPlants(QFrame):
 
     @property
     def _chosen(self) -> list[Submission]:
-        """What the actions are for: what is selected, or all, without what may be saved already."""
+        """The submissions for the actions: the selected ones, or all, except those that may be saved already."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
         return [each for each in chosen if not self._outbox.is_in_doubt(each)]
 
@@ -156,7 +156,7 @@ class UnsavedPlants(QFrame):
             button.setText(self._actions[place][0] if place < len(self._actions) else "")
 
     def _retries(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
-        """Yield what tries to save submissions again."""
+        """Yield the actions that try again to save submissions."""
         taken = [each for each in chosen if isinstance(each.error, IdTakenError)]
         states = {State.REFUSED, State.WAITING} if self._outbox.can_retry else {State.REFUSED}
         failed = [each for each in chosen if each.state in states and each not in taken]
@@ -168,7 +168,7 @@ class UnsavedPlants(QFrame):
             yield label, partial(self._queue.retry, failed)
 
     def _others(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
-        """Yield what edits or discards submissions."""
+        """Yield the actions that edit or discard submissions."""
         if len(chosen) == 1 and chosen[0].texts:
             yield self.tr("Edit"), partial(self.edit_requested.emit, chosen[0])
         if chosen:

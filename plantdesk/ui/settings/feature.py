@@ -1,4 +1,4 @@
-"""The dialog around the settings, with sections at the left, a search, the rows, and what it finds; and its command."""
+"""The dialog around the settings: a list of the sections, a search, the rows that it finds; and its command."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _WIDTH, _HEIGHT, _SECTIONS_WIDTH, _ITEM = 800, 640, 184, 30
-#: Narrower, the list of the sections is left out.
+#: In a narrower dialog the list of the sections is hidden.
 _WIDE = 640
 
 
 class SettingsDialog(Dialog):
-    """Not modal. `unsaved_shown` says at its top that the settings cannot be written."""
+    """Not modal. After `show_saved(are_saved=False)`, a line at the top says that the settings cannot be saved."""
 
     def __init__(self, theme: Theme, sections: Sequence[SettingsSection], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Settings"), parent)
@@ -176,7 +176,7 @@ class SettingsDialog(Dialog):
 
     @Slot(int)
     def _show_section(self, position: int) -> None:
-        """Mark the section at the top of the page; where it is scrolled to its end, the one that was chosen."""
+        """Mark the section at the top of the page; if it is scrolled to its end, the section that was chosen."""
         bar = self._area.verticalScrollBar()
         if position == bar.maximum() and self._list.currentRow() >= 0:
             return
@@ -189,7 +189,7 @@ class SettingsDialog(Dialog):
 
 
 class SettingsPage(Feature):
-    """Opens the settings."""
+    """Opens the dialog of the settings."""
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context)
@@ -226,7 +226,7 @@ class SettingsPage(Feature):
         return dialog, rows
 
     def _commands(self) -> list[Command]:
-        """Return a command for each setting, which opens the dialog there."""
+        """Return a command for each setting, which opens the dialog at its row."""
         if not self._found:
             dialog, rows = self._made()
             for place, section in enumerate(rows.sections):
@@ -244,7 +244,7 @@ class SettingsPage(Feature):
 
     @Slot()
     def show_last_backup(self) -> None:
-        """Show the last backup, where the dialog is open."""
+        """Show the last backup, if the dialog is open."""
         if self._rows is not None:
             self._rows.backups.show_last()
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class BackupRows(QObject):
-    """Rows of the store of a window; the settings are those of all stores."""
+    """Rows of the store of a window; the settings are common to all stores."""
 
     def __init__(self, context: WindowContext, back_up: Callable[[], object], parent: QObject) -> None:
         super().__init__(parent)
@@ -60,7 +60,7 @@ class BackupRows(QObject):
 
     @Slot()
     def show_last(self) -> None:
-        """Show when the last backup was made, and how large one is."""
+        """Show when the last backup was made, and its size."""
         backups = self._context.location.backups
         if backups is not None:
             self._context.bridge.long_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
@@ -113,7 +113,7 @@ class BackupRows(QObject):
 
     @Slot()
     def _choose(self) -> None:
-        """Let the user name a folder; that of the plants is the usual place, beside them."""
+        """Let the user choose a folder; choosing that of the plants restores the default, which is beside them."""
         backups = self._context.location.backups
         if backups is None:
             return
@@ -146,7 +146,7 @@ class BackupRows(QObject):
 
 
 def _check(folder: Path, _task: Task) -> None:
-    """Raise OSError where a folder cannot be written to."""
+    """Raise OSError if a folder cannot be written to."""
     with tempfile.TemporaryFile(dir=folder):
         return
 
@@ -158,14 +158,14 @@ _PORT_WIDTH, _COMBO_WIDTH, _SCALE_WIDTH = 96, 220, 72
 
 
 class SettingRows(QObject):
-    """The rows. Each shows its setting, follows it, and changes it at once."""
+    """The rows. Each row shows its setting, follows changes, and changes it at once."""
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context.page)
         self._context, self._server, self._commands = context, server, commands
         self._preferences = context.preferences
         self._followers: list[Callable[[], None]] = []
-        #: The rows of the backups.
+        #: The rows about backups.
         self.backups = BackupRows(context, commands.back_up, self)
         appearance, entry, api = self._appearance(), self._entry(), self._api()
         start = StartRows(context, partial(commands.show_manual, "window", "quick entry"), self)
@@ -196,7 +196,7 @@ class SettingRows(QObject):
         modes = [(self.tr("As the system"), "system"), (self.tr("Light"), "light"), (self.tr("Dark"), "dark")]
         mode = self._choice(modes, lambda: self._preferences.settings.theme, lambda value: change(theme=value))
         names = [(translation.name_of(each), each) for each in languages.available()]
-        known = [(self.tr("As the system"), ""), *sorted(each for each in names if each[0])]  # Qt knows the name
+        known = [(self.tr("As the system"), ""), *sorted(each for each in names if each[0])]  # with a name in Qt
         language = self._choice(
             known, lambda: self._preferences.settings.language, lambda value: change(language=value)
         )
@@ -257,7 +257,7 @@ class SettingRows(QObject):
         ]
 
     def _offers(self) -> SettingRow:
-        """Return the row of the list of known names, whose number of names is read in the background."""
+        """Return the row of the list of known names, with the number of its names, which is read in the background."""
         box = QCheckBox(self.tr("&Offer known names from a list"))
         row = SettingRow(self._context.theme, self.tr("Name"), box, hint=" ")
         self._followers.append(lambda: box.setChecked(self._preferences.settings.offers_known_names))
@@ -296,8 +296,8 @@ class SettingRows(QObject):
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
         self._on_box.setChecked(not isinstance(state, Off))
-        if not self._port_edit.isModified():  # what the user is typing stays
-            port = getattr(state, "port", None)  # a server that moves is off for a moment
+        if not self._port_edit.isModified():  # else what the user is typing stays
+            port = getattr(state, "port", None)  # a server that changes its port is off for a moment
             self._port_edit.setText(str(port or self._port_edit.text() or self._server.port))
         self.port.set_hint(f"{state.url}/plants" if isinstance(state, On) else "")
         error = error_text(state.error) if isinstance(state, Failed) else ""
@@ -305,7 +305,7 @@ class SettingRows(QObject):
         self.port.show_error(error)
 
     def _offer_port(self, error: Exception | None) -> None:
-        """Offer the port that is free in place of the one of an error."""
+        """Offer the free port that an error suggests instead of the taken one."""
         self._free_port = getattr(error, "free_port", None)
         self._free_button.setVisible(self._free_port is not None)
         self._free_button.setText(self.tr("Use port {port}").format(port=self._free_port))
@@ -370,13 +370,13 @@ class SettingRows(QObject):
 
 
 def _set(command: QAction, *, on: bool) -> None:
-    """Choose a command with a check mark, unless it has this state."""
+    """Trigger a checkable command, unless it has this state already."""
     if command.isChecked() is not on:
         command.trigger()
 
 
 class StartRows(QObject):
-    """Whether PlantDesk starts at login and stays in the tray, and what opens the small window."""
+    """Rows about the start at login, the tray, and the key for the small window."""
 
     def __init__(self, context: WindowContext, show_manual: Callable[[], object], parent: QObject) -> None:
         """`show_manual` shows how to bind a key."""
@@ -399,7 +399,7 @@ class StartRows(QObject):
         quick = SettingRow(
             context.theme, self.tr("Quick entry"), copy, how, hint=hint, words=self.tr("shortcut hotkey keyboard")
         )
-        #: All of them, in their order.
+        #: All rows, in their order.
         self.rows = [self._login, self._tray, quick]
 
     def follow(self) -> None:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _LABEL_WIDTH, _MAX_LABEL_WIDTH = 128, 176
-#: The most lines of a hint beside the controls, and its least width where it has more than one.
+#: The most lines of a hint beside the controls, and its least width if it has more than one.
 _MAX_LINES, _HINT_WIDTH = 1.8, 100
 _BESIDE, _BELOW = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
 
 
 class SettingCommands(NamedTuple):
-    """Commands of other features that the settings have as well; `show_manual` gets a page and a heading."""
+    """Commands of other features that are in the settings as well; `show_manual` gets a page and a heading."""
 
     compact_rows: QAction
     keep_tag: QAction
@@ -37,13 +37,13 @@ class SettingCommands(NamedTuple):
 
 
 class SettingRow(QWidget):
-    """A setting. Its label names the first control for screen readers, where that has no text of its own.
+    """A setting. Its label names the first control for screen readers, if that has no text of its own.
 
     The hint is tied to that control as well: Orca speaks labels of no field when a dialog opens.
     """
 
     def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
-        """Show a hint behind the controls; a search finds the row by `words` as well."""
+        """Show a hint after the controls; a search finds the row by `words` as well."""
         super().__init__()
         self._theme, self._words = theme, words
         self._label = PlainLabel(label, wrapped=True, buddy=controls[0])
@@ -58,12 +58,12 @@ class SettingRow(QWidget):
         self._line = fill(QBoxLayout(_BESIDE), beside, (self._hint, 1), margins=0, spacing=S)
         right = fill(QVBoxLayout(), self._line, self._error, margins=0, spacing=0)
         self._row = fill(QBoxLayout(_BESIDE, self), self._label, (right, 1), margins=0, spacing=0)
-        self.setMinimumWidth(1)  # where the controls have no room beside the label, they are below it
+        self.setMinimumWidth(1)  # if the controls have no room beside the label, they go below it
         self._error.hide()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the hint below the controls where it has no room for two lines beside them, and these below the label."""
+        """Put the hint below the controls if it needs over two lines beside them, and wide controls below the label."""
         super().resizeEvent(event)
         controls = sum(each.sizeHint().width() + S for each in self._controls if not each.isHidden())
         is_beside = controls - S <= self.width() - self._label.width()
@@ -91,17 +91,17 @@ class SettingRow(QWidget):
 
     def set_hint(self, text: str) -> None:
         """Show another hint."""
-        self._hint.setText(text.replace("&", "&&"))  # it has a buddy, so that & would mark a key
+        self._hint.setText(text.replace("&", "&&"))  # it has a buddy, so & would mark a mnemonic
 
     def show_error(self, text: str) -> None:
-        """Show under the controls why a value was not taken; empty: it was."""
+        """Show under the controls why a value was refused; empty: it was accepted."""
         self._error.setText(text)
         self._error.setVisible(bool(text))
         if text:
             announce(self, text)
 
     def show_found(self, words: Sequence[str]) -> bool:
-        """Show the row if it has all folded words, and mark it unless there are none; return whether it has them."""
+        """Show the row if it has all folded words, and mark it unless `words` is empty; return whether it has them."""
         is_found = all(word in self.words for word in words)
         self.setVisible(is_found)
         set_properties(self._label, hit=str(bool(words) and is_found).lower())
@@ -128,7 +128,7 @@ class SettingRow(QWidget):
 
 
 def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
-    """Keep one left edge for the controls of all rows, whose labels may be longer in other languages."""
+    """Align the left edges of the controls of all rows, whose labels may be longer in other languages."""
     needed = max(row.label_width for row in rows)
     width = max(theme.metrics.scaled(_LABEL_WIDTH), min(theme.metrics.scaled(_MAX_LABEL_WIDTH), needed))
     for row in rows:
@@ -147,7 +147,7 @@ class SettingsSection(QWidget):
         fill(QVBoxLayout(self), PlainLabel(title, role="strong"), line, *rows, margins=(0, 0, 0, XL), spacing=S)
 
     def show_found(self, words: Sequence[str]) -> int:
-        """Show the rows that have all words, all where the title has them; return their number."""
+        """Show the rows that have all words, or all rows if the title has them; return the number of rows shown."""
         title = searched(f"{self.title} {languages.current().sources(self.title)}")
         is_titled = bool(words) and all(word in title for word in words)
         found = sum([row.show_found([] if is_titled else words) for row in self.rows])

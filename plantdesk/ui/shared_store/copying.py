@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 #: For text of 13 px.
 _WIDTH = 560
 _SERVER = re.compile("postgres(ql)?://", re.IGNORECASE)
-#: An address up to the end of its password.
+#: Matches an address up to the end of its password.
 _WITH_PASSWORD = re.compile("(postgres(?:ql)?://)([^:@/?#]*):([^@/?#]*)@", re.IGNORECASE)
 _MAX_LENGTH = 2000
 
 
 class CopyDialog(Dialog):
-    """Copies in the background while it is open; closing it cancels the copying, and nothing is there."""
+    """Copies in the background while it is open. Closing it cancels the copying and removes what was copied."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(self.tr("Copy store"), context.page)
@@ -76,7 +76,7 @@ class CopyDialog(Dialog):
     @Slot()
     def _on_edited(self) -> None:
         text = self._target_edit.text().strip()
-        if (found := _WITH_PASSWORD.match(text)) is not None:  # shown in clear here
+        if (found := _WITH_PASSWORD.match(text)) is not None:  # the field would show it in clear text
             self._user_edit.setText(unquote(found[2]))
             self._password_edit.setText(unquote(found[3]))
             self._target_edit.setText(found[1] + text[found.end() :])
@@ -120,7 +120,7 @@ class CopyDialog(Dialog):
         self._on_progress(0.0)
 
     def _location(self, text: str) -> StoreLocation:
-        """Return the location with user and password, of a file beside this store's. Raises PlantDeskError."""
+        """Return the database with user and password, or the file beside this store's. Raises PlantDeskError."""
         target = location_of(text)
         if not isinstance(target, PostgresLocation):
             return location_of(self._folder / text)
@@ -152,6 +152,6 @@ class CopyDialog(Dialog):
             self._task = None
         for field in (self._target_edit, self._user_edit, self._password_edit):
             field.setReadOnly(busy)
-        self._target_edit.setFocus()  # else the focus goes from the disabled button to Cancel, under a held Enter
+        self._target_edit.setFocus()  # or a held Enter presses Cancel, which gets the focus of the disabled button
         self._file_button.setEnabled(not busy)
         self._copy_button.setEnabled(not busy)

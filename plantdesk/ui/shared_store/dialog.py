@@ -1,4 +1,4 @@
-"""The dialog of a shared store: address and user, a test with four outcomes, what an administrator runs, desk files."""
+"""The dialog of a shared store: address and user, a test with four outcomes, setup commands, desk files."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _WIDTH, _PORT_WIDTH = 640, 96
-#: Of one server, or of several.
+#: Matches the hosts and ports of one server, or of several.
 _PORTS = QRegularExpression("[0-9]{0,5}(,[0-9]{0,5})*")
 #: The values of `sslmode` in the order of the choices.
 _MODES = ("verify-full", "require", "disable")
-#: Parameters that have a field of their own.
+#: The parameters of an address that have a field of their own.
 _SHOWN = {"sslmode", "host", "port", "user", "dbname", "application_name"}
-#: Remembered for a store: its user has read that the keyring cannot be used.
+#: Key of a store's settings: the user has read that the keyring cannot be used.
 _NO_KEYRING = "keyring_missing"
-#: Lines of text that the reason of a failed test may have without a change of the height.
+#: Lines of text that the reason of a failed test may have before the height changes.
 _REASON_LINES = 2
 
 
 class SharedStoreDialog(Dialog):
-    """Asks for an address and tests it. Nothing is opened or made before the user presses the button for it.
+    """Asks for an address and tests it. Nothing is opened or created before the user presses the button for it.
 
-    `open_requested(location, create)`: open this store; `create`: make its tables, as there are none.
+    `open_requested(location, create)`: open this store; `create`: create its tables, as there are none.
     """
 
     open_requested = Signal(object, bool)
@@ -132,7 +132,7 @@ class SharedStoreDialog(Dialog):
         self._computer.setText(dict(address.parameters).get("application_name", "") or self._computer.text())
         self._is_mode_chosen = mode in _MODES
         self._mode.setCurrentIndex(_MODES.index(mode) if mode in _MODES else self._default_mode())
-        self._forget()  # what has no field may have changed
+        self._forget()  # parameters without a field may have changed
 
     def _focus(self, field: QLineEdit) -> None:
         """Let the next letter replace the text of a field."""
@@ -168,7 +168,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _divide_address(self) -> bool:
-        """Fill all fields with a whole address that was typed or pasted; return False for one that cannot be read."""
+        """Fill all fields with a whole address that was typed or pasted; return False if it cannot be parsed."""
         text = self._host.text().strip()
         if "://" not in text and "@" not in text:
             return True
@@ -187,7 +187,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _forget(self) -> None:
-        """Show nothing as tried: a field has changed."""
+        """Show the address as untested: a field has changed."""
         if self._task is not None:
             self._stop()
         self._tested = None
@@ -215,7 +215,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _test(self) -> None:
-        """Sign in once, or stop waiting for that."""
+        """Sign in once, or stop waiting for an earlier attempt."""
         if self._task is not None:
             self._stop()
             self._forget()
@@ -264,7 +264,7 @@ class SharedStoreDialog(Dialog):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not event.spontaneous():
-            self._fit()  # only now do all texts have their fonts
+            self._fit()  # all texts have their fonts only now
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -276,7 +276,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _open(self) -> None:
-        """Keep the password where that is wanted, then open the store."""
+        """Save the password if the user wants it, then open the store."""
         location = self._location
         password = self._password.text()
         if not password or not self._keep.isChecked():
@@ -296,7 +296,7 @@ class SharedStoreDialog(Dialog):
         self._request(location)
 
     def _on_not_kept(self, location: PostgresLocation, error: Exception) -> None:
-        """Say once that the password was not kept; later the store is opened all the same."""
+        """Report once that the password was not saved; later the store is opened without the report."""
         self.setEnabled(True)
         if self._preferences.of_store(location.key).get(_NO_KEYRING) is True:
             self._request(location)
@@ -314,7 +314,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _save_file(self) -> None:
-        """Save a file that opens the store on other desks. It holds no user and no password."""
+        """Save a file that opens the store on other desks. It contains no user and no password."""
         location = self._location
         start = str(documents_folder() / f"{location.name}{DESK_FILE_SUFFIX}")
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Save a file for other computers"), start, self._filter())
@@ -338,7 +338,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _open_file(self) -> None:
-        """Fill the fields with what a desk file has."""
+        """Fill the fields with the content of a desk file."""
         name, _ = QFileDialog.getOpenFileName(
             self, self.tr("Open the file of a shared store"), str(documents_folder()), self._filter()
         )
@@ -346,7 +346,7 @@ class SharedStoreDialog(Dialog):
             self.use_file(Path(name))
 
     def use_file(self, file: Path) -> None:
-        """Fill the fields with what a desk file has; the user stays."""
+        """Fill the fields with the content of a desk file; the user stays."""
         try:
             location = PostgresLocation.of_file(file)
         except PlantDeskError as error:
@@ -414,13 +414,13 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _grow(self) -> None:
-        """Be higher where a reason needs it; never lower, so that nothing moves with a test."""
+        """Become higher if a reason needs it; never lower, so that nothing moves with a test."""
         if self._needed_height() > self.height():
             self._fit()
 
     @Slot()
     def _fit(self) -> None:
-        """Be as high as the content and a reason, as far as the screen has room for it."""
+        """Be as high as the content and a reason, within the screen."""
         shown = self.fontMetrics().lineSpacing() * (0 if self._outcomes.has_reason else _REASON_LINES)
         self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._needed_height() + shown))
 

@@ -1,4 +1,4 @@
-"""The commands for a shared store and for the user's own plants, the update of its tables, and unsafe folders."""
+"""The commands for a shared store and the user's own plants, the update of tables, and a check for unsafe folders."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 #: For text of 13 px.
 _WIDTH = 600
 _MAX_ROWS = 6
-#: Of the progress.
+#: The steps of the progress bar.
 _STEPS = 1000
 
 
 class UpdateDialog(Dialog):
-    """Names the desks of the last 30 days, and what each can do afterwards; backs up and updates while it is open.
+    """Names the desks of the last 30 days, and what each can do after an update; backs up and updates while it is open.
 
-    `running(is_running)`: the update has begun, or ended. `updated`: it was made.
+    `running(is_running)`: the update has begun, or ended. `updated`: it has succeeded.
     """
 
     running = Signal(bool)
@@ -64,7 +64,7 @@ class UpdateDialog(Dialog):
         self._update_button.clicked.connect(self._start)
         self._cancel_button = self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out(update, folder)
-        self._cancel_button.setFocus(Qt.FocusReason.OtherFocusReason)  # others are affected
+        self._cancel_button.setFocus(Qt.FocusReason.OtherFocusReason)  # as other users are affected
         self.finished.connect(self._on_finished)
 
     def _lay_out(self, update: TablesUpdate, folder: Path) -> None:
@@ -127,7 +127,7 @@ class UpdateDialog(Dialog):
         self.running.emit(True)
 
     def _show_progress(self, fraction: float) -> None:
-        """Show how far the backup is; after it, the update cannot be cancelled any more."""
+        """Show how far the backup is; after the backup, the update can no longer be cancelled."""
         is_saved = fraction >= 1
         self._progress.setValue(round(fraction * _STEPS))
         self._message.show_message(Tone.HINT, self.tr("Updating…") if is_saved else self.tr("Backing up…"))
@@ -165,7 +165,7 @@ class UpdateDialog(Dialog):
             self.running.emit(False)
 
 
-#: Remembered for a store: its file stays where it is.
+#: Key of a store's settings: the user keeps its file where it is.
 _STAYS = "stays_in_folder"
 
 
@@ -190,9 +190,9 @@ class _ServerState(QWidget):
 class SharedStore(Feature):
     """Shows in the status bar whether the server is reached.
 
-    `store_requested(location, create)`: this store shall be shown instead, and made where `create` is true.
-    `reached(is_reached)`: the server answers, or does not any more.
-    `history_requested`: the user wants to see what other computers have changed.
+    `store_requested(location, create)`: show this store instead; create it if `create` is true.
+    `reached(is_reached)`: the server answers, or no longer does.
+    `history_requested`: the user wants to see the changes of other computers.
     """
 
     store_requested = Signal(object, bool)
@@ -228,7 +228,7 @@ class SharedStore(Feature):
     # --- a file that several computers may write to ---
 
     def _check_folder(self) -> None:
-        """Look whether the file is where other computers may change it, unless the user has said that it stays."""
+        """Check whether other computers may change the file, unless the user has decided to keep it there."""
         location = self.context.location
         folder = location.folder
         if folder is None or self.context.preferences.of_store(location.key).get(_STAYS) is True:
@@ -281,7 +281,7 @@ class SharedStore(Feature):
 
     @Slot()
     def open_dialog(self) -> None:
-        """Ask for a shared store, beginning with the one that is shown, or was shown last."""
+        """Ask for a shared store, filled in with the one that is shown, or was shown last."""
         from plantdesk.store import PostgresLocation
         from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 
@@ -304,7 +304,7 @@ class SharedStore(Feature):
 
     @Slot()
     def ask_to_update(self) -> None:
-        """Ask whether to update the tables of the store where that is needed; the store notices it by itself."""
+        """Ask whether to update the tables of the store if that is needed; the store notices an update by itself."""
         location, toast = self.context.location, self.context.page.toast
 
         def show(update: TablesUpdate | None) -> None:
@@ -333,15 +333,15 @@ class SharedStore(Feature):
         self.store_requested.emit(location_of(None), False)
 
 
-#: Milliseconds: each computer notes itself as often.
+#: Milliseconds between two reads: each computer records itself equally often.
 _INTERVAL = 30_000
 _MAX_NAME = 30
 
 
 class OtherComputers(QPushButton):
-    """Says which computers work on the store beside this one; its menu has all of them, with their versions.
+    """Says which other computers work on the store; its menu lists all of them, with their versions.
 
-    `history_requested`: the user wants to see what they have changed. Hidden while there is no other one.
+    `history_requested`: the user wants to see what they have changed. Hidden while there are no other computers.
     """
 
     history_requested = Signal()
@@ -358,7 +358,7 @@ class OtherComputers(QPushButton):
         self.hide()
 
     def set_store(self, queries: StoreQueries | None) -> None:
-        """Follow the computers of an open store; none: of no store."""
+        """Follow the computers of an open store; none: there is no store."""
         self._queries = queries
         if queries is None:
             self._timer.stop()
@@ -390,7 +390,7 @@ class OtherComputers(QPushButton):
         self.menu().addAction(self.tr("All changes…"), self.history_requested.emit)
 
 
-#: Names of folders, in lower case, that the programs of cloud services make.
+#: Names of the folders of cloud services, in lower case, and the names of the services.
 _CLOUDS = {
     "dropbox": "Dropbox",
     "onedrive": "OneDrive",
@@ -404,12 +404,12 @@ _CLOUDS = {
     "synologydrive": "Synology Drive",
     "syncthing": "Syncthing",
 }
-#: Types of file systems of other computers, as systems name them.
+#: Types of network file systems, as the operating systems name them.
 _NETWORK = ("nfs", "cifs", "smb", "afpfs", "webdav", "davfs", "fuse.sshfs", "fuse.davfs", "fuse.rclone", "ncpfs")
 
 
 def cloud_of(folder: Path) -> str:
-    """Return the name of the service that synchronises a folder; empty: none that is known.
+    """Return the name of the service that synchronises a folder; empty if none is known.
 
     There a file of plants is not safe: SQLite's locks do not reach other computers, and a synchronised copy may have a
     database without its log.
@@ -423,17 +423,17 @@ def cloud_of(folder: Path) -> str:
 
 
 def is_remote(folder: Path) -> bool:
-    """Whether a folder is on another computer. Waits for that computer, which may be off."""
+    """Return whether a folder is on another computer. Waits for that computer, which may be off."""
     return folder.drive.startswith("\\\\") or is_network(bytes(QStorageInfo(str(folder)).fileSystemType().data()))
 
 
 def is_network(file_system: bytes) -> bool:
-    """Whether a type of file system is one of other computers."""
+    """Return whether a type of file system is a network file system."""
     return file_system.decode(errors="replace").lower().startswith(_NETWORK)
 
 
 def _has_journal(folder: Path) -> bool:
-    """Whether the client of Nextcloud or ownCloud has its database in a folder, which may have any name."""
+    """Return whether a folder, whatever its name, has the database of the Nextcloud or ownCloud client."""
     try:
         return any(folder.glob(".sync_*.db"))
     except OSError:

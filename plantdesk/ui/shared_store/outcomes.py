@@ -1,4 +1,4 @@
-"""What the test of a shared store has found, in four lines, and what its administrator runs."""
+"""The result of the test of a shared store, in four lines, and the commands for its administrator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Outcomes(QFrame):
-    """Four lines, always all. `resized`: they need another height."""
+    """The four lines, all always visible. `resized`: they need another height."""
 
     resized = Signal()
 
@@ -138,7 +138,7 @@ class Setup(QWidget):
         fill(QVBoxLayout(self), self._sql, self._line, margins=0, spacing=S)
 
     def show_address(self, address: Address, client: str) -> None:
-        """Show what makes user and database, and lets the user in from the address `client` of this computer."""
+        """Show the commands that create user and database and admit the user from `client`, this computer's address."""
         self._sql.show_text(setup_sql(address))
         self._line.show_text(hba_line(address, client))
 
@@ -176,7 +176,7 @@ class PasswordField(ButtonField):
 
 
 def row(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
-    """Return two labelled fields beside each other, equally wide, or the first as `wide` as there is room."""
+    """Return two labelled fields beside each other, equally wide, or with the first one `wide`: as wide as possible."""
     both = QWidget()
     fill(QHBoxLayout(both), (first, 1), second if wide else (second, 1), margins=0, spacing=M - 2)
     return both

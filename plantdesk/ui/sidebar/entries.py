@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.views import Counts
 
 
-#: Tags and sources that are remembered, and saved searches.
+#: How many tags and sources are remembered, and how many saved searches.
 _MAX_REMEMBERED = 200
 
 
@@ -43,14 +43,14 @@ class SavedSearch(NamedTuple):
 
     @classmethod
     def from_json(cls, value: object) -> list[SavedSearch]:
-        """Return the searches in a JSON list; whatever is not valid in it is left out."""
+        """Return the searches in a JSON list; invalid items are left out."""
         items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
         found = [(item.get("name"), item.get("text")) for item in items]
         valid = (cls(name, text) for name, text in found if isinstance(name, str) and isinstance(text, str))
         return list(dict.fromkeys(valid))[:_MAX_REMEMBERED]
 
     def renamed(self, name: str, others: Iterable[SavedSearch]) -> SavedSearch:
-        """Return the search with another name, and a number in it if one of the `others` has that."""
+        """Return the search with another name, and with a number in it if one of the `others` has that name."""
         taken = {other.name for other in others}
         names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 2)))
         return self._replace(name=next(each for each in names if each not in taken))
@@ -60,7 +60,7 @@ class SidebarEntry(NamedTuple):
     """An entry of the sidebar: a filter, a saved search, a heading, or all plants, which has neither.
 
     `plants` is their number, None while it is not known; that of a tag includes those of its `children`.
-    `is_active`: the present search has its term, or is it.
+    `is_active`: the present search contains its term, or equals it.
     """
 
     text: str
@@ -78,7 +78,7 @@ class SidebarEntry(NamedTuple):
 
     @property
     def key(self) -> tuple[object, str]:
-        """What identifies the entry when the counts change: also a tag that gets others below it."""
+        """What identifies the entry when the counts change, even if a tag becomes a branch."""
         if self.tag is not None:
             return "tag", self.tag
         return (self.term, self.text) if self.search is None else ("search", self.search.name)
@@ -90,12 +90,12 @@ class SidebarEntry(NamedTuple):
 
     @property
     def takes_plants(self) -> bool:
-        """Whether plants can be dropped on the entry: they get its tag, or none."""
+        """Whether plants can be dropped on the entry: they get its tag, or lose theirs."""
         return isinstance(self.term, HasTag)
 
     @property
     def count_text(self) -> str:
-        """The number of plants as it is seen."""
+        """The number of plants as text."""
         return "…" if self.plants is None else QLocale().toString(self.plants)
 
     @property
@@ -113,7 +113,7 @@ class SidebarEntry(NamedTuple):
 
     @property
     def removal_text(self) -> str:
-        """The command that removes what can be renamed."""
+        """The text of the command that removes an entry which can be renamed."""
         if self.search is not None:
             return translate("Sidebar", "&Delete this search")
         return shown(Text("Re&move from {count:,} plants", one="Re&move from 1 plant", count=self.plants or 0))
@@ -129,7 +129,7 @@ class SidebarEntry(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The filters of a store, with numbers of plants; before the store is counted those that are remembered.
+    """The filters of a store, with numbers of plants; until the store is counted, the remembered ones.
 
     `tags` are in their order. `shows_today`: not all plants were added today.
     """
@@ -151,7 +151,7 @@ class Contents(NamedTuple):
 
     @classmethod
     def from_json(cls, value: object) -> Contents:
-        """Return what `as_json` has remembered; whatever is not valid in it is left out."""
+        """Return the contents that `as_json` returned; invalid items are left out."""
         values = value if isinstance(value, dict) else {}
         tags, sources = (each if isinstance(each, list) else [] for each in (values.get("tags"), values.get("sources")))
         pairs = [each for each in sources if isinstance(each, list) and len(each) == 2]  # noqa: PLR2004 - kind and label
@@ -162,19 +162,19 @@ class Contents(NamedTuple):
         )
 
     def as_json(self) -> dict[str, object]:
-        """Return what is shown before the next count; not thousands of filters."""
+        """Return what is shown until the next count, limited to some filters."""
         sources = [[each.kind, each.label] for each in self.sources]
         tags = list(self.tags)[:_MAX_REMEMBERED]
         return {"tags": tags, "sources": sources[:_MAX_REMEMBERED], "today": self.shows_today}
 
     def with_tags(self, others: Collection[str]) -> Contents:
-        """Return the same with tags that no plant has yet."""
+        """Return a copy that includes tags which no plant has yet."""
         tags = in_order({*self.tags, *others}) if others else self.tags
         return self._replace(tags={tag: self.tags.get(tag, 0) for tag in tags})
 
 
 def in_order(tags: Iterable[str]) -> list[str]:
-    """Return tags as a tree is read: each level sorted for people, below what it belongs to."""
+    """Return tags in the order of a tree: each level in natural order, below its parent."""
     return sorted(tags, key=lambda tag: [natural_key(part) for part in levels(tag)])
 
 
@@ -183,7 +183,7 @@ def entries_of(
 ) -> list[SidebarEntry]:
     """Return the entries; `found` are the numbers of plants of the saved searches, by their text.
 
-    Today is left out where it says what all plants say, unless the present `search` has it.
+    Today is left out if all plants are from today, unless the present `search` has it.
     """
     counts, terms = contents.counts, frozenset(parse_terms(search))
     total, today, untagged = (None,) * 3 if counts is None else (counts.total, counts.today, counts.tags.get(None, 0))
@@ -210,7 +210,7 @@ def entries_of(
 
 
 def _tag_entries(tags: Mapping[str, int | None], terms: AbstractSet[Term]) -> list[SidebarEntry]:
-    """Return the tags as a tree; also tags that only others are below."""
+    """Return the tags as a tree, including parents that no plant has as its tag."""
     tree: dict[str, Any] = {}
     for tag in tags:
         below = tree

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 class Sidebar(Feature):
     """Counts in the background, and shows the entries.
 
-    `filter_chosen(term, add)`: the plants of a term are requested, with `add` beside those of other filters; None: all.
+    `filter_chosen(term, add)`: the plants of a term are requested, with `add` in addition to other filters; None: all.
     `search_chosen(text)`: a saved search is requested. `tagging_requested(tag)`: the selected plants get a tag, or
-    none. `renamed(old, new)`: a tag has another name, or None. `counted(counts, tags)`: the counts are
-    other ones; the tags are in their order. `export_requested`: the plants that are shown now are to be exported.
+    none. `renamed(old, new)`: a tag has another name, or was removed (None). `counted(counts, tags)`: the counts
+    have changed; the tags are in their order. `export_requested`: the plants that are shown now are to be exported.
     """
 
     filter_chosen = Signal(object, bool)
@@ -54,7 +54,7 @@ class Sidebar(Feature):
         self._contents = Contents({}, {})
         self._searches: list[SavedSearch] = []
         self._found: dict[str, int] = {}
-        self._new_tags: set[str] = set()  # that no plant has yet
+        self._new_tags: set[str] = set()  # tags that no plant has yet
         self._search = ""
         self._followed: tuple[object, str] | None = None  # the key of the entry that becomes the current one
         self._selected = 0
@@ -74,7 +74,7 @@ class Sidebar(Feature):
         self._show_remembered()
 
     def _show_remembered(self) -> None:
-        """Show what the sidebar of a store was, so that nothing comes or goes when the store is counted."""
+        """Show what the sidebar of a store was, so that none appears or disappears when the store is counted."""
         remembered = self.context.preferences.of_store(self.context.location.key)
         self._contents = Contents.from_json(remembered.get("known"))
         self._searches = SavedSearch.from_json(remembered.get("searches"))
@@ -116,14 +116,14 @@ class Sidebar(Feature):
 
     @Slot()
     def toggle(self) -> None:
-        """Show or hide the sidebar; where it covers the list, it gets the focus."""
+        """Show or hide the sidebar; if it covers the list, it gets the focus."""
         self._pane.toggle()
         if self._pane.is_drawer:
             self._view.focus_list()
 
     @Slot(bool)
     def show_for_drag(self, started: bool) -> None:
-        """Open the sidebar where it is hidden, so that plants can be dropped on a tag; close it afterwards."""
+        """Open the sidebar if it is hidden, so that plants can be dropped on a tag; close it afterwards."""
         if started:
             self._is_shown_for_drag = not self._pane.isVisible()
         if self._is_shown_for_drag and self._pane.isVisible() is not started:
@@ -154,7 +154,7 @@ class Sidebar(Feature):
         self._view.start_renaming(("search", saved.name))
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
-        """Let filters be chosen and tags be changed, or neither, for a reason."""
+        """Allow choosing filters and changing tags, or neither, for a reason."""
         had_focus = self._view.hasFocus()
         allow(self._view, "" if is_reachable else reason)
         if had_focus and not is_reachable:
@@ -180,11 +180,11 @@ class Sidebar(Feature):
     # --- counting ---
 
     def _count(self, reader: PlantReader, _task: Task) -> Contents:
-        """Count the plants; on the thread of the counts."""
+        """Count the plants; runs on the thread of the counts."""
         return Contents.of(reader.counts())
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
-        """Count the plants of the saved searches; on a thread of its own, as each may read all plants."""
+        """Count the plants of the saved searches; runs on a thread of its own, as each may read all plants."""
         found = {}
         for text in [search.text for search in self._searches]:
             if task.cancelled:
@@ -232,7 +232,7 @@ class Sidebar(Feature):
 
     @Slot(str, object)
     def _on_tag_renamed(self, old: str, new: str | None) -> None:
-        """Let the focus follow to the new tag."""
+        """Move the focus to the new tag."""
         current = self._view.current()
         if new is not None and current is not None and is_in_branch(current.tag or "", old):
             self._followed = "tag", moved(current.tag or "", old, new) or new
@@ -295,7 +295,7 @@ class Sidebar(Feature):
         export.setEnabled(bool(entry.plants))
 
     def _on_new_tag(self, tag: str) -> None:
-        """Show a tag that no plant has yet; it stays until the window closes, or plants have it."""
+        """Show a tag that no plant has yet; it stays until the window closes or plants have it."""
         self._new_tags.add(tag)
         self._followed = "tag", tag
         self._show()

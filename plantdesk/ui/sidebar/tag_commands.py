@@ -55,7 +55,7 @@ class TagCommands(PlantChanges):
 
     @Slot(str, str)
     def rename(self, tag: str, new: str) -> None:
-        """Give the plants of a branch of tags another one; if other plants have that already, ask first."""
+        """Give the plants of a branch of tags another one; if other plants have that tag already, ask first."""
         if new == tag:
             return
         from plantdesk.domain.validation import plant_fields
@@ -78,7 +78,7 @@ class TagCommands(PlantChanges):
             self._set(edit, [tag], new)
 
     def remove(self, entry: SidebarEntry) -> None:
-        """Remove a tag from its plants, with all below it where it is a branch."""
+        """Remove a tag from its plants; if it is a branch, also the tags below it."""
         tag = entry.tag or ""
         text = Text(
             "Removed the tag {tag} from {count:,} plants.", one="Removed the tag {tag} from 1 plant.", tag=quoted(tag)
@@ -92,16 +92,16 @@ class TagCommands(PlantChanges):
         self._ask_for_tag(texts, lambda text: text and f"{above}/{text}", []).connect(done)
 
     def ask_where(self, tag: str) -> None:
-        """Ask for the tag below which a branch is moved; none: the top."""
+        """Ask for the tag below which a branch is moved; no tag: the top."""
         title, name = self.tr("Move {tag}").format(tag=quoted(tag)), levels(tag)[-1]
         texts = title, self.tr("Below this tag; empty: the top"), self.tr("&Move")
         chosen = self._ask_for_tag(texts, lambda text: f"{text}/{name}" if text else name, list(self.counts))
         chosen.connect(partial(self.rename, tag))
 
     def add_merge_menu(self, menu: QMenu, tag: str, terms: Collection[Term]) -> None:
-        """Offer to merge a branch into its top, else the tags to merge this one into, or all that are filtered by.
+        """Offer to merge a branch into its top, else the tags into which this tag, or all filtered tags, can be merged.
 
-        These come first, then the others: the most used ones, all in the order of the alphabet.
+        The tags to be merged come first, then the most used others, both in natural order.
         """
         if below := [each for each in self._branch(tag) if each != tag]:
             text = self.tr("Mer&ge all into {tag}").format(tag=tag_text(tag).replace("&", "&&"))
@@ -118,7 +118,7 @@ class TagCommands(PlantChanges):
                 into.addAction(tag_text(other).replace("&", "&&"), partial(self._merge, tags, other))
 
     def add_color_menu(self, menu: QMenu, tag: str) -> None:
-        """Offer the twelve colours, of which that of the tag is checked."""
+        """Offer the twelve colours, with that of the tag checked."""
         colors = menu.addMenu(self.tr("&Colour"))
         for hue, name in enumerate(self._color_names()):
             self._add_color(colors, tag, hue, name).setIcon(dot_icon(dot_color(hue, self._context.theme.colors)))
@@ -195,7 +195,7 @@ class TagCommands(PlantChanges):
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
-        """Let filters and focus follow where a new name was taken back, or given again."""
+        """Let filters and focus follow if a renaming was undone or redone."""
         rename = self._renames.get(undone.change.undoes or 0)
         if rename is not None:
             tag, new = rename
@@ -234,6 +234,6 @@ class TagCommands(PlantChanges):
 
 
 def hues_from_json(value: object) -> dict[str, int]:
-    """Return the chosen hues in a JSON object; whatever is not valid in it is left out."""
+    """Return the chosen hues in a JSON object; invalid items are left out."""
     items = value.items() if isinstance(value, dict) else ()
     return {tag: hue for tag, hue in items if type(hue) is int and 0 <= hue < len(HUES)}

@@ -48,13 +48,13 @@ if TYPE_CHECKING:
 
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
-#: For text of 13 px: heights, a level, the middle of the mark and the start of the text in an entry, and its end.
+#: For text of 13 px: heights, a level's indent, the middle of the mark, the start of the text, and the end margin.
 _ITEM, _HEADING = 30, 28
 _LEVEL, _MARK, _TEXT, _END = 16, 4, 20, 11
 _DOT, _CHEVRON = 10, 12
-#: Of the name of the deepest tag.
+#: The width of the name of the deepest tag.
 _LEAST_NAME = 64
-#: Of entries that cannot be chosen now: the counts are still read.
+#: The opacity of entries that cannot be chosen now, so that the counts stay readable.
 _DISABLED_OPACITY = 0.6
 
 
@@ -73,7 +73,7 @@ class EntryDelegate(QStyledItemDelegate):
         return QSize(1, scaled(_HEADING + S if index.data(ENTRY_ROLE).is_heading else _ITEM))
 
     def needed_width(self, entries: Sequence[SidebarEntry], depth: int) -> int:
-        """Return the width for whole names and counts, also of active entries, and for some of a name at a depth."""
+        """Return the width for whole names and counts, also of active entries, and a part of a name at a depth."""
         scaled = self._theme.metrics.scaled
         names, counts = map(QFontMetrics, self._fonts(self._theme.font(), is_active=True))
         count = max((counts.horizontalAdvance(each.count_text) for each in entries), default=0)
@@ -110,7 +110,7 @@ class EntryDelegate(QStyledItemDelegate):
         if isinstance(editor, QLineEdit) and not editor.isModified():
             entry: SidebarEntry = index.data(ENTRY_ROLE)
             editor.setText(entry.tag or entry.text)
-            editor.setSelection(len(editor.text()), -len(editor.text()))  # its beginning is shown
+            editor.setSelection(len(editor.text()), -len(editor.text()))  # so its beginning is visible
 
     @override
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
@@ -119,13 +119,13 @@ class EntryDelegate(QStyledItemDelegate):
 
     @override
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        start = self._theme.metrics.scaled(_MARK + ICON // 2) + 2  # the mark stays in sight
+        start = self._theme.metrics.scaled(_MARK + ICON // 2) + 2  # so the mark stays visible
         editor.setGeometry(self._placed(option, start, option.rect.width() - start - S))
 
     def _paint_background(
         self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, *, is_target: bool
     ) -> None:
-        """Paint what is behind the whole row, also behind the levels above the entry."""
+        """Paint the background of the whole row, including the indent of the entry."""
         row = QStyleOptionViewItem(option)
         left, right = -XS, self._view.viewport().width() + XS
         row.rect = QRect(left, option.rect.top(), right - left, option.rect.height())
@@ -171,7 +171,7 @@ class EntryDelegate(QStyledItemDelegate):
         draw_line(painter, rect, one_line(entry.text), option.direction, elided=middle)
 
     def _fonts(self, font: QFont, *, is_active: bool) -> tuple[QFont, QFont]:
-        """Return the fonts of the name, which is made of that of the view, and of the count."""
+        """Return the fonts of the name, derived from that of the view, and of the count."""
         fonts = QFont(font), tabular(self._theme.metrics.font(FontRole.CAPTION))
         for each in fonts:
             each.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
@@ -213,10 +213,10 @@ class SidebarView(QTreeView):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        #: From the top: PySide would delete those below an item of which Python has no reference.
+        #: All items, from the top: PySide would delete those below an item to which Python has no reference.
         self._items: dict[tuple[object, str], QStandardItem] = {}
         self._is_entry_pressed = False
-        #: The tags below which nothing is shown.
+        #: The tags whose children are hidden.
         self.folded: set[str] = set()
         #: Whether plants can be given other tags.
         self.can_change_tags = True
@@ -234,7 +234,7 @@ class SidebarView(QTreeView):
         self.setMouseTracking(True)
         self.setDragDropMode(QTreeView.DragDropMode.DragDrop)
         self.setAutoScrollMargin(_EDGE)
-        self._unfolding = QTimer(self, singleShot=True, interval=_UNFOLD_MS)  # Qt's own asks for the cursor's place
+        self._unfolding = QTimer(self, singleShot=True, interval=_UNFOLD_MS)  # Qt's own uses the cursor's position
         self._unfolding.timeout.connect(self._on_unfold_due)
         self.clicked.connect(self._on_clicked)
         self.expanded.connect(self._on_folded)
@@ -245,7 +245,7 @@ class SidebarView(QTreeView):
 
     @property
     def is_renaming(self) -> bool:
-        """Whether a name is being edited: Qt would drop what was typed when the entry is removed."""
+        """Whether a name is being edited: Qt would discard what was typed if the entry was removed."""
         return self.state() is QTreeView.State.EditingState
 
     def needed_width(self) -> int:
@@ -256,7 +256,7 @@ class SidebarView(QTreeView):
         return self._delegate.needed_width(first, depth) + self.verticalScrollBar().sizeHint().width()
 
     def show_entries(self, entries: Sequence[SidebarEntry]) -> None:
-        """Show other entries, without what is below folded tags; those that were there keep their indexes."""
+        """Show other entries, without those below folded tags; entries that were there keep their indexes."""
         items: dict[tuple[object, str], QStandardItem] = {}
         _show_below(self._model, entries, items)
         self._items = items
@@ -265,7 +265,7 @@ class SidebarView(QTreeView):
                 self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in self.folded)
 
     def fold_all(self, tag: str) -> None:
-        """Hide what is below a tag, and what is below that when it is shown again."""
+        """Fold a tag and all tags below it."""
         for item in self._items.values():
             if is_in_branch(item.data(ENTRY_ROLE).tag or "", tag):
                 self.collapse(item.index())
@@ -280,7 +280,7 @@ class SidebarView(QTreeView):
         return self.entry(self.currentIndex()) if self.currentIndex().isValid() else None
 
     def can_rename(self, entry: SidebarEntry) -> bool:
-        """Whether the user may give the entry another name now."""
+        """Return whether the user may give the entry another name now."""
         return entry.search is not None or (entry.tag is not None and self.can_change_tags)
 
     def focus_list(self) -> None:
@@ -290,7 +290,7 @@ class SidebarView(QTreeView):
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def go_to(self, key: tuple[object, str]) -> bool:
-        """Make an entry the current one; False where there is none of this key."""
+        """Make an entry the current one; return False if none has this key."""
         if key in self._items:
             self.setCurrentIndex(self._items[key].index())
             self.scrollTo(self.currentIndex())
@@ -301,7 +301,7 @@ class SidebarView(QTreeView):
         self.accept_renaming()
         if self.go_to(key):
             self.edit(self.currentIndex())
-            # Qt makes no accessible object for what edits an entry: the focus on it would not be spoken.
+            # Qt makes no accessible object for the editor of an entry, so the focus on it would not be spoken.
             announce(self, self.tr("New name of {name}").format(name=self.entry(self.currentIndex()).text))
 
     def accept_renaming(self) -> None:
@@ -316,7 +316,7 @@ class SidebarView(QTreeView):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Handle the keys of the tree before a menu does, and clicks beside the entries as those on them."""
+        """Handle the keys of the tree before a menu does, and clicks beside an entry like clicks on it."""
         if isinstance(event, QMouseEvent):
             place = self.viewport().mapFromParent(event.position())
             place.setX(min(max(place.x(), 0), self.viewport().width() - 1))
@@ -333,7 +333,7 @@ class SidebarView(QTreeView):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         entry = self.current()
-        if self.is_renaming:  # the line edit leaves Enter and the arrows to the tree
+        if self.is_renaming:  # the line edit passes Enter and the arrows on to the tree
             event.setAccepted(event.key() != Qt.Key.Key_F6)
         elif entry is None:
             super().keyPressEvent(event)
@@ -356,14 +356,14 @@ class SidebarView(QTreeView):
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag the entry that was pressed: Qt would drag only what is selected, and nothing is."""
+        """Drag the entry that was pressed: Qt would drag only selected entries, and none is selected."""
         if event.buttons() & Qt.MouseButton.LeftButton and self._is_entry_pressed:
             self.setState(QTreeView.State.DraggingState)
         super().mouseMoveEvent(event)
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Let a second click do what the first one does."""
+        """Let the second click of a double click act like the first one."""
         self.mousePressEvent(event)
 
     @override
@@ -373,7 +373,7 @@ class SidebarView(QTreeView):
     @override
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
-        self.viewport().update()  # the ring is also round the levels above the entry
+        self.viewport().update()  # the focus ring includes the indent of the entry
 
     @override
     def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
@@ -382,7 +382,7 @@ class SidebarView(QTreeView):
 
     @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Choose the entry whose action a screen reader has pressed: Qt lets that select it."""
+        """Choose the entry whose action a screen reader has pressed: for Qt, that action selects the entry."""
         self.clearSelection()
         for index in selected.indexes():
             self._on_clicked(index)
@@ -432,9 +432,9 @@ class SidebarView(QTreeView):
             self.plants_dropped.emit(self.entry(index).tag)
 
     def _target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
-        """Return the entry under the pointer, an invalid index where nothing can be dropped, and what a tag becomes.
+        """Return the entry under the pointer, an invalid index if nothing can be dropped, and a tag's new name.
 
-        That is below another one, or on a heading, of the top.
+        The new name is below the tag of the entry, or at the top on a heading.
         """
         index, tag = self.indexAt(event.position().toPoint()), dragged_tag(event.mimeData())
         if not index.isValid() or not self.can_change_tags:
@@ -448,7 +448,7 @@ class SidebarView(QTreeView):
         return index, new
 
     def _mark(self, index: QModelIndex) -> None:
-        """Show where what is dragged would be dropped; a folded branch opens there after a while."""
+        """Show where the dragged item would be dropped; a folded branch opens there after a while."""
         if index != self._delegate.target:
             self._delegate.target = QPersistentModelIndex(index)
             self.viewport().update()
@@ -484,7 +484,7 @@ def _show_below(
     entries: Sequence[SidebarEntry],
     items: dict[tuple[object, str], QStandardItem],
 ) -> None:
-    """Let the rows below a model or an item be those of `entries`, and add their items to `items`."""
+    """Make `entries` the rows below a model or an item, and add their items to `items`."""
     child = above.item if isinstance(above, QStandardItemModel) else above.child
     keys = {entry.key for entry in entries}
     for row in reversed(range(above.rowCount())):

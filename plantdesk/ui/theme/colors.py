@@ -42,7 +42,7 @@ class Colors(NamedTuple):
 
     @property
     def is_high_contrast(self) -> bool:
-        """Whether every edge is to be visible."""
+        """Whether every edge has to be visible."""
         return self.border == self.text
 
     def color(self, name: str) -> QColor:
@@ -169,7 +169,7 @@ _ROLES = {
 
 #: Degrees.
 HUES = (16, 42, 70, 95, 130, 165, 188, 205, 230, 255, 290, 318)
-#: Of the dot of each hue, in light and in dark colours: no hue stands out from the sidebar.
+#: The lightness of the dot of each hue, by whether the colours are dark: no hue stands out from the sidebar.
 _DOT_LIGHTNESS = {
     False: (0.49, 0.37, 0.32, 0.34, 0.35, 0.34, 0.37, 0.46, 0.6, 0.61, 0.54, 0.53),
     True: (0.65, 0.5, 0.43, 0.45, 0.47, 0.46, 0.49, 0.62, 0.72, 0.73, 0.7, 0.69),
@@ -184,7 +184,7 @@ class PillColors(NamedTuple):
 
 
 class TagColors(QObject):
-    """The hue of each tag; `changed`: the user has chosen others."""
+    """The hue of each tag; `changed`: the user has chosen other hues."""
 
     changed = Signal()
 
@@ -194,12 +194,12 @@ class TagColors(QObject):
         self.chosen: dict[str, int] = {}
 
     def set_chosen(self, chosen: Mapping[str, int]) -> None:
-        """Use these hues, and for all other tags those of their names."""
+        """Use these hues, and for all other tags the hues that follow from their names."""
         self.chosen = {**chosen}
         self.changed.emit()
 
     def hue(self, tag: str) -> int:
-        """Return the position of a tag's hue in `HUES`: that chosen for it, or for the nearest tag above it."""
+        """Return the position of a tag's hue in `HUES`: chosen for it or the nearest tag above, else by its name."""
         above = tag
         while above and above not in self.chosen:
             above = above.rpartition("/")[0]

@@ -14,12 +14,12 @@ EDGE = XL
 ICON, ICON_BUTTON, ICON_LARGE = 16, 26, 48
 
 _MIN_TEXT = 12
-#: Pixels of the text for which the lengths were drawn.
+#: The text size for which the lengths were designed, in pixels.
 _DRAWN_TEXT = 13
 
 
 class FontRole(StrEnum):
-    """What a piece of text is; the values are those of the dynamic property `role` in the style sheet."""
+    """The role of a piece of text; the values are those of the dynamic property `role` in the style sheet."""
 
     BODY = "body"
     CAPTION = "caption"
@@ -36,7 +36,7 @@ _FACTORS = {
 
 
 class Metrics(NamedTuple):
-    """The sizes that follow from the text size; `points` is that of each role, `scale` that of lengths."""
+    """The sizes that follow from the text size; `points` is the size of each role, `scale` the factor of lengths."""
 
     points: dict[FontRole, float]
     scale: float
@@ -47,11 +47,11 @@ class Metrics(NamedTuple):
     header: int
 
     def scaled(self, pixels: int) -> int:
-        """Return a length that was drawn for a text of 13 px."""
+        """Scale a length that was designed for a text of 13 px."""
         return round(pixels * self.scale)
 
     def font(self, role: FontRole) -> QFont:
-        """Return the application's font in a role, medium for pills, semibold for the others but the body."""
+        """Return the application's font in a role, medium for pills, regular for the body, else semibold."""
         font = QFont(QGuiApplication.font())
         font.setPointSizeF(self.points[role])
         if role is not FontRole.BODY:

@@ -1,4 +1,4 @@
-"""The colour scheme of the desktop portal on Linux, where Qt does not know it.
+"""The colour scheme of the desktop portal on Linux, if Qt does not know it.
 
 Qt asks the portal only under desktops that it recognises; elsewhere `QStyleHints.colorScheme()` stays Unknown.
 """
@@ -24,10 +24,10 @@ class PortalScheme(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        #: Whether the desktop is dark; None where it does not say.
+        #: Whether the desktop is dark; None if it does not say.
         self.is_dark: bool | None = None
         self._bus = QDBusConnection.sessionBus()
-        # The stub asks for bytes where the binding takes nothing but the text that SLOT() gives.
+        # The stub asks for bytes, but the binding takes only the text that SLOT() returns.
         self._bus.connect(_SERVICE, _PATH, _SETTINGS, "SettingChanged", self, _ON_CHANGED)  # type: ignore[call-overload]
         self._read()
 

@@ -4,7 +4,7 @@ Widgets are styled by class and by dynamic property, so that no widget holds a c
 (caption, detail, key, title, strong, drop, drag) and `tone` (muted, error, warning, ok) of labels;
 `variant` (primary, icon, pill, chip, link, quiet, command, collapse) of buttons, `small` of buttons and combo boxes;
 `card`, `pane` (lines, strip, list, sidebar, card, toast) and `bar` (info, warning, error) of frames;
-`invalid` and `cell` (over one) of fields; `clear` of what shows the background behind it.
+`invalid` and `cell` (over one) of fields; `clear` of widgets that show the background behind them.
 """
 
 from __future__ import annotations

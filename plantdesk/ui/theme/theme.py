@@ -82,7 +82,7 @@ class Icons:
     def icon(self, name: str, color: str = "text", size: int = ICON, gap: int = 0) -> QIcon:
         """Return an icon in the present colours, for use until the theme changes.
 
-        `gap` is the space between the icon and a text behind it.
+        `gap` is the space between the icon and a text after it.
         """
         key = (name, color, size, gap)
         if key not in self._cache:
@@ -96,7 +96,7 @@ class Icons:
     def put_on(self, target: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
         """Set the icon of a button or an action, and again after each change of the theme.
 
-        `size` is that beside text of 13 px.
+        `size` is the size beside text of 13 px.
         """
         self._targets[target] = (name, color, size)
         self._set_icon(target, name, color, size)
@@ -143,7 +143,7 @@ class Icons:
             file = paths.resources_folder() / "icons" / "lucide" / f"{name}.svg"
             try:
                 source = file.read_text(encoding="utf-8").replace('stroke-width="2"', 'stroke-width="1.75"')
-            except OSError as error:  # the package was removed meanwhile: an error within a paint ends the process
+            except OSError as error:  # package removed meanwhile; an error in a paint event ends the process
                 _log.warning("An icon is missing: %s", error)
                 source = "<svg/>"
             self._renderers[name] = QSvgRenderer(QByteArray(source.replace("currentColor", "black").encode()))
@@ -166,7 +166,7 @@ def _tinted(pixmap: QPixmap, color: QColor) -> QPixmap:
 
 
 class Theme(QObject):
-    """The appearance of an application. Create one, before the window: its first paint has the colours then."""
+    """The appearance of an application. Create one before the window, so that its first paint has the colours."""
 
     changed = Signal()
 
@@ -179,7 +179,7 @@ class Theme(QObject):
         super().__init__()
         self._app = app
         self._hints = app.styleHints()
-        self._accessibility = self._hints.accessibility()  # kept: PySide forgets it together with its last reference
+        self._accessibility = self._hints.accessibility()  # kept: without a reference PySide deletes it
         self._system_font = QFont(app.font())
         #: The chosen mode; `colors.dark` is its present result.
         self.mode = mode
@@ -195,14 +195,14 @@ class Theme(QObject):
         self._apply()
 
     def font(self, role: FontRole = FontRole.BODY, weight: QFont.Weight | None = None) -> QFont:
-        """Return the font of a role, for text in paint code, in its usual weight or another one."""
+        """Return the font of a role, for text in paint code, in its default weight or another one."""
         font = self.metrics.font(role)
         if weight is not None:
             font.setWeight(weight)
         return font
 
     def set_mode(self, mode: ThemeMode) -> None:
-        """Follow the system, or stay light or dark."""
+        """Set the mode: follow the system, or stay light or dark."""
         self.mode = mode
         self._set_color_scheme()
         self._apply()
@@ -217,7 +217,7 @@ class Theme(QObject):
         self._accessibility.contrastPreferenceChanged.connect(self._apply)
 
     def _set_color_scheme(self) -> None:
-        """Set the mode in Qt, so that title bars and native dialogs follow it where they can."""
+        """Set the mode in Qt, so that title bars and native dialogs follow it if they can."""
         schemes = {ThemeMode.LIGHT: Qt.ColorScheme.Light, ThemeMode.DARK: Qt.ColorScheme.Dark}
         self._hints.setColorScheme(schemes.get(self.mode, Qt.ColorScheme.Unknown))
 
@@ -231,7 +231,7 @@ class Theme(QObject):
 
     @cached_property
     def _portal(self) -> PortalScheme | None:
-        """The colour scheme of the desktop portal; None where there is none to ask."""
+        """The colour scheme of the desktop portal; None if there is none to query."""
         if sys.platform == "linux" and _has_session_bus():
             from plantdesk.ui.theme.portal import PortalScheme
 
@@ -260,7 +260,7 @@ class Theme(QObject):
 
 
 def _has_session_bus() -> bool:
-    """Whether there is a session bus: Qt would start a new one."""
+    """Return whether there is a session bus. If not, it must not be used, as Qt would start one."""
     folder = os.environ.get("XDG_RUNTIME_DIR")
     return bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS")) or (folder is not None and Path(folder, "bus").exists())
 
@@ -269,7 +269,7 @@ _ALT = Qt.KeyboardModifier.AltModifier
 
 
 class Style(QProxyStyle):
-    """Watches the keys of the window that has the focus."""
+    """Fusion with rounded menus, and mnemonics that are underlined while Alt is held in the focused window."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__("fusion")
@@ -292,7 +292,7 @@ class Style(QProxyStyle):
 
     @override
     def polish(self, *args: Any) -> Any:
-        """Let menus report their size: with a style sheet, Qt does not ask a style for their mask."""
+        """Watch the size of menus to set their mask: with a style sheet, Qt does not ask a style for it."""
         if isinstance(args[0], QMenu):
             args[0].installEventFilter(self)
         return super().polish(*args)

@@ -40,7 +40,7 @@ _WIDTH = 320
 
 
 class ExportDialog(Dialog):
-    """`requested(choice, form, file)`: what the user has chosen; the file has the suffix of the format."""
+    """Asks what to export. `requested(choice, form, file)`: the choice; the file has the suffix of the format."""
 
     requested = Signal(str, object, object)
 
@@ -64,7 +64,7 @@ class ExportDialog(Dialog):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Enter in a list save: there is nothing else to fill in."""
+        """Let Enter in a list press Save: there is nothing else to fill in."""
         if event.key() not in ENTER_KEYS:
             super().keyPressEvent(event)
         elif not press_focused_button(self):
@@ -100,7 +100,7 @@ class ExportDialog(Dialog):
         self.accept()
 
     def _ask_to_replace(self, form: Format, file: Path) -> None:
-        """Ask what the file dialog has not asked: it knows the name without the suffix."""
+        """Ask whether to replace the file: the file dialog asked only about its name without the suffix."""
         text = self.tr("{file} exists already.").format(file=quoted(file.name))
         box = MessageBox(self._theme, self.tr("Export"), text, self.tr("Its content would be replaced."), self)
         box.add_button(self.tr("&Replace")).clicked.connect(partial(self._accept, form, file))
@@ -131,12 +131,12 @@ class ExportDialog(Dialog):
 
 
 def _form_of(file: Path, chosen: Format) -> Format | None:
-    """Return the format that the suffix of a file says; `chosen` where that has the same suffix."""
+    """Return the format of a file's suffix; `chosen` if that has the same suffix."""
     suffix = file.suffix.lower()
     found = SUFFIXES.get(suffix)
     if found is Format.CSV and chosen is Format.EXCEL:
         return chosen
-    return found if found in WRITTEN and suffix != ".xlsm" else None  # what is written has no macros
+    return found if found in WRITTEN and suffix != ".xlsm" else None  # the written file has no macros
 
 
 _ALL, _SHOWN, _SELECTED = "all", "shown", "selected"
@@ -152,7 +152,7 @@ class ExportController(QObject):
         self._context, self._store = context, store
         self._task: Task | None = None
         self._bar = context.page.add_bar()
-        #: What closing the window now would cancel, as a sentence; empty: nothing.
+        #: A sentence that says what closing the window now would cancel; empty: nothing.
         self.running = ""
 
     def open_dialog(self, plants: ShownPlants) -> None:
@@ -176,7 +176,7 @@ class ExportController(QObject):
         dialog.open()
 
     def close(self) -> None:
-        """Cancel, and wait until the store is not read any more."""
+        """Cancel, and wait until the store is no longer read."""
         if self._task is not None:
             self._task.cancel()
             self._task.wait()

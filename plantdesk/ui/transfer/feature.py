@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Samples(Feature):
-    """Its bar removes the samples; those that the user has changed stay. Once closed, it stays away for the store."""
+    """Its bar removes the samples that the user has not changed. Once closed, it is not shown again for the store."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -169,7 +169,7 @@ def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
 def _latest(reader: PlantReader, _task: Task, source: Source, plants: int) -> tuple[Change, int] | None:
     """Return the latest import of this number of samples, and how many of them were changed since."""
     entry = next(iter(reader.history_entries(1, source=source)), None)
-    if entry is None or entry.change.plants != plants:  # it may be a file's
+    if entry is None or entry.change.plants != plants:  # it may be the import of a file
         return None
     view = View(Selection.of(AddedBy(source.kind, source.label)))
     ids = [each for chunk in reader.ids(view) for each in chunk]
@@ -181,7 +181,7 @@ _ENDS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
 
 
 class Transfer(Feature):
-    """Runs one import at a time, also while its dialog is closed.
+    """Runs one import at a time, even while its dialog is closed.
 
     `imported_requested(term, add)`: show the plants of an import, as a filter does.
     """
@@ -218,7 +218,7 @@ class Transfer(Feature):
     def complete(self) -> None:
         window = self.context.page.window()
         window.setAcceptDrops(True)
-        for widget in (window, *window.findChildren(QLineEdit)):  # a field would insert the path
+        for widget in (window, *window.findChildren(QLineEdit)):  # or a field would insert the path
             widget.installEventFilter(self)
 
     @override
@@ -251,7 +251,7 @@ class Transfer(Feature):
             files = _files(data)
             is_text = data.hasText() and not data.hasUrls() and not isinstance(watched, QLineEdit)
             if files or is_text:
-                dropped.setDropAction(Qt.DropAction.CopyAction)  # the source keeps what was dragged
+                dropped.setDropAction(Qt.DropAction.CopyAction)  # so the source keeps what was dragged
                 dropped.accept()
                 if event.type() is not QEvent.Type.Drop:
                     self._show_drop(files)
@@ -280,7 +280,7 @@ class Transfer(Feature):
 
     @Slot(str)
     def import_text(self, text: str, name: str = "", tag: str = "") -> None:
-        """Open the dialog for text that was pasted or dropped; `tag` is offered for plants without one."""
+        """Open the dialog for text that was pasted or dropped; `tag` is proposed for plants without one."""
         from plantdesk.transfer.pasted import pasted_file, pasted_reading
 
         if text.strip():
@@ -332,7 +332,7 @@ class Transfer(Feature):
             self._exports.open_dialog(self._plants)
 
     def _allow(self, *, allowed: bool) -> None:
-        """Offer import and export; no import to a user who may not change plants: it is a change of the history."""
+        """Enable import and export. Without the right to change plants no import: it is a change of the history."""
         may_change = self._store is None or not prevents_changes(self._store.change_error)
         importing, exporting = self._commands
         importing.setEnabled(allowed and may_change)
@@ -402,7 +402,7 @@ class Transfer(Feature):
             job.end()
 
     def _show_left_out(self, text: str, actions: Sequence[MessageAction], count: int) -> None:
-        """Report an import until the user closes it: its rows can be saved from here."""
+        """Report an import until the user closes the message: the rows left out can be saved from it."""
         left_out = shown(Text("{count:,} rows were left out.", one="1 row was left out.", count=count))
         save = shown(Text("Save them with the reasons…", one="Save it with the reason…", count=count))
         self.context.page.toast.show_problem(f"{text} {left_out}", (save, self._save_refused), *actions)

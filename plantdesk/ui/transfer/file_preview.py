@@ -39,16 +39,16 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 
-#: Rows that are shown, and columns, unless one behind them is a field.
+#: Rows that are shown, and columns, unless a column after them is a field.
 _ROWS, _COLUMNS = 20, 30
 _MIN_WIDTH, _MAX_WIDTH = 130, 260
-#: Rows on a small screen, and columns for which no scrolling is needed.
+#: Rows on a small screen, and columns that are shown without scrolling.
 _MIN_ROWS, _FEW_COLUMNS = 3, 7
-#: Between two combo boxes, half on each side.
+#: The gap between two combo boxes, half on each side.
 _GAP = 9
-#: From the edge of a cell to a pill, whose text is below the heading then.
+#: From the edge of a cell to a pill: its text then starts below that of the heading.
 _PILL = 4
-#: The role of a value as it will be read; None for none.
+#: The role of a value as it will be read; None: the row has none.
 _TAG = Qt.ItemDataRole.UserRole
 
 
@@ -80,7 +80,7 @@ class _PreviewDelegate(CellDelegate):
 class ColumnTable(QFrame):
     """Combo boxes that follow the columns of a table below them. `fields_changed`: the user has chosen a field.
 
-    They are not in the table: assistive technologies would not find them there. `blanks_changed(there)`: whether tags
+    They are not in the table, where assistive technologies do not find them. `blanks_changed(there)`: whether tags
     are shown with blanks that could not be seen otherwise.
     """
 
@@ -92,10 +92,10 @@ class ColumnTable(QFrame):
         self.setProperty("card", "true")
         self._theme = theme
         self._combos: list[QComboBox] = []
-        #: Below each of them, whether its column is one of several of which the name is put together.
+        #: A check box below each combo box: whether its column is one of several that form the name.
         self._ticks: list[QCheckBox] = []
         self._has_ticks = False
-        self._put_aside: list[int] = []  # columns of the name, while it is one column
+        self._put_aside: list[int] = []  # further columns of the name, while only one forms it
         #: The combo box that was changed last, and the fields of the others before that.
         self._edited: QComboBox | None = None
         self._others: list[tuple[QComboBox, str]] = []
@@ -119,7 +119,7 @@ class ColumnTable(QFrame):
 
     @property
     def columns(self) -> dict[str, Sequence[int]]:
-        """The positions of the columns of each field: of the name there may be several."""
+        """The positions of the columns of each field: the name may have several."""
         found: dict[str, list[int]] = {}
         for at, combo in enumerate(self._combos):
             if combo.currentData():
@@ -133,7 +133,7 @@ class ColumnTable(QFrame):
 
     @Slot(bool)
     def set_several(self, several: bool) -> None:
-        """Let several columns be ticked for the name, or only the first of them; the others come back when ticked."""
+        """Let several columns be ticked for the name, or only use the first of them; `several` restores the others."""
         self._has_ticks = several
         if several:
             others = [at for at in self._put_aside if not self._combos[at].currentData()]
@@ -144,7 +144,7 @@ class ColumnTable(QFrame):
         self._show_ticks()
 
     def choose(self, at: int, field: str) -> None:
-        """Choose a field of a column, or "" for none, as the user does; another column of the field has none then."""
+        """Choose a field of a column, or "" for none, as the user does; then another column of this field has none."""
         self._combos[at].setCurrentIndex(self._combos[at].findData(field))
 
     def show_sample(self, sample: Sample) -> None:
@@ -230,7 +230,7 @@ class ColumnTable(QFrame):
 
     @Slot()
     def _on_chosen(self) -> None:
-        """Let each field have one column, the one chosen last; but several may be ticked for the name.
+        """Let each field have only the column chosen last; the name may have several ticked ones.
 
         Arrow keys choose each field on the way, so the others go back to what they were before the first of them.
         """
@@ -286,7 +286,7 @@ _ENCODINGS = (
 )
 
 
-#: Lines above a table that can be skipped.
+#: The most lines above a table that can be skipped.
 _MAX_SKIPPED = 999
 
 
@@ -336,7 +336,7 @@ class ReadingOptions(QWidget):
         del blockers
 
     def reading(self, reading: Reading, columns: Mapping[str, Sequence[int]]) -> Reading:
-        """Return how the file is to be read now, with these columns of fields; those of others are found anew."""
+        """Return how the file is to be read now, with these columns of fields; other columns are detected again."""
         chosen = {field: tuple(positions) for field, positions in columns.items()}
         has_header = self._header.isChecked() if self._is_header_chosen else None
         return reading._replace(
@@ -348,7 +348,7 @@ class ReadingOptions(QWidget):
         )
 
     def summary(self) -> str:
-        """Return the same in words."""
+        """Return a summary of how the file is read."""
         parts = [combo.currentText() for combo in (self._delimiter, self._encoding) if combo.isEnabled()]
         if self._header.isChecked() and self._header.isEnabled():
             parts.append(self.tr("first row holds the names"))
@@ -356,7 +356,7 @@ class ReadingOptions(QWidget):
 
     @Slot()
     def choose_header(self) -> None:
-        """Let the first row hold the names."""
+        """Treat the first row as the header."""
         self._header.setChecked(True)
 
     @Slot()
@@ -366,7 +366,7 @@ class ReadingOptions(QWidget):
 
     @Slot()
     def _on_skipped_changed(self) -> None:
-        """Find out anew whether the first row, now another one, holds the names."""
+        """Detect again whether the first row, now another one, is the header."""
         self._is_header_chosen = False
         self.changed.emit()
 

@@ -1,4 +1,4 @@
-"""What will be imported, before anything is: first rows, columns, counts over the whole files, and refused rows."""
+"""The preview of an import: first rows, columns, counts over the whole files, and refused rows."""
 
 from __future__ import annotations
 
@@ -148,14 +148,14 @@ class OutcomePanel(QFrame):
         )
         invalid = ((self.tr("Do not import anything"), False), (self.tr("Leave them out"), True))
         self.invalid_choice = self._combo(self.tr("Rows that are invalid"), invalid)
-        self.conflict_choice.setCurrentIndex(1)  # neither changes what is there, and the counts say what happens
+        self.conflict_choice.setCurrentIndex(1)  # this changes no existing plant; the counts show what happens
         self.invalid_choice.setCurrentIndex(1)
         self._lay_out()
         self.show_preview(None)
 
     @property
     def on_conflict(self) -> OnConflict:
-        """What to do with rows whose id is taken."""
+        """How to import rows with an id that is taken."""
         return OnConflict(self.conflict_choice.currentData())  # Qt keeps a StrEnum as a text
 
     @property
@@ -199,7 +199,7 @@ class OutcomePanel(QFrame):
         layout.setHorizontalSpacing(M)
         layout.setVerticalSpacing(0)
         layout.setColumnMinimumWidth(1, 70)
-        layout.setColumnStretch(2, 2)  # so that no text is wrapped where there is room
+        layout.setColumnStretch(2, 2)  # so that no text is wrapped if there is room
         layout.setColumnStretch(3, 1)
         for row in range(len(_ICONS)):
             self._counts[row].setFont(tabular())
@@ -223,12 +223,12 @@ class OutcomePanel(QFrame):
 
 _SIZE = QSize(840, 700)
 _TAG_WIDTH = 130
-#: Files that are named.
+#: The most files that are named.
 _NAMED = 3
 
 
 class ImportDialog(Dialog):
-    """`started(job)`: the user wants to import; the job reads or writes then, and belongs to the receiver.
+    """`started(job)`: the user wants to import; the job is then reading or writing, and belongs to the receiver.
 
     `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one.
     """
@@ -245,7 +245,7 @@ class ImportDialog(Dialog):
         folder: Path,
         tag: str = "",
     ) -> None:
-        """Read `sources`, for plants of a tag where they have none; refused rows can be saved in `folder`."""
+        """Read `sources`, and propose a tag for plants without one; refused rows can be saved in `folder`."""
         super().__init__(self.tr("Import"), context.page)
         self._theme, self._bridge, self._store, self._folder = context.theme, context.bridge, store, folder
         self._sources, self._reading = sources, reading
@@ -257,7 +257,7 @@ class ImportDialog(Dialog):
         self._tag_edit.setText(tag)
         self._lay_out()
         self._connect()
-        TabOrder(self, self.focus_moving, self)  # of which the columns are known only when the file is read
+        TabOrder(self, self.focus_moving, self)  # whose columns are known only after the file is read
         self._read_sample()
 
     def _make_widgets(self) -> None:
@@ -343,7 +343,7 @@ class ImportDialog(Dialog):
             self._columns.choose(codes.position, "note" if kept else "")
 
     def _warn_of_first_row(self, sample: Sample) -> None:
-        """Say that the first row becomes a plant, unless the user has chosen that: it may hold names unknown here."""
+        """Warn that the first row becomes a plant, unless the user has chosen that: it may be an unknown header."""
         is_doubtful = sample.has_choice_of_header and not sample.layout.has_header
         is_chosen = self._reading.columns.has_header is not None
         self._first_row.setVisible(is_doubtful and not is_chosen)
@@ -408,7 +408,7 @@ class ImportDialog(Dialog):
         self._on_choice()
         is_pasted = self._sources[0].path is None
         if self.focusWidget() in {None, self._options_button} and (self._first_row.isHidden() or is_pasted):
-            self._import_button.setFocus()  # the user has not begun to change anything, and Enter adds no header
+            self._import_button.setFocus()  # nothing was changed yet, and Enter imports no header
 
     @Slot()
     def _on_tag_edited(self) -> None:
@@ -418,7 +418,7 @@ class ImportDialog(Dialog):
 
     @Slot()
     def _on_choice(self) -> None:
-        """Say on the button what will be imported."""
+        """Show on the button what will be imported."""
         preview = None if self._job is None else self._job.preview
         if preview is None:
             self._import_button.setText(self.tr("Import"))

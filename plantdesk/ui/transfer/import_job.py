@@ -32,7 +32,7 @@ LISTED = 500
 
 
 class Progress(NamedTuple):
-    """How far it is: rows so far and a second, and if known all rows, the fraction (0 to 1) and the seconds left."""
+    """Rows so far and per second; if known, also the number of all rows, the fraction (0 to 1) and the seconds left."""
 
     rows: int
     total: int | None
@@ -42,11 +42,11 @@ class Progress(NamedTuple):
 
 
 class ImportJob(QObject):
-    """Lives on the GUI thread; its work has a thread of its own, with one import, until it ends.
+    """One import. Lives on the GUI thread; its work runs on a thread of its own until it ends.
 
-    `progressed(Progress)`: while files are read, and while plants are written. `compared(Preview)`: what would become
-    of them; the job waits for `apply` now. `applied(Applied)`: all is written; the refused rows can still be saved.
-    `saved(path)`, `not_saved(error)`: they are, or not. `failed(error)`, `ended`: the end.
+    `progressed(Progress)`: while files are read, and while plants are written. `compared(Preview)`: what would be done;
+    the job now waits for `apply`. `applied(Applied)`: all is written; the refused rows can still be saved.
+    `saved(path)`, `not_saved(error)`: the refused rows were saved, or not. `failed(error)`, `ended`: the job has ended.
     """
 
     progressed = Signal(object)
@@ -63,7 +63,7 @@ class ImportJob(QObject):
         self._store, self.sources, self.options = store, sources, options
         self.preview: Preview | None = None
         self.is_cancelled = False
-        #: Rows that `apply` has left out, or will.
+        #: Rows that `apply` leaves out.
         self.left_out = 0
         self._import: FileImport | None = None
         self._steps: queue.SimpleQueue[Callable[[FileImport], None] | None] = queue.SimpleQueue()
@@ -75,7 +75,7 @@ class ImportJob(QObject):
         return ", ".join(source.name for source in self.sources)
 
     def apply(self, on_conflict: OnConflict, *, skip_invalid: bool) -> None:
-        """Write what was read, or will be; `applied` follows, or `failed`."""
+        """Write what was read, or is still being read; `applied` follows, or `failed`."""
 
         def run(files_import: FileImport) -> None:
             preview = files_import.compare(on_conflict)
@@ -111,7 +111,7 @@ class ImportJob(QObject):
             files_import.cancel()
 
     def close(self) -> None:
-        """Cancel, and wait until the store is not used any more; no signal follows."""
+        """Cancel, and wait until the store is no longer used; no signal follows."""
         self._task.cancel()
         self.cancel()
         self._task.wait()
@@ -163,7 +163,7 @@ class Reporter:
         self._started = self._reported = time.monotonic()
 
     def report_bytes(self, rows: int, done: int, size: int) -> None:
-        """Report rows and bytes that were read, of `size` bytes if that is not 0."""
+        """Report rows and bytes that were read, of `size` bytes unless that is 0."""
         self._report_fraction(rows, None, min(done / size, 1) if size else None)
 
     def report_rows(self, done: int, rows: int) -> None:
@@ -201,7 +201,7 @@ def progress_text(progress: Progress) -> str:
 
 
 def differences(preview: Preview) -> Iterator[Text]:
-    """Yield what is read otherwise, or not, as far as there is something."""
+    """Yield a text for each kind of content that is read differently or not at all, if there is any."""
     for text in (
         Text("{count:,} other tables are not read", one="1 other table is not read", count=preview.other_tables),
         Text("{count:,} rows above the header are not read", one="1 row above the header is not read").filled(

@@ -1,4 +1,4 @@
-"""A scroll area without a frame, a scroll bar whose room is reserved, a collapsible part, and the end of a list."""
+"""A scroll area without a frame, a scroll bar with reserved room, a collapsible part, and the end of a list."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class ScrollArea(QScrollArea):
     """Gets no focus itself: it shows the widget in it that gets the focus."""
 
     def __init__(self, content: QWidget, *, horizontal: bool = True) -> None:
-        """Scroll `content`; horizontally where the screen is too narrow for it, or, if not `horizontal`, never."""
+        """Scroll `content`; horizontally only if the screen is too narrow for it, or, if not `horizontal`, never."""
         super().__init__(content.parentWidget())
         self._content = content
         self._is_horizontal = horizontal
-        for widget in (self, content):  # before it gets its style
+        for widget in (self, content):  # before the widget gets its style
             widget.setProperty("clear", "true")
         self.setWidget(content)
         self.setWidgetResizable(True)
@@ -67,7 +67,7 @@ class ScrollArea(QScrollArea):
 
     @override
     def minimumSizeHint(self) -> QSize:
-        """Return a width in which nothing has to be scrolled horizontally."""
+        """Return a width that needs no horizontal scrolling."""
         width = self._content.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
         return super().minimumSizeHint().expandedTo(QSize(width if self._is_horizontal else 0, 0))
 
@@ -82,7 +82,7 @@ class ScrollArea(QScrollArea):
     def _on_focus_changed(self, before: QWidget | None, focused: QWidget | None) -> None:
         """Show the focused widget whole; Qt shows only the cursor of a text, and nothing when Tab enters the area.
 
-        What a click gives the focus stays under the pointer, and nothing moves when the window becomes active again.
+        A widget that is focused by a click stays under the pointer. Activating the window again scrolls nothing.
         """
         if (
             before is None
@@ -140,9 +140,9 @@ class CollapsibleHeader(QWidget):
 
 
 class MoreRow(QWidget):
-    """Below the first entries of a list: how many more there are, and a button that shows them, or fewer again.
+    """The row below the first entries of a list: the number of further ones, and a button that shows or hides them.
 
-    `toggled`: the button was pressed, so that `shows_all` is another value.
+    `toggled`: the button was pressed, so `shows_all` has changed.
     """
 
     toggled = Signal()
@@ -157,7 +157,7 @@ class MoreRow(QWidget):
         self.row = fill(QHBoxLayout(self), self._more, self._button, STRETCH, margins=0, spacing=S)
 
     def show_counts(self, total: int, shown: int, first: int) -> None:
-        """Show how many of `total` entries are not `shown`; the button is there where there are more than the first."""
+        """Show how many of `total` entries are not `shown`; the button is there if there are more than the first."""
         self.shows_all = self.shows_all and total > first
         rest = total - shown
         self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(rest)))

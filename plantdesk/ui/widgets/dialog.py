@@ -1,4 +1,4 @@
-"""The base of all dialogs, and message boxes: they fit on the screen, Enter presses the focused button alone."""
+"""The base of all dialogs, and message boxes: they fit on the screen, and Enter presses only the focused button."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 class TabOrder(QObject):
-    """Sets the order of a window whenever its focus is going to move, as widgets come and go in the layouts.
+    """Sets the tab order of a window whenever its focus is about to move, as widgets come and go in the layouts.
 
-    Not when they come and go: that would take 3 ms for each message of the main window.
+    It is not set when they come and go: that would take 3 ms for each message of the main window.
     """
 
     def __init__(self, window: QWidget, focus_moving: SignalInstance, *parts: QWidget) -> None:
@@ -68,10 +68,10 @@ def tab_stops(widget: QWidget) -> Iterator[QWidget]:
 
 
 def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
-    """Yield those of `children` that are in a layout, in its order.
+    """Yield those `children` that are in a layout, in its order.
 
-    Not by itemAt(): Qt deletes layout items that Python has seen without its knowledge, and what comes to lie at their
-    address is then mistaken for them.
+    It does not use itemAt(): Qt deletes layout items that Python has seen, unknown to Python. Later objects at their
+    addresses are then mistaken for them.
     """
     parts: list[QWidget | QLayout] = [*children, *(each for each in layout.children() if isinstance(each, QLayout))]
     for part in sorted(parts, key=layout.indexOf):
@@ -81,13 +81,13 @@ def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
             yield part
 
 
-#: After its opening, a dialog grows by what it reads.
+#: Seconds after its opening in which a dialog grows with what it reads.
 _READING_SECONDS = 1.0
 ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
 ButtonRole = QDialogButtonBox.ButtonRole
-#: All platforms put a button of this role at the start of the row.
+#: On all platforms, buttons of this role are at the start of the row.
 START_ROLE = ButtonRole.ResetRole
 
 
@@ -100,14 +100,14 @@ class Dialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._shown_at = float("-inf")
         self._breakable: tuple[QBoxLayout, ...] = ()
-        #: In the order of the platform; one of RejectRole closes the dialog like Escape.
+        #: The buttons, in the order of the platform; one of RejectRole closes the dialog like Escape.
         self.buttons = QDialogButtonBox()
         self.buttons.rejected.connect(self.reject)
         if (layout := self.buttons.layout()) is not None:
             layout.setSpacing(S)
 
     def add_primary(self, text: str, slot: Callable[[], object]) -> QPushButton:
-        """Add the button that does what the dialog is for."""
+        """Add the button of the dialog's main action."""
         button: QPushButton = self.buttons.addButton(text, ButtonRole.AcceptRole)
         button.setProperty("variant", "primary")
         button.clicked.connect(slot)
@@ -118,13 +118,13 @@ class Dialog(QDialog):
         fill(QVBoxLayout(self), *items, self.buttons, margins=(EDGE, L, EDGE, L), spacing=spacing)
 
     def break_rows(self, *rows: QBoxLayout) -> None:
-        """Let each of these rows, and the buttons, be a column where the screen is too narrow for their texts."""
+        """Let each of these rows, and the buttons, become a column if the screen is too narrow for their texts."""
         self._breakable = rows
 
     def resize_to_fit(self, size: QSize) -> None:
-        """Take `size`, or what the screen has room for, and move up where the window would end below the screen.
+        """Take `size`, or what fits on the screen, and move up if the window would end below the screen.
 
-        A dialog that grows by what it reads when it is opened stays over the middle of its window.
+        A dialog that grows with what it reads when it is opened stays over the middle of its window.
         """
         self.resize(fitted(self, size))
         parent = self.parentWidget()
@@ -136,7 +136,7 @@ class Dialog(QDialog):
             self.move(self.x(), max(top, room.top()))
 
     def fit_height(self, width: int) -> None:
-        """Be as high as the content is in this width, as far as the screen has room for it."""
+        """Be as high as the content is in this width, within the screen."""
         layout = self.layout()
         if layout is not None:
             activate_layouts(self)
@@ -145,8 +145,8 @@ class Dialog(QDialog):
     @override
     def showEvent(self, event: QShowEvent) -> None:
         for button in self.findChildren(QPushButton):
-            button.setAutoDefault(False)  # else screen readers call one of them the default
-            button.setDefault(False)  # which QDialogButtonBox does for the one that accepts
+            button.setAutoDefault(False)  # or screen readers call one of them the default
+            button.setDefault(False)  # as QDialogButtonBox makes the accepting button the default
         self._widen()
         self._shown_at = time.monotonic()
         super().showEvent(event)
@@ -158,7 +158,7 @@ class Dialog(QDialog):
         return super().event(event)
 
     def _widen(self) -> None:
-        """Be as wide as the texts need, whose minimum Qt ignores where the dialog has one of its own."""
+        """Become as wide as the texts need: Qt ignores their minimum width if the dialog has one of its own."""
         layout = self.layout()
         if layout is None:
             return
@@ -171,7 +171,7 @@ class Dialog(QDialog):
                 if row.minimumSize().width() > inside:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
             activate_layouts(self)
-            for row in self._breakable:  # which may be too wide for what is beside it
+            for row in self._breakable:  # a row may be too wide together with what is beside it
                 if layout.totalMinimumSize().width() > room:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
                     activate_layouts(self)
@@ -190,7 +190,7 @@ class Dialog(QDialog):
 
 
 def activate_layouts(widget: QWidget) -> None:
-    """Let a widget and what is in it know at once what changed texts need; Qt passes it on from event to event."""
+    """Update the layouts in a widget at once after a change of texts; Qt does it by one event for each level."""
     for each in (*reversed(widget.findChildren(QWidget)), widget):
         if (layout := each.layout()) is not None:
             layout.activate()
@@ -202,7 +202,7 @@ def needed_height(layout: QLayout, width: int) -> int:
 
 
 def press_focused_button(window: QWidget) -> bool:
-    """Press the button in `window` that has the focus; False when no button has it."""
+    """Press the button in `window` that has the focus; return False if no button has it."""
     focused = window.focusWidget()
     if not isinstance(focused, QPushButton | QToolButton) or not focused.hasFocus():
         return False

@@ -1,6 +1,6 @@
 """Fields and buttons, and lists of offers under a field. They leave some keys to the menu.
 
-The wheel scrolls what they are in. The list of a completer takes no focus, so that no letter goes to another field.
+The wheel scrolls their container. The list of a completer takes no focus, so no letter goes to another field.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
 
 
-#: Of the chosen offer.
+#: The corner radius of the chosen offer.
 _ROW_RADIUS = 6
 #: Events of a field's window that close its list.
 _CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
@@ -105,7 +105,7 @@ class OfferDelegate(QStyledItemDelegate):
         painter.restore()
 
     def paint_end(self, _painter: QPainter, option: QStyleOptionViewItem, _index: Index) -> int:
-        """Paint what is at the end of the row; return where it begins, before the row is mirrored."""
+        """Paint the end of the row; return the position of its start, before the row is mirrored."""
         return option.rect.right()
 
     def layout(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
@@ -136,7 +136,7 @@ class CompleterPopup(QObject):
         """Use the completer's present popup; `owner` is in the window of its fields."""
         super().__init__(completer)
         popup = completer.popup()
-        assert popup is not None  # noqa: S101  Qt makes it, unless another one was set
+        assert popup is not None  # noqa: S101  Qt creates it, unless another one was set
         self._completer, self._popup = completer, popup
         self._field: QWidget | None = None
         self._delegate = OfferDelegate(self)
@@ -186,13 +186,13 @@ class _IgnoredWheel(QObject):
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Wheel:
-            event.ignore()  # so that Qt sends it to the parent
+            event.ignore()  # so Qt sends it to the parent
             return True
         return super().eventFilter(watched, event)
 
 
 def ignore_wheel(field: QWidget) -> None:
-    """Let `field` be changed by clicks and keys only."""
+    """Let only clicks and keys change `field`."""
     field.installEventFilter(_IgnoredWheel(field))
 
 
@@ -201,12 +201,12 @@ MAX_LENGTH = 10_000
 
 
 class LineEdit(QLineEdit):
-    """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo where nothing was typed.
+    """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo if nothing was typed.
 
-    Ctrl+E and Ctrl+D as well, which on X11 have the effect of End and Del. An Enter that is held counts once, and one
+    It ignores Ctrl+E and Ctrl+D as well, which act as End and Del on X11. An Enter that is held counts once. An Enter
     that chooses a completion does nothing else.
 
-    `refused(reason)`: a text was pasted that is too long; Qt would cut it. Where nobody listens, a tooltip says so.
+    `refused(reason)`: a pasted text is too long; Qt would cut it. If no slot is connected, a tooltip says so.
     """
 
     refused = Signal(str)
@@ -249,7 +249,7 @@ class LineEdit(QLineEdit):
 
     @Slot()
     def _on_input_rejected(self) -> None:
-        """Undo what Qt has inserted of a text; a letter that is typed at the end of the room inserts nothing."""
+        """Undo the part of a text that Qt has inserted. A letter typed into a full field inserts nothing."""
         if self.text() != self._text_before:
             self.undo()
         text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
@@ -265,7 +265,7 @@ def _is_ctrl(event: QKeyEvent, key: Qt.Key) -> bool:
 
 
 class ButtonField(LineEdit):
-    """The base of fields with a `button`, whose text is beside it.
+    """The base of fields with a `button`, which keep their text clear of it.
 
     The button is not Qt's own (`addAction`, `setClearButtonEnabled`): Tab cannot reach that, it shows no focus, and
     under a style sheet it is not centred.
@@ -286,7 +286,7 @@ class ButtonField(LineEdit):
         set_tool_tip(self.button, tool_tip)
 
     def leading_room(self) -> int:
-        """Return how many pixels before the text something else is painted."""
+        """Return how many pixels are reserved before the text for other painting."""
         return 0
 
     @override
@@ -311,7 +311,7 @@ class ButtonField(LineEdit):
 
 
 class ComboBox(QComboBox):
-    """The wheel does not change it."""
+    """A combo box that the wheel does not change."""
 
     def __init__(self, name: str, choices: Iterable[tuple[str, object]] = ()) -> None:
         """Make it with a `name` for screen readers, and a text and a value for each choice."""
@@ -319,14 +319,14 @@ class ComboBox(QComboBox):
         for text, value in choices:
             self.addItem(text, value)
         ignore_wheel(self)
-        self.setItemDelegate(QStyledItemDelegate(self))  # Qt's own does not paint items as the style sheet has them
+        self.setItemDelegate(QStyledItemDelegate(self))  # Qt's own delegate ignores the style sheet of items
         self.setAccessibleName(name)
-        if sys.platform == "linux":  # where Qt reports the chosen text as the name
+        if sys.platform == "linux":  # there Qt reports the chosen text as the name
             self.setAccessibleDescription(name)
 
     @override
     def sizeHint(self) -> QSize:
-        self.ensurePolished()  # Qt forgets it, and takes the box for lower than the style sheet makes it
+        self.ensurePolished()  # else Qt computes a lower height than that of the style sheet
         return super().sizeHint()
 
 
@@ -334,11 +334,11 @@ def spin_box(kind: type[Box]) -> Box:
     """Return a new spin box of a class, which the wheel does not change."""
     box = kind()
     ignore_wheel(box)
-    box.lineEdit().setTextMargins(*mirrored(box, S + 2, 0, 0, 0))  # the style sheet's padding has no effect before it
+    box.lineEdit().setTextMargins(*mirrored(box, S + 2, 0, 0, 0))  # a style sheet's padding does not work there
     return box
 
 
-#: What programs that keep a history look for: KDE's Klipper and others on Linux, and Windows (Win+V, cloud clipboard).
+#: What clipboard histories look for: KDE's Klipper and others on Linux, and Windows (Win+V, cloud clipboard).
 #: macOS looks for a type of NSPasteboard that Qt cannot set.
 _HINTS = {
     "x-kde-passwordManagerHint": b"secret",
@@ -367,7 +367,7 @@ def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
 
 
 class SecretEdit(QLineEdit):
-    """Read-only. Nothing in it can be selected: Qt would copy a selection without the hints for histories."""
+    """Read-only. Nothing in it can be selected: Qt would copy a selection without the hints for clipboard histories."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         """Make a field with a `name` for screen readers."""
@@ -406,7 +406,7 @@ class TagCompleter(QCompleter):
 
     @override
     def splitPath(self, path: str) -> list[str]:
-        """Make the offers for what was typed: Qt calls it before it looks for them."""
+        """Make the offers for what was typed: Qt calls this before it searches them."""
         self._popup.set_typed(path)
         offers = completions(self.tags.stringList(), path)
         if offers not in (self._offers.stringList(), [path], []) and path:
@@ -445,19 +445,19 @@ class CloseButton(QToolButton):
 
 
 class OneClickButton(QPushButton):
-    """Ignores the second press of a double click, which was meant for the button of before."""
+    """Ignores the second press of a double click, which was meant for the button that was there before."""
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         event.accept()
 
 
-#: Milliseconds for which the button confirms.
+#: Milliseconds for which the button shows a confirmation.
 _FEEDBACK_MS = 1500
 
 
 class CopyButton(QPushButton):
-    """Copies the text of the last `set_content`; as a secret, it stays out of histories and for a minute only."""
+    """Copies the text of the last `set_content`; a secret stays out of histories, and is cleared after a minute."""
 
     def __init__(
         self, theme: Theme, label: str, *, name: str = "", primary: bool = False, secret: bool = False
@@ -507,7 +507,7 @@ class CopyButton(QPushButton):
 
 
 class SearchEdit(ButtonField):
-    """Searches a dialog; Escape clears it before it closes the dialog."""
+    """The search field of a dialog; Escape first clears it, then closes the dialog."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         """Make an empty field; `name` is also its placeholder."""

@@ -1,6 +1,6 @@
 """Messages with an icon, a text and action buttons: a line under a form, a bar below the list, a toast over its end.
 
-All are one frame, with a tone, a place and an expiry. A bar is for a lasting state; of several one is seen, the others
+All share a frame, with a tone, a position and an expiry. A bar is for a lasting state; one is visible, the others
 on request. A toast reports what was done.
 """
 
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.theme.theme import Theme
 
-    #: The label of a button, and what it does.
+    #: The label of a button, and its slot.
     MessageAction = tuple[str, Callable[[], object]]
 
 
 class Tone(Enum):
-    """What a message is, the least serious first: its name in the style sheet, and its icon (None: no icon)."""
+    """The severity of a message, the least serious first: its name in the style sheet, and its icon (None: no icon)."""
 
     HINT = ("muted", None)
     OK = ("ok", "circle-check")
@@ -58,17 +58,17 @@ class Tone(Enum):
     ERROR = ("error", "circle-alert")
 
 
-#: Milliseconds for which a message of success is shown; longer where a screen reader may have to read it.
+#: Milliseconds for which a message of success is shown; longer if a screen reader may have to read it.
 _SHOWN_MS, _SPOKEN_MS = 8000, 30_000
-#: Pixels of a text beside its buttons.
+#: The least width of a text beside its buttons, in pixels.
 _MIN_TEXT = 80
 
 
 class MessageStyle(NamedTuple):
-    """How a message looks where it is shown: margins, spacing, and size of the icon in pixels.
+    """The layout of a kind of message: margins, spacing, and size of the icon in pixels.
 
     `button_style` are properties of the buttons in the style sheet. `fills`: the text takes all the room that the
-    buttons leave; else they follow it directly. `color` is that of the icons, by default that of the tone.
+    buttons leave; else they follow it directly. `color` is the colour of the icons, by default that of the tone.
     """
 
     margins: tuple[int, int, int, int]
@@ -85,10 +85,10 @@ _TOAST = MessageStyle((L, S, S, S), M, ICON, {"small": "true"}, color="on_toast"
 
 
 class Message(QFrame):
-    """An icon, a title, a text, buttons, a key and a button that closes it, each where it is needed.
+    """An icon, a title, a text, buttons, a key and a button that closes it, each if it is needed.
 
-    The buttons are beside the text; below it where they would take more than half of the room that it needs. When the
-    message goes while the focus is on it, the focus returns to where it was before. A message that expires stays while
+    The buttons are beside the text; below it if they would take more than half of the room that it needs. When the
+    message closes while it has the focus, the focus returns to where it was before. A message that expires stays while
     the pointer or the focus is on it. A screen reader speaks each message together with the labels of its buttons.
     """
 
@@ -96,7 +96,7 @@ class Message(QFrame):
         """Make an empty message; one that expires is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
         self._theme, self._style, self._shown_ms = theme, style, shown_ms
-        #: The tone in which it is shown; HINT while there is no message.
+        #: The tone of the message; HINT while there is no message.
         self.tone = Tone.HINT
         self._icon = Icon(theme, size=style.icon_size)
         self._title = PlainLabel(role="strong", wrapped=True)
@@ -141,7 +141,7 @@ class Message(QFrame):
         self.hide()
 
     def withdraw(self, text: str) -> None:
-        """Remove the message if it is this one, whose reason is gone."""
+        """Remove the message if it is this one: its reason is gone."""
         if text and self.text == text and not self.isHidden():
             self.clear()
 
@@ -163,7 +163,7 @@ class Message(QFrame):
         self._buttons = [self._button(label, action) for label, action in actions]
         for number, button in enumerate(self._buttons):
             self._button_row.insertWidget(number, button)
-            button.show()  # a layout would do it only later
+            button.show()  # a layout would show it only later
         self._fit()
         self._expiry.stop()
         if expires:
@@ -171,7 +171,7 @@ class Message(QFrame):
 
     def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
         button = OneClickButton(label)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # so a click leaves the focus in the field
         set_properties(button, **self._style.button_style)
         button.clicked.connect(action)
         return button
@@ -185,7 +185,7 @@ class Message(QFrame):
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
         if now is not None and before is not None and self.isAncestorOf(now) and not self.isAncestorOf(before):
-            self._focus_before = getattr(self.window(), "left_by_keys", None) or before  # a dialog has no such keys
+            self._focus_before = getattr(self.window(), "left_by_keys", None) or before  # dialogs have no such keys
 
     def _give_focus_back(self) -> None:
         if has_focus(self) and self._focus_before is not None and isValid(self._focus_before):
@@ -196,7 +196,7 @@ class Message(QFrame):
         self._fit_into(self.width())
 
     def _fit_into(self, width: int) -> None:
-        """Lay out the buttons, and let them follow the text, unless it takes all the room that they leave."""
+        """Lay out the buttons, and let them follow the text, unless the text takes all the room that they leave."""
         room = width - (self._row.sizeHint().width() - self._content.sizeHint().width())
         beside, natural = self._buttons_width(), self._natural_width()
         is_below = beside > room // 2 and natural > room - beside
@@ -232,18 +232,18 @@ class Message(QFrame):
             self.clear()
 
 
-#: Beside the buttons of a line, in text of 13 px.
+#: The least width of the text beside the buttons of a line, for text of 13 px.
 _TEXT_WIDTH = 240
 
 
 class MessageLine(Message):
-    """Shows a message, or the hint while there is none. A message of success expires."""
+    """A line that shows a message, or the hint while there is none. A message of success expires."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty line; a success message is shown for `shown_ms` milliseconds."""
         super().__init__(theme, parent, _LINE, shown_ms)
         self._hint = ""
-        self.setMinimumHeight(theme.metrics.compact_row - 2)  # as its buttons: nothing moves
+        self.setMinimumHeight(theme.metrics.compact_row - 2)  # as high as its buttons, so nothing moves
         self.clear()
 
     def set_hint(self, text: str) -> None:
@@ -268,7 +268,7 @@ class MessageLine(Message):
 
     @override
     def minimumSizeHint(self) -> QSize:
-        """Return the width of the buttons and some words: not that of the text now, or it could not be narrower."""
+        """Return the width of the buttons and some words: not that of the text, or it could not get narrower."""
         text = min(self._natural_width(), self._theme.metrics.scaled(_TEXT_WIDTH))
         icon = 0 if self._icon.isHidden() else self._icon.width() + S
         return QSize(icon + self._buttons_width() + text, super().minimumSizeHint().height())
@@ -278,9 +278,9 @@ _STEPS = 1000
 
 
 class InfoBar(Message):
-    """Hidden until `show_state`. It takes room below the list and never covers anything.
+    """A bar that is hidden until `show_state`. It takes room below the list and never covers anything.
 
-    `changed`: it was opened or closed; `closed`: by the user.
+    `changed`: it was opened or closed; `closed`: the user closed it.
     """
 
     changed = Signal()
@@ -288,7 +288,7 @@ class InfoBar(Message):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent, _BAR)
-        #: Whether there is a state to show; another bar may be seen instead.
+        #: Whether there is a state to show; another bar may be visible instead.
         self.is_open = False
         for label in (self._title, self._text):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -322,7 +322,7 @@ class InfoBar(Message):
         self.changed.emit()
 
     def set_progress(self, text: str, fraction: float | None) -> None:
-        """Show how far (0 to 1; None: not known) what the bar is about has come; screen readers do not speak it."""
+        """Show the progress (0 to 1; None: not known) of what the bar is about; screen readers do not speak it."""
         self._text.setText(text)
         self._progress.setRange(0, 0 if fraction is None else _STEPS)
         self._progress.setValue(round((fraction or 0) * _STEPS))
@@ -344,7 +344,7 @@ class BarStack(QFrame):
         self.hide()
 
     def add(self) -> InfoBar:
-        """Return a new bar, which is above the others where all are shown."""
+        """Return a new bar, which is above the others when all are shown."""
         bar = InfoBar(self._theme, self)
         bar.changed.connect(self._arrange)
         self._layout.insertWidget(0, bar)
@@ -364,14 +364,14 @@ class BarStack(QFrame):
         self.setVisible(bool(self._opened))
 
 
-#: Milliseconds after which work that goes on is reported: most is done before.
+#: Milliseconds after which running work is reported: most ends before.
 _PROGRESS_MS = 150
 
 
 class Toast(Message):
     """Shows one message at a time, the latest, over the lower end of an area, or over the upper one.
 
-    `covering(height)`: so much of the area, from below, is covered now. `reported(text, actions)`: it shows an outcome.
+    `covering(height)`: so much of the area's lower end is covered now. `reported(text, actions)`: it shows an outcome.
     Escape closes it.
     """
 
@@ -392,13 +392,13 @@ class Toast(Message):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a message is shown to which the focus was not moved yet."""
+        """Whether a message is shown that has not had the focus yet."""
         return self.isVisible() and not self._is_visited
 
     def show_message(self, text: str, *actions: MessageAction, key: str = "") -> None:
         """Show that something was done, with a button for each action, and the key that does the same as the last.
 
-        The key is not shown to a user who is typing: it takes back what was typed, or brings it back.
+        The key is not shown to a user who is typing: there it undoes or redoes typing.
         """
         focused = QApplication.focusWidget()
         is_typing = isinstance(focused, QLineEdit) and (focused.isUndoAvailable() or focused.isRedoAvailable())
@@ -415,13 +415,13 @@ class Toast(Message):
         self.show_problem(error_text(error))
 
     def open_file(self, file: Path) -> None:
-        """Open a file or a folder in the user's program for it; report where there is none."""
+        """Open a file or a folder in the user's program for it; report if there is none."""
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file))):
             self.show_problem(self.tr("No program was found that opens {file}.").format(file=quoted(str(file))))
 
     def show_progress(self, text: str) -> None:
         """Show that something is being done, if it is not done soon: the next message replaces it."""
-        self._expiry.stop()  # of the message before, which would take this one along
+        self._expiry.stop()  # of the previous message: its end would close this one
         self._progress_text = text
         self._progress.start()
 
@@ -445,14 +445,14 @@ class Toast(Message):
         first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_area(self, area: QRect) -> None:
-        """Lie over an end of this area of the parent; a message that would be wider takes several lines."""
+        """Use an end of this area of the parent; a message that would be wider takes several lines."""
         if area != self._area:
             self._area = area
             self._fit()
 
     @Slot(bool)
     def set_upper(self, is_upper: bool) -> None:
-        """Lie over the upper end: there are buttons at the lower one."""
+        """Use the upper end: there are buttons at the lower one."""
         self._is_upper = is_upper
         self._fit()
 
@@ -484,7 +484,7 @@ class Toast(Message):
         if self._area.isEmpty():
             return
         self.ensurePolished()  # or its margins would be missing
-        width = self._area.width() * 3 // 4 if self._is_upper else self._area.width()  # the tags' button is beside
+        width = self._area.width() * 3 // 4 if self._is_upper else self._area.width()  # beside the tags' button
         self._fit_into(width - 2)  # the border
         self._row.activate()
         end = Qt.AlignmentFlag.AlignTop if self._is_upper else Qt.AlignmentFlag.AlignBottom

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Icon(QWidget):
-    """Follows the theme. No QLabel: its picture would be announced as an image without a name."""
+    """An icon that follows the theme. Not a QLabel: its picture would be announced as an image without a name."""
 
     def __init__(self, theme: Theme, name: str | None = None, color: str = "text", size: int = ICON) -> None:
-        """Show an icon, by Lucide's name and a colour's name; `size` is that beside text of 13 px."""
+        """Show an icon, by Lucide's name and a colour's name; `size` is the size beside text of 13 px."""
         super().__init__()
         self._theme, self._size = theme, size
         self._name, self._color = name, color
@@ -63,7 +63,7 @@ _PLACE = (
 )
 
 
-#: Of the background of a row, and of the frame of the focus.
+#: The corner radius of the background of a row, and the width of the focus frame.
 _RADIUS, _RING = 6, 2
 
 
@@ -75,7 +75,7 @@ def paint_row(
     has_line: bool = False,
     background: str = "surface",
 ) -> None:
-    """Paint what is behind a row of a list: it is selected, under the pointer, or has a line below; with the focus."""
+    """Paint what is behind a row of a list: selected, under the pointer, with a line below, focused."""
     colors, rect = theme.colors, option.rect.adjusted(XS, 0, -XS, 0)
     selected = option.state & QStyle.StateFlag.State_Selected
     if selected or option.state & QStyle.StateFlag.State_MouseOver:
@@ -104,7 +104,7 @@ def draw_line(
     left = QRect(rect)
     if QStyle.visualAlignment(direction, alignment) & Qt.AlignmentFlag.AlignRight:
         left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(shown))
-    painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # “6:23 PM” stays so in a mirrored window
+    painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # keeps “6:23 PM” in a mirrored window
     painter.drawText(left, _PLACE, shown)
 
 
@@ -117,10 +117,10 @@ def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, select
     edge = mixed(foreground, background, 0.38 if selected else 0.16)
     painter.setPen(edge if visible and not colors.is_high_contrast else colors.color("border"))
     painter.setBrush(background if visible else Qt.BrushStyle.NoBrush)
-    line = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)  # a line is centred on its pixels
+    line = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)  # as a line is centred on its pixels
     painter.drawRoundedRect(line, rect.height() / 2, rect.height() / 2)
     painter.setPen(foreground if visible else colors.color("text_2"))
-    elided = Qt.TextElideMode.ElideLeft if "/" in tag else Qt.TextElideMode.ElideRight  # the lowest level is seen
+    elided = Qt.TextElideMode.ElideLeft if "/" in tag else Qt.TextElideMode.ElideRight  # the lowest level stays visible
     text = painter.fontMetrics().elidedText(tag_text(tag), elided, rect.width() - 2 * S)
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
 
@@ -132,7 +132,7 @@ def pill_size(theme: Theme, tag: str) -> QSize:
 
 
 def dot_icon(color: QColor) -> QIcon:
-    """Return an icon that is a dot, as that of a tag."""
+    """Return an icon that is a dot, as for a tag."""
     pixmap = QPixmap(ICON, ICON)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
@@ -145,7 +145,7 @@ def dot_icon(color: QColor) -> QIcon:
 
 
 class TagPill(QWidget):
-    """A tag, elided where there is too little room."""
+    """The pill of a tag, elided if there is too little room."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -183,13 +183,13 @@ class TagPill(QWidget):
         self.update()
 
 
-#: What is done sooner shows no wheel.
+#: Work that ends sooner shows no spinner.
 _DELAY_MS = 150
 _TURN_MS, _DEGREES = 80, 30
 
 
 class Spinner(QObject):
-    """A wheel that a widget paints itself."""
+    """A spinner, which its widget has to paint."""
 
     def __init__(self, theme: Theme, widget: QWidget) -> None:
         super().__init__(widget)
@@ -203,23 +203,23 @@ class Spinner(QObject):
 
     @property
     def is_shown(self) -> bool:
-        """Whether the wheel is to be painted."""
+        """Whether the spinner is to be painted."""
         return self._turning.isActive()
 
     def start(self) -> None:
-        """Show the wheel a moment after the first call, unless `stop` is called before."""
+        """Show the spinner a moment after the first call, unless `stop` is called before."""
         if not self.is_shown and not self._delay.isActive():
             self._delay.start()
 
     def stop(self) -> None:
-        """Do not show the wheel any more."""
+        """Hide the spinner."""
         self._delay.stop()
         if self.is_shown:
             self._turning.stop()
             self._widget.update()
 
     def paint(self, painter: QPainter, rect: QRect) -> None:
-        """Paint the wheel into the middle of `rect`."""
+        """Paint the spinner into the middle of `rect`."""
         size = min(rect.width(), rect.height())
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -247,7 +247,7 @@ class StatePage(QWidget):
     """Icon, title, text and buttons, centred."""
 
     def __init__(self, theme: Theme, icon: str, color: str, title: str, parent: QWidget | None = None) -> None:
-        """Make a page; `icon` is the icon's name and `color` that of its colour."""
+        """Make a page; `icon` is the icon's name and `color` the name of its colour."""
         super().__init__(parent)
         self._theme = theme
         self._icon = Icon(theme, icon, color, ICON_LARGE)

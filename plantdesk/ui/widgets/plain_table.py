@@ -1,4 +1,4 @@
-"""A short table of texts for dialogs, with single selection, and the place of its context menu."""
+"""A short table of texts for dialogs, with single selection, and the position of its context menu."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 def is_menu_key(event: QKeyEvent) -> bool:
-    """Whether Shift+F10 was pressed; for the Menu key Qt sends a context menu event."""
+    """Return whether Shift+F10 was pressed; for the Menu key Qt sends a context menu event."""
     return event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier
 
 
 def menu_position(view: QAbstractItemView, index: QModelIndex, event: QContextMenuEvent | None = None) -> QPoint:
-    """Return the pointer's position on the screen; for a key that below the start of `index`, which is scrolled to."""
+    """Return the pointer's position on the screen; for a key, scroll to `index` and return that below it."""
     if event is not None and event.reason() is not QContextMenuEvent.Reason.Keyboard:
         return event.globalPos()
     if not index.isValid():
@@ -48,7 +48,7 @@ def menu_position(view: QAbstractItemView, index: QModelIndex, event: QContextMe
 
 
 _MIN_ROWS = 4
-#: The least width of the column that takes the rest, for text of 13 px; less where its texts are shorter.
+#: The least width of the column that takes the rest, for text of 13 px; less if its texts are shorter.
 _LEAST_REST = 140
 #: From the edge of its rectangle to a text.
 _GAP = 3
@@ -60,7 +60,7 @@ _TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints texts as sharp in a mirrored table as in another."""
+    """Paints texts that stay sharp in a mirrored table."""
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -79,7 +79,7 @@ class CellDelegate(QStyledItemDelegate):
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the size of a cell; beside a check box, the style does not count the margins of the text."""
+        """Return the size of a cell; beside a check box, the style leaves out the margins of the text."""
         has_box = index.data(Qt.ItemDataRole.CheckStateRole) is not None
         return super().sizeHint(option, index) + QSize(4 * _GAP if has_box else 0, 0)
 
@@ -91,7 +91,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class Cell(NamedTuple):
-    """Text, tooltip, name and colour of the icon before the text, colour of the text, and what `UserRole` returns."""
+    """Text, tooltip, name and colour of the icon before the text, colour of the text, and the value of `UserRole`."""
 
     text: str
     tool_tip: str = ""
@@ -104,7 +104,7 @@ _NO_INDEX = QModelIndex()
 
 
 class _Model(QAbstractTableModel):
-    """Cells, and the columns `numbers` that are aligned at their end."""
+    """The cells, and the columns `numbers`, which are aligned at their end."""
 
     def __init__(self, theme: Theme, headings: Sequence[str], numbers: Collection[int], parent: QTableView) -> None:
         super().__init__(parent)
@@ -154,7 +154,7 @@ class _Model(QAbstractTableModel):
 
 
 class PlainTable(QTableView):
-    """Its columns are as wide as their texts, except one that takes the rest.
+    """A table with columns as wide as their texts, except one that takes the rest.
 
     `menu_requested(position)`: the context menu of the selected row, at a position of the screen.
     """
@@ -179,7 +179,7 @@ class PlainTable(QTableView):
         super().__init__()
         self._theme = theme
         self._wide, self._spare_width = wide, 0
-        #: A column that is hidden where the rest would be too narrow.
+        #: A column that is hidden if the rest would be too narrow.
         self.spare: int | None = None
         self._model = _Model(theme, headings, numbers, self)
         self._keys: Sequence[object] = ()
@@ -228,7 +228,7 @@ class PlainTable(QTableView):
         keys: Sequence[object] = (),
         headings: Sequence[str] | None = None,
     ) -> None:
-        """Replace the rows. With a key for each row, those stay selected whose key is there again."""
+        """Replace the rows. With a key for each row, rows stay selected if their key is there again."""
         cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
         before, self._keys = self._keys, keys
         is_same = bool(keys) and keys == before
@@ -247,7 +247,7 @@ class PlainTable(QTableView):
 
     @override
     def selectRow(self, row: int) -> None:
-        self.setCurrentIndex(self.model().index(row, 0))  # Qt's own does nothing in a mirrored table
+        self.setCurrentIndex(self.model().index(row, 0))  # Qt's `selectRow` does nothing in a mirrored table
 
     @override
     def sizeHint(self) -> QSize:

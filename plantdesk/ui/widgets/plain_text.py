@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _SIDES = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
-#: Characters; a longer text would block the layout for seconds.
+#: The most characters of a label; a longer text would block the layout for seconds.
 _MAX_TEXT = 2000
 
 
@@ -36,7 +36,7 @@ class PlainLabel(QLabel):
         wrapped: bool = False,
         buddy: QWidget | None = None,
     ) -> None:
-        """Make a label, of the field `buddy`; `tone` and `role` are those of the style sheet."""
+        """Make a label, which is the one of the field `buddy`; `tone` and `role` are those of the style sheet."""
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrapped)
@@ -57,7 +57,7 @@ class PlainLabel(QLabel):
             self._mirror()
 
     def _mirror(self) -> None:
-        """Align the text by the direction of the window; Qt aligns it by that of its letters."""
+        """Align the text by the direction of the window; Qt aligns it by the direction of its letters."""
         flags = self._requested
         if self.isRightToLeft() and flags & _SIDES and not flags & Qt.AlignmentFlag.AlignHCenter:
             flags = (flags ^ _SIDES) | Qt.AlignmentFlag.AlignAbsolute
@@ -69,13 +69,13 @@ class PlainLabel(QLabel):
 
 
 def displayed(text: str) -> str:
-    """Return `text` with control characters made visible, except line feeds, and cut where it is too long."""
+    """Return `text` with control characters made visible, except line feeds, and cut if it is too long."""
     shown = text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
     return "\n".join(one_line(line) for line in shown.replace("\r\n", "\n").split("\n"))
 
 
 class TextView(QPlainTextEdit):
-    """Tab leaves it."""
+    """A read-only view of plain text. Tab moves the focus out of it."""
 
     def __init__(self, name: str, text: str = "") -> None:
         """Show `text`; screen readers call it `name`."""
@@ -86,7 +86,7 @@ class TextView(QPlainTextEdit):
 
 
 def report_focus(area: QAbstractScrollArea) -> None:
-    """Let screen readers take the widget for the focused one, and not the viewport in it, which has no name."""
+    """Make screen readers treat the widget as the focused one, and not the viewport in it, which has no name."""
     area.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # Qt takes a null pointer
 
 
@@ -104,7 +104,7 @@ def tool_tip(text: str) -> str:
 def set_tool_tip(widget: QWidget, text: str) -> None:
     """Show `text` as the tooltip of a widget; a screen reader gets it without markup.
 
-    Also where it is the name, which screen readers do not repeat: instead of an empty description Qt gives the HTML.
+    Also if it is the name, which screen readers do not repeat: instead of an empty description Qt gives the HTML.
     """
     widget.setToolTip(tool_tip(text))
     widget.setAccessibleDescription(text)
@@ -121,7 +121,7 @@ def tray_text(text: str) -> str:
 
 
 def allow(widget: QWidget, reason: str) -> None:
-    """Let a widget be used, or not for a `reason`, which is its tooltip then."""
+    """Enable a widget, or disable it for a `reason`, which is then its tooltip."""
     widget.setEnabled(not reason)
     set_tool_tip(widget, reason)
 

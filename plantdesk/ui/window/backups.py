@@ -1,4 +1,4 @@
-"""Backups that the user makes and restores in the window, and the dialog that shows them."""
+"""The backups that the user makes and restores in the window, and the dialog that shows them."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class RestoreDialog(Dialog):
         if file is None or file != self._file:
             self._compare()
             return
-        self._about.setVisible(preview.difference is not None)  # else nothing is here that could be backed up
+        self._about.setVisible(preview.difference is not None)  # else there is nothing that could be backed up
         self._preview.setText(shown(preview_text(preview, file.name)))
         self.fit_height(self.width())
         self._restore_button.setEnabled(not preview.changes_nothing)
@@ -169,7 +169,7 @@ class RestoreDialog(Dialog):
         for widget in (self._table, self._file_button):
             widget.setEnabled(not busy)
         self._restore_button.setEnabled(False)
-        self._cancel_button.setText(self.tr("Close") if busy else self.tr("Cancel"))  # a restore goes on
+        self._cancel_button.setText(self.tr("Close") if busy else self.tr("Cancel"))  # closing does not end a restore
 
     # --- inside ---
 
@@ -206,9 +206,9 @@ def _local_time(timestamp: int) -> str:
 class BackupController(Feature):
     """Works on the file of the store, also while it is not open.
 
-    `made`: there is a new backup. `restored`: the file has another state.
+    `made`: there is a new backup. `restored`: the file was restored.
 
-    A restore goes on when its dialog is closed.
+    A restore continues when its dialog is closed.
     """
 
     made = Signal()
@@ -229,7 +229,7 @@ class BackupController(Feature):
 
     @Slot()
     def _show_actions(self) -> None:
-        """Offer backups where PlantDesk makes them."""
+        """Show the commands if PlantDesk makes backups of this store."""
         for action in self._actions:
             action.setVisible(self.context.location.backups is not None)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class WindowCommands(Feature):
-    """Closes the window, ends the program, and shows the window as the settings say, some of which have commands."""
+    """Closes the window, ends the program, and applies the settings of the appearance, some of which have commands."""
 
     def __init__(self, context: WindowContext, window: MainWindow) -> None:
         super().__init__(context)
@@ -51,7 +51,7 @@ class WindowCommands(Feature):
         )
         change = context.preferences.change
         self._modes = menus.add_choices(section, self.tr("&Theme"), modes, lambda mode: change(theme=mode))
-        add = partial(menus.add, section, in_menu=False)  # the settings have the text size, too
+        add = partial(menus.add, section, in_menu=False)  # the text size is in the settings, too
         add(self.tr("&Larger text"), partial(context.preferences.scale_text, 1), Key.ZoomIn, "Ctrl+=")
         add(self.tr("S&maller text"), partial(context.preferences.scale_text, -1), Key.ZoomOut)
         add(self.tr("N&ormal text"), lambda: change(text_scale=1.0), "Ctrl+0")
@@ -60,7 +60,7 @@ class WindowCommands(Feature):
 
     @Slot()
     def _apply(self) -> None:
-        """Apply what has changed, here or in another window."""
+        """Apply settings that have changed, here or in another window."""
         theme, settings = self.context.theme, self.context.preferences.settings
         check(self._modes, settings.theme)
         if theme.mode.value != settings.theme:
@@ -86,7 +86,7 @@ class HelpCommands(Feature):
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
     def show_page(self, name: str, heading: str = "") -> None:
-        """Open the manual, or bring it to the front, and show a page from a heading on; no name: what it shows."""
+        """Open the manual, or bring it to the front, and show a page from a heading on; no name: the current page."""
         if self._manual is None or not isValid(self._manual):
             self._manual = ManualDialog(self.context.theme, self.context.page)
         bring_to_front(self._manual)
@@ -119,7 +119,7 @@ _MAX_TITLE = 60
 
 @runtime_checkable
 class Editable(Protocol):
-    """A widget of our own that Copy and Select all act on, while they would change something."""
+    """A widget of our own on which Copy and Select all act, while they have an effect."""
 
     @property
     def can_copy(self) -> bool:
@@ -139,9 +139,9 @@ class Editable(Protocol):
 class EditCommands(Feature):
     """Enables the commands that can act whenever the menu opens, and runs them.
 
-    Undo and Redo act on a field in which something was typed, else on the changes that the window has made.
-    `text_pasted(text)`: text was pasted where no field has the focus. `plants_requested(ids)`: show plants that an undo
-    has left as they are. `history_requested`: the changes that the window has not made.
+    Undo and Redo act on the focused field if something was typed in it, else on the changes of the window.
+    `text_pasted(text)`: text was pasted while no field has the focus. `plants_requested(ids)`: show plants that an undo
+    has left as they are. `history_requested`: show the changes that the window has not made.
     """
 
     text_pasted = Signal(str)
@@ -186,7 +186,7 @@ class EditCommands(Feature):
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
-        """Look whether somebody else has taken back what Undo would take back."""
+        """Check whether someone else has taken back the change that Undo would take back."""
         step = self.context.undo_stack.next_undo
         if isinstance(step, AddedPlant) and step.row.id in changes.removed:
             self._forget(step)
@@ -195,13 +195,13 @@ class EditCommands(Feature):
             self._queries.ask(self, read, lambda is_undone: self._forget(step) if is_undone else None)
 
     def _forget(self, step: Step) -> None:
-        """Offer no Undo of what is taken back already."""
+        """Offer no Undo of changes that are taken back already."""
         if self.context.undo_stack.has_done(step):
             self.context.undo_stack.forget(step)
 
     @Slot()
     def _on_stack_changed(self) -> None:
-        """Name what the commands do, and enable them for their keys; an older message offers no Undo beside them."""
+        """Show in their texts what the commands do, and enable their keys; withdraw the Undo of an older message."""
         stack = self.context.undo_stack
         for message in (self.context.page.toast, self.context.message):
             if {self.tr("Undo"), self.tr("Redo")}.intersection(message.labels):
@@ -239,7 +239,7 @@ class EditCommands(Feature):
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """Remember which widget the menu acts on, not the menu bar itself or what is in a modal dialog."""
+        """Remember which widget the menu acts on, but not the menu bar or a widget of a modal dialog."""
         if new is not None and not isinstance(new, QMenuBar | QMenu) and not new.window().isModal():
             self._focused = new
 
@@ -305,7 +305,7 @@ def _of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], objec
 
 
 def _titled(command: str, titled: str, change: Step | None) -> str:
-    """Return the text of a command with the title of the change that it takes back, if there is one."""
+    """Return the text of a command with the title of the change that it takes back, if there is a change."""
     if change is None:
         return command
     return titled.format(title=shortened(shown(change.plain_title), _MAX_TITLE).replace("&", "&&"))

@@ -57,8 +57,8 @@ class ManualDialog(Dialog):
     """Shows a summary in the language of the window, and the pages of `resources/manual`, in English.
 
     All are PlantDesk's own: no name of a plant is in them. A search finds the pages with all its words and marks these,
-    side by side as one hit. Enter goes to the next hit, also on another page, and Shift+Enter back. The keys
-    that scroll do so from the search as well, which has the focus first.
+    side by side as one hit. Enter goes to the next hit, also on another page, and Shift+Enter back. Keys
+    that scroll also work in the search, which has the focus first.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -71,7 +71,7 @@ class ManualDialog(Dialog):
         self._sources = [self._summary(), *map(manual.page, manual.PAGES)]
         self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
         self._texts: list[str] = []
-        #: What is searched, as a regular expression, and its hits on each page.
+        #: The search as a regular expression, and its hits on each page.
         self._pattern, self._counts = "", [0] * len(self._sources)
         self._pages = QListWidget()
         self._pages.setAccessibleName(self.tr("Pages"))
@@ -95,7 +95,7 @@ class ManualDialog(Dialog):
         self._search.setFocus()
 
     def show_page(self, name: str, heading: str = "") -> None:
-        """Show a page by its name, from a heading in lower case on."""
+        """Show a page by its name, from a heading (in lower case) on."""
         self._pages.setCurrentRow(1 + manual.PAGES.index(name))
         if heading:
             self._go_to(heading)
@@ -168,7 +168,7 @@ class ManualDialog(Dialog):
         return shown(Text("{count:,} hits", one="1 hit", count=count))
 
     def _go_on(self, *, back: bool) -> None:
-        """Go to the next hit, after the last one of a page to the next page that has one."""
+        """Go to the next hit; after the last one of a page, go to the next page that has one."""
         rows = [row for row, count in enumerate(self._counts) if count]
         flags = QTextDocument.FindFlag.FindBackward if back else _FORWARD
         if not rows or self._go_to_hit(flags):
@@ -180,7 +180,7 @@ class ManualDialog(Dialog):
         self._go_to_hit(flags)
 
     def _go_to_hit(self, flags: QTextDocument.FindFlag = _FORWARD) -> bool:
-        """Go to the next hit of the page, if there is one, with some lines before and behind it."""
+        """Go to the next hit of the page, with some lines before and after it; return whether there is one."""
         is_found = self._text.find(self._expression, flags)
         place, height = self._text.cursorRect().center().y(), self._text.viewport().height()
         if is_found and not height // 8 < place < height * 7 // 8:
@@ -259,7 +259,7 @@ _ABOUT_WIDTH = 560
 
 
 class AboutDialog(Dialog):
-    """Nothing in it is private: no path, no name of a plant or token."""
+    """Shows nothing private: no path, no name of a plant or token."""
 
     def __init__(self, theme: Theme, *, checks_for_updates: bool, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("About PlantDesk"), parent)
@@ -304,7 +304,7 @@ class AboutDialog(Dialog):
 
     def _text_field(self, diagnosis: str) -> TextView:
         field = TextView(self.tr("Diagnosis"), diagnosis)
-        lines = diagnosis.count("\n") + 2  # of which one is long
+        lines = diagnosis.count("\n") + 2  # one of them is long
         spacing = field.fontMetrics().lineSpacing()
         field.setMinimumHeight(2 * spacing)
         field.setMaximumHeight(spacing * lines + 2 * EDGE)
@@ -318,7 +318,7 @@ class AboutDialog(Dialog):
 
 
 def diagnosis_of(theme: Theme) -> str:
-    """Return versions, and what the window looks like on this screen."""
+    """Return versions, and the appearance of the window on this screen."""
     screen = QGuiApplication.primaryScreen()
     size, ratio = screen.size(), screen.devicePixelRatio()
     facts = [
@@ -330,7 +330,7 @@ def diagnosis_of(theme: Theme) -> str:
     return "\n".join(f"{name}: {value}" for name, value in facts)
 
 
-#: Between the two columns of groups.
+#: The gap between the two columns of groups.
 _GAP = 32
 #: Keys that scroll while the button has the focus.
 _PAGES = {
@@ -363,7 +363,7 @@ class ShortcutsDialog(Dialog):
         self.buttons.setContentsMargins(EDGE, S, EDGE, L)
         content = self._in_columns()
         self._area = ScrollArea(content)
-        self._area.setMinimumWidth(1)  # of two columns the second may be scrolled to
+        self._area.setMinimumWidth(1)  # the second of two columns may have to be scrolled to
         self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._area.setAccessibleName(self.windowTitle())
         report_focus(self._area)
@@ -372,11 +372,11 @@ class ShortcutsDialog(Dialog):
         close.setFocus()
 
     def _in_columns(self) -> QWidget:
-        """Return all groups, in two columns where the screen has room for them."""
+        """Return all groups, in two columns if the screen has room for them."""
         content = QWidget()
         columns = fill(QHBoxLayout(content), margins=(EDGE, L, EDGE, M), spacing=_GAP)
         fill(columns, self._column(_Group.PLANTS, _Group.FIND), self._column(_Group.VIEW, _Group.PROGRAM))
-        needed = content.sizeHint() + QSize(EDGE, 0)  # for the scroll bar
+        needed = content.sizeHint() + QSize(EDGE, 0)  # with room for the scroll bar
         if fitted(self, needed).width() < needed.width():
             columns.setDirection(QBoxLayout.Direction.TopToBottom)
             columns.setSpacing(0)
@@ -450,7 +450,7 @@ def _group_of(section: Section) -> _Group:
 
 
 def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
-    """Return the first key of each command: of several (Copy has four on Linux) it is the usual one."""
+    """Return the first key of each command. If there are several (Copy has four on Linux), it is the usual one."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
     return [(each.shortcut().toString(native), each.iconText().rstrip("…")) for each in actions]
@@ -469,13 +469,13 @@ def _key_caps(keys: str) -> QWidget:
 
 #: For text of 13 px.
 _WIDTH, _HEIGHT = 560, 460
-#: Keys that the table gets while the field has the focus.
+#: Keys that are passed on to the table while the field has the focus.
 _TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter
 _TABLE_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
 class CommandSearch(Dialog):
-    """Lists commands with their keys; Enter or a click runs one. The English texts are found in every language."""
+    """Lists commands with their keys; Enter or a click runs one. English texts are found in every language."""
 
     def __init__(self, theme: Theme, commands: Sequence[Command], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Find a command"), parent)
@@ -506,7 +506,7 @@ class CommandSearch(Dialog):
 
     @Slot(str)
     def _find(self, text: str) -> None:
-        """List what has all words: first the command that begins with them; one that cannot be chosen comes last."""
+        """List the commands that have all words: those that begin with them first, those that cannot be chosen last."""
         sought = searched(text)
         words = sought.split()
         found = [command for command, text in self._texts.items() if all(word in text for word in words)]
@@ -519,14 +519,14 @@ class CommandSearch(Dialog):
 
     @Slot(QModelIndex)
     def _run(self, index: QModelIndex) -> None:
-        """Close the dialog, then run the command: it acts on what had the focus before."""
+        """Close the dialog, then run the command: it acts on the widget that had the focus before."""
         if index.isValid() and (action := self._found[index.row()].action).isEnabled():
             self.finished.connect(action.trigger, Qt.ConnectionType.QueuedConnection)
             self.accept()
 
 
 def _searched(command: Command) -> str:
-    """Return the folded text in which words are looked for; “backup” is in “Back up” as well."""
+    """Return the folded text in which words are searched; “backup” is in “Back up” as well."""
     english = languages.current().sources(command.action.text())
     text = searched(f"{command.text} {english} {command.words}".replace("&", ""))
     return f"{text} {text.replace(' ', '')}"

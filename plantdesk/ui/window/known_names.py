@@ -1,4 +1,4 @@
-"""The command and the dialog that make the list of known names of a file, and remove it."""
+"""The command and the dialog that make a list of known names from a file, and remove it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WIDTH = 560
 
 
 class NamesDialog(Dialog):
-    """Reads a file in the background, for as long as it is open. Nothing is downloaded."""
+    """Reads a file in the background while the dialog is open. Nothing is downloaded."""
 
     def __init__(self, context: WindowContext, parent: QWidget) -> None:
         super().__init__(self.tr("Known names"), parent)
@@ -85,7 +85,7 @@ class NamesDialog(Dialog):
         self._about_label.setText(text)
         self._remove_button.setVisible(about is not None)
         self._fit()
-        self._choose_button.setFocus()  # not the other one, which Qt prefers while this one is disabled
+        self._choose_button.setFocus()  # Qt would choose the other one while this one is disabled
 
     def _set_reading(self, *, is_reading: bool) -> None:
         self._progress.setVisible(is_reading)
@@ -100,7 +100,7 @@ class NamesDialog(Dialog):
             self.read(Path(name))
 
     def read(self, file: Path) -> None:
-        """Make the list of a file, in the background."""
+        """Make the list from a file, in the background."""
         from plantdesk.transfer.files import file_source
 
         source = file_source(file)
@@ -150,7 +150,7 @@ class NamesDialog(Dialog):
 
 
 def _replaced(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesList, int]:
-    """Make the list of a file until the task is cancelled; return it, and how many names are not in it."""
+    """Make the list from a file unless the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import names_of
 
     left_out = [0]

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.messages import MessageAction
 
 
-#: The report holds the first defects of a run; those after them are mostly their consequences.
+#: How many defects the report has: later ones are mostly consequences of the first ones.
 _LISTED = 5
 
 
 class DefectNotice(Feature):
-    """Reports the first defects of a run."""
+    """The bar that reports the first defects of a run."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -69,7 +69,7 @@ class DefectNotice(Feature):
         QGuiApplication.clipboard().setText(bug_report("\n\n".join(self._defects)))
 
     def _log_actions(self) -> list[MessageAction]:
-        """Offer the log folder where there is one."""
+        """Offer the log folder if there is one."""
         folder = paths.usable(paths.log_folder)
         if folder is None:
             return []
@@ -77,7 +77,7 @@ class DefectNotice(Feature):
 
 
 class StoreNotice(Feature):
-    """Its bar stays until the store works again: there is nothing to close."""
+    """The bar of the store's state. It cannot be closed, and stays until the store works again."""
 
     try_again_requested = Signal()
     restore_requested = Signal()
@@ -92,7 +92,7 @@ class StoreNotice(Feature):
         self._store: PlantStore | None = None
         self._bar = context.page.add_bar()
         self._error: StoreError | None = None
-        self._lost = ""  # why the server is not reached, as the toast may say as well
+        self._lost = ""  # why the server is not reached; the toast may say the same
         context.bridge.health_changed.connect(self._show_health)
         context.preferences.changed.connect(self._show_kept)
 
@@ -102,7 +102,7 @@ class StoreNotice(Feature):
         self._show_rights()
 
     def _show_rights(self) -> None:
-        """Show which right to change plants is missing, where plants can be added."""
+        """If plants can be added, but not changed, show which right is missing."""
         reason = None if self._store is None or self._store.write_error is not None else self._store.change_error
         if reason is None:
             self._bar.clear()
@@ -125,7 +125,7 @@ class StoreNotice(Feature):
         self._show(self.tr("Your plants could not be opened"), error_text(reason), *actions)
 
     def _show_no_server(self, server: str, reason: PlantDeskError, actions: list[MessageAction]) -> None:
-        """Show why a shared store is not open; it is tried again where that may help."""
+        """Show why a shared store is not open; opening is tried again if that may help."""
         own = self.tr("My own plants"), self.own_store_requested.emit
         if isinstance(reason, SignInNeededError):
             sign_in = self.tr("Sign in…"), self.address_requested.emit
@@ -192,14 +192,14 @@ class StoreNotice(Feature):
             self._show_health(self._error)
 
     def _kept_text(self) -> str:
-        """Return where the plants wait that are added meanwhile."""
+        """Return a sentence that says where plants added meanwhile wait."""
         if self.context.preferences.keeps_unsaved:
             text = self.tr("Plants that you add wait in the file “{file}”, also when this window is closed.")
             return text.format(file=unsaved_file.NAME)
         return self.tr("Plants that you add are in this window alone: do not close it.")
 
     def _show_lost_server(self, error: StoreError) -> None:
-        """Show since when the server of the open store does not answer, or that it refuses the user."""
+        """Show since when the server of the open store does not answer, or that the server refuses the user."""
         if error.retry_after is None:
             actions = ((self.tr("Sign in again…"), self.address_requested.emit),)
             self._show(self.tr("The server lets this computer in no longer"), error_text(error), *actions)
@@ -209,14 +209,14 @@ class StoreNotice(Feature):
             "What is on the screen can be read and copied. New plants wait on this computer. "
             "Changing, deleting and searching wait for the server, which PlantDesk tries to reach every second."
         )
-        if not self._bar.is_open or self._bar.text != text:  # else the time would change
+        if not self._bar.is_open or self._bar.text != text:  # or the time would change
             title = self.tr("The server has not answered since {time}").format(time=now)
             other = self.tr("Other store…"), self.address_requested.emit
             own = self.tr("My own plants"), self.own_store_requested.emit
             self._show(title, text, other, own, tone=Tone.WARNING)
 
     def _show(self, title: str, text: str, *actions: MessageAction, tone: Tone = Tone.ERROR) -> None:
-        """Show a state, unless it is shown already: its buttons would lose the focus."""
+        """Show a state, unless it is shown already, as its buttons would lose the focus."""
         if not self._bar.is_open or (self._bar.title, self._bar.text) != (title, text):
             self._bar.show_state(tone, title, text, *actions, persistent=True)
 
@@ -228,9 +228,9 @@ _HOUR = 60 * 60 * 1000
 
 
 class VersionNotice(Feature):
-    """Offers what is new at the first start of another version, and a newer version where the settings ask for it.
+    """Offers what is new at the first start of another version, and a newer version if the settings ask for it.
 
-    The former once, not at the first start of all; the latter is looked for once a day at most.
+    What is new is offered once, but not at the very first start. A newer version is searched once a day at most.
     """
 
     news_requested = Signal()
@@ -245,9 +245,9 @@ class VersionNotice(Feature):
 
     @override
     def complete(self) -> None:
-        """Show what is new before there are rows, of which it would cover some."""
+        """Show what is new before the rows are shown: later, it would cover some of them."""
         preferences = self.context.preferences
-        is_there = self.context.page.window().isVisible()  # not so for `plantdesk quick`
+        is_there = self.context.page.window().isVisible()  # it is not for `plantdesk quick`
         if preferences.settings.seen_version == __version__ or not is_there:
             return
         if not preferences.are_new and preferences.quarantined is None:

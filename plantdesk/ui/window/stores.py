@@ -1,4 +1,4 @@
-"""The commands for other stores: each is shown in a window of its own, by a process of its own."""
+"""The commands for other stores: each store has a window of its own, in a process of its own."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.messages import MessageAction
 
 _SUFFIX = ".db"
-#: Stores in the list, and characters of a name and of a folder there.
+#: The most stores in the list, and characters of a name and of a folder in it.
 _MAX_RECENT, _MAX_NAME, _MAX_FOLDER = 10, 60, 60
 
 
 class Stores(Feature):
-    """Opens other stores, and lists the last ones. A window that shows the store already comes to the front.
+    """Opens other stores, and lists the recent ones. If a window shows the store already, it comes to the front.
 
     `import_requested(files)`: the user wants to import files that are no stores.
     """
@@ -63,7 +63,7 @@ class Stores(Feature):
         return self.context.preferences.settings.recent_stores
 
     def _entries(self) -> list[tuple[str, Callable[[], object]]]:
-        """Return the last stores but the one that is shown, and the command that clears the list."""
+        """Return the recent stores except the one that is shown, and the command that clears the list."""
         texts = {url: _entry_text(url) for url in self._recent if url != self.context.location.url}
         entries: list[tuple[str, Callable[[], object]]]
         entries = [(text, partial(self.open, url)) for url, text in texts.items() if text]
@@ -80,7 +80,7 @@ class Stores(Feature):
 
     @Slot()
     def choose(self) -> None:
-        """Let the user choose the file of a store, or that of a shared store."""
+        """Let the user choose the file of a store, or the desk file of a shared store."""
         stores = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX} *{DESK_FILE_SUFFIX}")
         filters = f"{stores};;{self.tr('All files (*)')}"
         name, _ = QFileDialog.getOpenFileName(self.context.page, self.tr("Open store"), self._folder(), filters)
@@ -145,7 +145,7 @@ class Stores(Feature):
         self.context.page.toast.show_message(text, (self.tr("Open it"), partial(self._start, location)))
 
     def _on_refused(self, url: str, error: Exception) -> None:
-        """Show why a file cannot be a store; offer to import one that may have plants."""
+        """Show why a file cannot be a store; offer to import a file that may have plants."""
         from plantdesk.transfer.formats import SUFFIXES
 
         actions = self._forget_actions(url)
@@ -176,7 +176,7 @@ class Stores(Feature):
 
 
 def _entry_text(url: str) -> str:
-    """Return the text of a store in a menu; empty for what names none, as somebody has changed the settings."""
+    """Return the text of a store in a menu; empty if it names no store, as the settings may have been edited."""
     try:
         location = location_of(url)
     except PlantDeskError:
@@ -184,7 +184,7 @@ def _entry_text(url: str) -> str:
     name = shortened(one_line(store_name(location)), _MAX_NAME)
     folder = "" if location.folder is None else _folder_text(location)
     if len(folder) > _MAX_FOLDER:
-        folder = f"…{folder[1 - _MAX_FOLDER :]}"  # its end says more
+        folder = f"…{folder[1 - _MAX_FOLDER :]}"  # the end says more
     return (f"{name} — {folder}" if folder else name).replace("&", "&&")
 
 
@@ -194,5 +194,5 @@ def _folder_text(location: StoreLocation) -> str:
 
 
 def _is_text(url: str) -> bool:
-    """Whether a path can be given to another process: not one with bytes that are no text."""
+    """Return whether a path can be passed to another process: it must not have bytes that are no text."""
     return url.isprintable() or not any("\ud800" <= each <= "\udfff" for each in url)

@@ -1,4 +1,4 @@
-"""The icon in the tray, behind which the window may be hidden while the API goes on, and notifications beside it."""
+"""The icon in the tray, to which the window may be hidden while the API keeps running, and notifications beside it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Milliseconds for which a hidden window waits for a tray, which may come later than the program at login.
 _TRAY_TIMEOUT = 30_000
 _ICON, _DOT = 64, 26
-#: What keeps plants from being saved until the user does something.
+#: Errors that prevent saving plants until the user does something.
 _TO_ACT_ON = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
 
 
@@ -77,7 +77,7 @@ class Tray(Feature):
 
     @Slot()
     def end(self) -> None:
-        """Leave the window hidden from now on: it closes, and saves settings then."""
+        """From now on, leave the window hidden: it is closing, and then saves settings."""
         self._has_begun = False
 
     @override
@@ -103,7 +103,7 @@ class Tray(Feature):
 
     @property
     def _keeps(self) -> bool:
-        """Whether closing hides the window: only one that opens by itself, as each has an icon of its own."""
+        """Whether closing hides the window: only if it opens by itself, as each window has an icon of its own."""
         location = self.context.location
         return self.context.preferences.settings.keep_in_tray and (location.is_own or location.server is not None)
 
@@ -115,9 +115,9 @@ class Tray(Feature):
     # --- messages ---
 
     def _notify(self, name: str, title: str, error: PlantDeskError | None) -> None:
-        """Show what the user must act on while the window is not seen; None: its cause is gone.
+        """Show what the user must act on while the window is not seen; None: the cause is gone.
 
-        The icon is there until the window is seen at least. Without a tray, the bar in the window alone says it.
+        The icon is shown at least until the window is visible. Without a tray, only the bar in the window shows it.
         """
         message = None if error is None else (tray_text(title), tray_text(error_text(error)))
         if message is None:
@@ -146,7 +146,7 @@ class Tray(Feature):
     # --- the window ---
 
     def _hide_instead(self) -> bool:
-        """Hide the window instead of closing it, where there is a tray, or ask once whether to; False: close it."""
+        """If there is a tray, hide the window instead of closing it, or ask once whether to; False: close it."""
         is_answered = self.context.preferences.settings.tray_answered or not self.context.location.is_own
         if not QSystemTrayIcon.isSystemTrayAvailable():
             return False
@@ -181,7 +181,7 @@ class Tray(Feature):
 
     @Slot()
     def _check_tray(self) -> None:
-        """Show the window minimised where it is hidden and there is no tray, or none any more."""
+        """Show the window minimised if it is hidden and there is no tray, or no longer one."""
         if self._window.isVisible():
             self._timeout.stop()
         elif not QSystemTrayIcon.isSystemTrayAvailable():
@@ -219,7 +219,7 @@ class Tray(Feature):
         icon.activated.connect(self._on_activated)
         icon.messageClicked.connect(self._show_window)
         window = self.context.page.window()
-        window.winId()  # makes its handle, where it was never shown
+        window.winId()  # creates its handle if it was never shown
         window.windowHandle().visibilityChanged.connect(self._on_visibility)
         return icon
 
@@ -255,7 +255,7 @@ class Tray(Feature):
             self._notify("backup", self.tr("Backups fail"), error)
 
     def _show_state(self) -> None:
-        """Mark the icon while there is something to act on, and say what."""
+        """Mark the icon while the user has to act on something, and show what it is."""
         if self._icon is not None:
             problem = self._store_error or self._server_error
             self._icon.setIcon(self._marked() if problem else app_icon())

@@ -1,1 +1,1 @@
-"""The table of plants: rows are read in pages, only their order is held whole."""
+"""The table of plants: rows are read in pages, and only their order is in memory as a whole."""

@@ -14,7 +14,7 @@ from plantdesk.ui.widgets import plain_text
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
 
-#: Shown until a row is there.
+#: Shown until a row is loaded.
 PENDING = "…"
 NO_TAG = "—"
 
@@ -54,7 +54,7 @@ def column_title(column: Column) -> str:
 
 
 def cell_text(row: PlantRow, column: Column) -> str:
-    """Return what a cell shows; an id always in plain digits, never grouped."""
+    """Return what a cell shows; an id is always in plain digits, never grouped."""
     match column:
         case Column.ID:
             return str(row.id)
@@ -69,14 +69,14 @@ def cell_text(row: PlantRow, column: Column) -> str:
 
 
 def spoken_text(row: PlantRow, column: Column) -> str:
-    """Return the text for screen readers where the shown one is only a symbol."""
+    """Return the text for screen readers if the shown one is only a symbol."""
     if column is Column.TAG and row.tag is None:
         return translate("PlantTable", "no tag")
     return cell_text(row, column)
 
 
 def tool_tip(row: PlantRow, column: Column) -> str:
-    """Return the whole of what a cell shortens."""
+    """Return the whole text of a shortened cell."""
     if column is Column.ADDED:
         timestamp = QDateTime.fromMSecsSinceEpoch(row.added_at)
         return plain_text.tool_tip(QLocale().toString(timestamp, QLocale.FormatType.LongFormat))
@@ -84,12 +84,12 @@ def tool_tip(row: PlantRow, column: Column) -> str:
 
 
 def widest_times() -> list[str]:
-    """Return samples of what the column Added shows."""
+    """Return sample texts of the column Added, among them the widest ones."""
     clock = QLocale().toString(QTime(22, 58), QLocale.FormatType.ShortFormat)
     date = QLocale().toString(QDate(2028, 12, 28), QLocale.FormatType.ShortFormat)
     return [clock, date, translate("PlantTable", "Yesterday")]
 
 
 def own_sources() -> list[str]:
-    """Return what the column From shows of plants that no import and no token has added."""
+    """Return what the column From shows for plants that neither an import nor a token has added."""
     return [source_text(Source(0, kind)) for kind in SourceKind]

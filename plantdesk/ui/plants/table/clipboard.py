@@ -54,9 +54,9 @@ class RowCopier(QObject):
         self._task: Task | None = None
 
     def copy(self, count: int, ids: Callable[[], array[int]], form: Format | None = None) -> None:
-        """Copy `count` plants, instead of what is being copied; `ids` is called only when there are not too many.
+        """Copy `count` plants, and cancel a copy that is running; `ids` is called only if there are not too many.
 
-        `form` None: the columns of the table for a spreadsheet; else all of a plant, exactly, as in a file.
+        `form` None: the columns of the table for a spreadsheet; else all data of a plant, exactly, as in a file.
         """
         if count > MAX_ROWS:
             text = self.tr("Up to {most} plants can be copied at once. Select fewer, then copy again.")
@@ -99,7 +99,7 @@ class RowCopier(QObject):
 
 
 def _table(store: PlantStore, task: Task, ids: array[int], read: Callable[..., _Table | None]) -> _Table | None:
-    """Return the rows as text, None when it gets too long; on the thread of the task."""
+    """Return the rows as text, None if it gets too long; on the thread of the task."""
     with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
         return read(reader, task, ids)
 
@@ -151,7 +151,7 @@ def _as_text(cell: str) -> str:
 
 
 def _value(row: PlantRow, column: Column) -> str:
-    """Return the text of a cell for a spreadsheet: whole, and times in a format that it recognises."""
+    """Return the whole text of a cell for a spreadsheet, with times in a format that it recognises."""
     match column:
         case Column.NAME:
             return _without_nul(row.name)

@@ -1,4 +1,4 @@
-"""The columns of the table: what they must have room for, their width and visibility, and their layout."""
+"""The columns of the table: the contents that they must fit, their width and visibility, and their layout."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 
-#: Widths beyond this, in digits, are not the user's.
+#: Widths beyond this, in digits, cannot be the user's.
 _WIDEST = 500
 
 
@@ -50,7 +50,7 @@ class TableLayout:
 
 
 def layout_from_json(value: object) -> TableLayout:
-    """Return the layout in a JSON object; whatever is not valid in it has its default."""
+    """Return the layout in a JSON object; whatever is invalid in it gets its default."""
     values = value if isinstance(value, dict) else {}
     hidden = values.get("hidden")
     default = TableLayout()
@@ -78,23 +78,23 @@ def _widths(value: object) -> Iterator[tuple[Column, float]]:
             yield column, width
 
 
-#: The columns with a width of their own; the name takes what is left.
+#: The columns with a width of their own; the name takes the rest.
 _SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
-#: Widths of their texts for text of 13 px.
+#: Widths of the texts of tags and sources, for text of 13 px.
 _TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 84}
 _WIDEST_SOURCE = 116
-#: Tags of several levels have room where the table is so wide, and Name keeps its width beside all columns.
+#: The width of tags of several levels, and the least width of a table that has room for them beside all columns.
 _WIDE_TAG, _WIDE_TAG_FROM = 160, 700
 #: The least width of Name for text of 13 px, below which another column is hidden.
 _NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
-#: Fractions of pixels that the width of a text in whole pixels leaves out.
+#: Pixels that make up for the rounding of text widths to whole pixels.
 _ROUNDING = 2
 
 
 class TableColumns(QObject):
     """Sets the columns of a table, whose header and model are set already, for the contents of the store.
 
-    The widths that the user chose are in digits, without margins. Plants that are removed are still counted.
+    The widths that the user chose are in digits, without margins. Removed plants are still taken into account.
     """
 
     def __init__(self, table: QTableView, theme: Theme) -> None:
@@ -103,9 +103,9 @@ class TableColumns(QObject):
         self._theme = theme
         self.hidden: frozenset[Column] = frozenset()
         self.chosen_widths: dict[Column, float] = {}
-        #: The id that the columns have room for.
+        #: The id for which the columns have room.
         self.widest_id = ""
-        #: Whether the column of sources is shown where there is room for it.
+        #: Whether the column of sources is shown if there is room for it.
         self.has_sources = False
         self._queries: StoreQueries | None = None
         self._widest = ""
@@ -116,13 +116,13 @@ class TableColumns(QObject):
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
 
     def restore(self, layout: TableLayout) -> None:
-        """Take over what is remembered, for the next `fit`."""
+        """Use a remembered layout from the next `fit` on."""
         self.hidden = layout.hidden
         self.chosen_widths = dict(layout.widths)
         self._fitted_for = ()
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
-        """Show or hide a column; in a narrow table some are hidden all the same."""
+        """Show or hide a column; a narrow table hides some columns anyway."""
         self.hidden = self.hidden - {column} if shown else self.hidden | {column}
         self.fit()
 
@@ -133,7 +133,7 @@ class TableColumns(QObject):
             self.fit()
 
     def set_store(self, queries: StoreQueries | None) -> None:
-        """Make room for the plants of another store, when they are read; None: there is none."""
+        """Make room for the plants of another store, when these are read; None: there is no store."""
         self._queries, self._widest, self._sources, self._is_read = queries, "", frozenset(), False
         self._read()
 
@@ -155,7 +155,7 @@ class TableColumns(QObject):
             self.fit()
 
     def _add(self, ids: Iterable[int], sources: Iterable[int]) -> None:
-        """Note what plants have; a second source is shown by the next `fit`: no column moves while the user works."""
+        """Note what plants have. Only the next `fit` shows a second source: no column moves while the user works."""
         self._sources |= set(sources)
         self._widest = max((self._widest, *map(str, ids)), key=len)
         if self._is_read:
@@ -188,7 +188,7 @@ class TableColumns(QObject):
 
     @Slot()
     def fit_to_contents(self) -> None:
-        """Give every column but the name the width that its heading and the visible rows need."""
+        """Give every column except the name the width that its heading and the visible rows need."""
         header = self._table.horizontalHeader()
         header.setResizeContentsPrecision(0)
         for column in _SIZED:
@@ -206,7 +206,7 @@ class TableColumns(QObject):
         return column not in self.hidden and (column is not Column.SOURCE or self.has_sources)
 
     def _width(self, column: Column) -> int:
-        """Return the width of a column where it is shown."""
+        """Return the width of a column when it is shown."""
         chosen = self.chosen_widths.get(column)
         if chosen is not None:
             return round(chosen * self._digit()) + 2 * M
@@ -219,7 +219,7 @@ class TableColumns(QObject):
         if column is Column.ADDED:
             return max(digits.horizontalAdvance(text) for text in widest_times()) + _ROUNDING
         scaled = self._theme.metrics.scaled
-        if column is Column.SOURCE:  # those of PlantDesk itself have room, up to a width
+        if column is Column.SOURCE:  # make room for the names of PlantDesk's own sources, up to a width
             width = max(map(QFontMetrics(self._theme.font()).horizontalAdvance, own_sources())) + _ROUNDING
             return min(max(width, scaled(_TEXT_WIDTHS[column])), scaled(_WIDEST_SOURCE))
         has_room = self._table.viewport().width() >= scaled(_WIDE_TAG_FROM)
@@ -231,7 +231,7 @@ class TableColumns(QObject):
         return heading + XS + self._theme.metrics.scaled(ICON) + 2 * M
 
     def _digit(self) -> float:
-        """Return the width of a digit; in whole pixels it would be the same for several text sizes."""
+        """Return the width of a digit; a width in whole pixels would be the same for several text sizes."""
         return max(self._digits().horizontalAdvance("0" * 10), 1) / 10
 
     def _digits(self) -> QFontMetrics:
@@ -240,6 +240,6 @@ class TableColumns(QObject):
 
 
 def _ids_and_sources(reader: PlantReader, _task: Task) -> tuple[list[int], list[int]]:
-    """Return the smallest and the largest id, and the sources of plants: all of them, or two."""
+    """Return the smallest and the largest id, and the sources of plants: all sources, or two of them."""
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
     return [plant_id for ids in ends for plant_id in ids[:1]], list(reader.two_sources())

@@ -1,4 +1,4 @@
-"""Paints cells, the rows behind them, and new rows; the editor over a cell.
+"""Paints cells, the background of rows, and new rows; has the editor over a cell.
 
 Everything is laid out from the leading edge, so that it mirrors.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 
-#: The focus comes back from these by itself.
+#: When the focus goes to these, it comes back by itself.
 _PASSING = {
     Qt.FocusReason.ActiveWindowFocusReason,
     Qt.FocusReason.MenuBarFocusReason,
@@ -43,7 +43,7 @@ _PASSING = {
 
 
 class CellEditor(LineEdit):
-    """Not an editor of Qt's item views: those close theirs when a script's plants replace the rows.
+    """The editor of a cell. Not one of Qt's item views: they close it when a script's plants replace the rows.
 
     `accepted`: Enter. `rejected`: Escape. `left`: the focus went elsewhere. `tab_pressed(forward)`: Tab or Shift+Tab.
     """
@@ -72,7 +72,7 @@ class CellEditor(LineEdit):
             super().keyPressEvent(event)
             if event.key() == Qt.Key.Key_F6:
                 return
-        event.accept()  # or the arrows would move in the table below
+        event.accept()  # or the arrows would move in the table
 
     @override
     def focusNextPrevChild(self, forward: bool) -> bool:
@@ -97,7 +97,7 @@ _MAX_MARKED = 500
 
 
 class RowBackground(QObject):
-    """Paints selection, pointer, new rows, and the lines between rows. Neighbours that are selected join."""
+    """Paints selection, pointer, new rows, and the lines between rows. Selected neighbours are painted as one block."""
 
     def __init__(self, theme: Theme, plants: PlantModel, table: QTableView) -> None:
         """Paint the rows of `table`, whose model is `plants`."""
@@ -108,11 +108,11 @@ class RowBackground(QObject):
         self._added: dict[int, float] = {}
         self._fading = QTimer(self, interval=250)
         self._fading.timeout.connect(self._fade)
-        #: The row under the pointer, -1 where there is none.
+        #: The row under the pointer, -1 if there is none.
         self.hovered = -1
 
     def mark(self, plant_ids: Iterable[int]) -> None:
-        """Show plants as new; of a great many only the first ones, which are those on top."""
+        """Show plants as new; of a great many, only the first ones, which are at the top."""
         room = max(_MAX_MARKED - len(self._added), 0)
         self._added |= dict.fromkeys(islice(plant_ids, room), monotonic())
         self._fading.start()
@@ -142,7 +142,7 @@ class RowBackground(QObject):
         return QStyle.visualRect(table.layoutDirection(), table.viewport().rect(), rect)
 
     def _rows(self, rect: QRect) -> range:
-        """Return the rows in a rectangle; below the last row there is none."""
+        """Return the rows in a rectangle; an empty range below the last row."""
         first, last = self._table.rowAt(rect.top()), self._table.rowAt(rect.bottom())
         return range(first, last + 1) if last >= 0 else range(first, self._plants.rowCount() if first >= 0 else first)
 
@@ -175,7 +175,7 @@ class RowBackground(QObject):
 
 
 def _fill_rounded(painter: QPainter, row: QRect, rect: QRect, color: QColor, radius: float) -> None:
-    """Fill the part of a rounded rectangle that is in its row."""
+    """Fill the part of a rounded rectangle that lies in its row."""
     painter.save()
     painter.setClipRect(row)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -185,7 +185,7 @@ def _fill_rounded(painter: QPainter, row: QRect, rect: QRect, color: QColor, rad
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Paints cells: ids with digits of equal width, tags as pills. `RowBackground` paints what is behind them."""
+    """Paints cells: ids with digits of equal width, tags as pills. `RowBackground` paints their background."""
 
     def __init__(self, theme: Theme, table: QTableView) -> None:
         """Make a delegate for the rows of `table`."""
@@ -225,8 +225,8 @@ class RowDelegate(QStyledItemDelegate):
                 self._text(painter, option, rect, cell_text(row, column), "text_2")
 
     def _with_equal_digits(self, font: QFont) -> QFont:
-        if font != self._font:  # kept: a new one is matched with the system's fonts again, for each cell
-            self._font, self._digits = QFont(font), tabular(font)  # the font of the option goes with it
+        if font != self._font:  # cached: Qt would match a new one with the system's fonts for each cell
+            self._font, self._digits = QFont(font), tabular(font)  # the digits have the font of the option
         return self._digits
 
     def _text(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, text: str, color: str) -> None:
@@ -234,9 +234,9 @@ class RowDelegate(QStyledItemDelegate):
         draw_line(painter, rect, text, option.direction)
 
     def _paint_tag(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str) -> None:
-        """Paint a tag, whose text begins where other texts begin."""
+        """Paint a tag. Its text starts at the same edge as other texts."""
         size = pill_size(self._theme, tag)
-        height = min(size.height(), rect.height() - XS)  # apart from the row above, also in compact rows
+        height = min(size.height(), rect.height() - XS)  # not touching the row above, even in compact rows
         top = rect.top() + (rect.height() - height) // 2
         pill = QRect(rect.left() - S, top, min(size.width(), rect.width() + S), height)
         pill = QStyle.visualRect(option.direction, rect, pill)

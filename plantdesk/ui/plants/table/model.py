@@ -1,7 +1,7 @@
 """The model of the table, for a million rows: `data()` reads nothing from the store.
 
-The order of the rows is one array of ids (8 MB per million); the rows themselves are read in pages into a cache. Cells
-of a row that is not there yet show "…".
+The order of the rows is one array of ids (8 MB per million); the rows themselves are read in pages into a cache.
+Cells of a row that is not loaded yet show "…".
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.table.row_order import Edit
     from plantdesk.ui.qt import Index
 
-#: The role under which a delegate gets the PlantRow itself, None while it is not there.
+#: The role under which a delegate gets the PlantRow itself, None while it is not loaded.
 PLANT_ROLE = Qt.ItemDataRole.UserRole
 
-_ROW_FLAGS = (  # constant: Qt asks three times for each cell that it paints
+_ROW_FLAGS = (  # a constant, as Qt requests it three times for each cell that it paints
     Qt.ItemFlag.ItemIsSelectable
     | Qt.ItemFlag.ItemIsEnabled
     | Qt.ItemFlag.ItemIsDragEnabled
@@ -56,7 +56,7 @@ class PlantModel(QAbstractTableModel):
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        #: The query that was requested last, and that of the rows.
+        #: The query that was requested last, and the query of the rows.
         self.query = self.shown_query = Query()
         self._rows = RowOrder(bridge, self)
         self._rows.edited.connect(self._apply_edit)
@@ -102,25 +102,25 @@ class PlantModel(QAbstractTableModel):
         self._rows.load(self.query.view)
 
     def show(self, query: Query) -> None:
-        """Show the rows of another query; the previous rows stay until the first new ones are there."""
+        """Show the rows of another query; the previous rows stay until the first new ones are loaded."""
         if query != self.query:
             self.query = query
             self._rows.load(query.view)
 
     @Slot()
     def reload_if_relative(self) -> None:
-        """Compare the rows with the store if another day means other plants: the date has changed."""
+        """When the date has changed: compare the rows with the store, if the query depends on the date."""
         if parse_search(self.query.text).depends_on_today:
             self.refresh()
         self._repaint_all()  # times of today are shown as yesterday's
 
     def refresh(self) -> None:
-        """Compare the rows with the store; then they are current."""
+        """Compare the rows with the store; afterwards they are current."""
         if self._cache is not None:
             self._rows.apply(Changes(needs_reload=True))
 
     def retry(self) -> None:
-        """Repeat now what failed; by itself this happens every two seconds."""
+        """Repeat now what failed; this also happens automatically, every two seconds."""
         self._rows.retry()
         self._repaint_all()
 
@@ -130,13 +130,13 @@ class PlantModel(QAbstractTableModel):
             return
         if changes.needs_reload:
             self._cache.expire()
-            self._repaint_all()  # what is painted is asked for
+            self._repaint_all()  # painting requests what is missing
         self._cache.put((*changes.added, *changes.updated))
         self._rows.apply(changes)
         self._repaint({row.id for row in changes.updated})
 
     def show_draft(self, row: PlantRow | None) -> None:
-        """Show a plant as it is being edited; None: as the store has it, once it was read again."""
+        """Show a plant as it is being edited; None: as it is in the store, once it is read again."""
         before, self._draft = self._draft, row
         if self._cache is not None and before is not None:
             self._cache.put([before])
@@ -161,7 +161,7 @@ class PlantModel(QAbstractTableModel):
         self.state_changed.emit()
 
     def read(self, first: int, last: int) -> None:
-        """Ask for rows that will be painted, so that most are loaded then."""
+        """Request rows that will be painted soon, so that most are loaded by then."""
         cache = self._cache
         missing = [each for each in self.ids_between(first, last) if cache is not None and cache.is_missing(each)]
         if cache is not None and missing:
@@ -178,15 +178,15 @@ class PlantModel(QAbstractTableModel):
         return self._rows.ids[first : last + 1]
 
     def row_of(self, plant_id: int) -> int | None:
-        """Return the row of a plant, None when it is not loaded. Takes 10 ms at a million rows."""
+        """Return the row of a plant, None if it is not loaded. Takes 10 ms at a million rows."""
         return self._rows.row_of(plant_id)
 
     def loaded_row(self, plant_id: int) -> PlantRow | None:
-        """Return what is loaded of a plant, long texts cut."""
+        """Return the row of a plant if it is loaded, with long texts cut."""
         return self._cache.row(plant_id) if self._cache is not None else None
 
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
-        """Return the rows of those plants that are loaded. Takes 70 ms at a million rows."""
+        """Return the row numbers of those plants that are in the table. Takes 70 ms at a million rows."""
         requested = frozenset(plant_ids)
         return {each: row for row, each in enumerate(self._rows.ids) if each in requested} if requested else {}
 
@@ -233,13 +233,13 @@ class PlantModel(QAbstractTableModel):
 
     @Slot()
     def _ask_for_page(self) -> None:
-        """Ask for the rows that were painted without being loaded, and for those around them."""
+        """Request the rows that were painted without being loaded, and those around them."""
         missing, self._missing = sorted(self._missing), set()
         if self._cache is None or not missing:
             return
         ids, cache = self._rows.ids, self._cache
         rows: Iterable[int] = range(max(missing[0] - _PREFETCH_ROWS, 0), min(missing[-1] + _PREFETCH_ROWS, len(ids)))
-        if missing[-1] - missing[0] > _MAX_PAGE:  # not one screen: single rows are read here and there
+        if missing[-1] - missing[0] > _MAX_PAGE:  # more than one screen: only the single rows are read
             rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]
         cache.ask([ids[row] for row in rows if cache.is_missing(ids[row])])
 
@@ -280,13 +280,13 @@ class PlantModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(row, 0), self.index(row, len(Column) - 1))
 
     def _row(self, row: int) -> PlantRow | None:
-        """Return what is known of a row, and note it when the store has to be asked."""
+        """Return what is known of a row; if it has to be read, note that."""
         if self._cache is None:
             return None
         plant_id = self._rows.ids[row]
         if self._cache.is_missing(plant_id):
             if not self._missing:
-                QTimer.singleShot(0, self, self._ask_for_page)  # when all of them are painted
+                QTimer.singleShot(0, self, self._ask_for_page)  # after all of them are painted
             self._missing.add(row)
         is_draft = self._draft is not None and self._draft.id == plant_id
         return self._draft if is_draft else self._cache.row(plant_id)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
 
 _MAX_ROWS = 8000
-#: Characters; a name may be a megabyte long, a cell and its tooltip show no more than this.
+#: Characters of a text in the cache: a name may be a megabyte long, but a cell and its tooltip show no more.
 MAX_TEXT = 600
-#: While the user drags the scroll bar, only the newest pages are worth reading.
+#: Pages that may wait: while the user drags the scroll bar, only the newest ones are worth reading.
 _MAX_WAITING = 6
 
 
@@ -33,7 +33,7 @@ class PageCache(QObject):
 
     def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: dict[int, tuple[int, PlantRow | None]] = {}  # each with the generation in which it was asked for
+        self._rows: dict[int, tuple[int, PlantRow | None]] = {}  # each with the generation in which it was requested
         self._generation = 0
         self._waiting: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING)
         self._finding: Task | None = None
@@ -41,11 +41,11 @@ class PageCache(QObject):
         self._queries = StoreQueries(self._worker, store)
 
     def row(self, plant_id: int) -> PlantRow | None:
-        """Return a row if it is loaded, its texts shortened; an expired one until it is read again."""
+        """Return a row if it is loaded, with shortened texts; an expired row is returned until it is read again."""
         return self._rows.get(plant_id, (0, None))[1]
 
     def is_missing(self, plant_id: int) -> bool:
-        """Whether the row has to be read. A row that the store no longer has counts as loaded."""
+        """Return whether the row has to be read. A row that the store no longer has counts as loaded."""
         return self._rows.get(plant_id, (-1, None))[0] < self._generation
 
     def ask(self, ids: Sequence[int]) -> None:
@@ -54,7 +54,7 @@ class PageCache(QObject):
         self._queries.ask(self, self._read, partial(self._on_read, self._generation), self.failed.emit)
 
     def find(self, view: View, start: str, found: Callable[[int | None], object]) -> None:
-        """Find the first plant of a view whose name begins with `start`, instead of what was searched before."""
+        """Find the first plant of a view whose name begins with `start`, and cancel an earlier search."""
         if self._finding is not None:
             self._finding.cancel()
         self._finding = self._queries.ask(
@@ -76,7 +76,7 @@ class PageCache(QObject):
 
     def _read(self, reader: PlantReader, _task: Task) -> dict[int, PlantRow | None]:
         """Read the newest page that waits; on the thread of the pages."""
-        if not self._waiting:  # the page was dropped, its query was not
+        if not self._waiting:  # the page was dropped, but not its query
             return {}
         ids = self._waiting.pop()
         rows = reader.rows_cut(ids, MAX_TEXT)
@@ -90,9 +90,9 @@ class PageCache(QObject):
 
     def _set(self, generation: int, rows: Mapping[int, PlantRow | None]) -> None:
         for plant_id, row in rows.items():
-            self._rows.pop(plant_id, None)  # so that it counts as the newest
+            self._rows.pop(plant_id, None)  # so that it becomes the newest
             self._rows[plant_id] = (generation, row)
-        while len(self._rows) > _MAX_ROWS:  # without those that were read first
+        while len(self._rows) > _MAX_ROWS:  # drop the rows that were read first
             del self._rows[next(iter(self._rows))]
 
 

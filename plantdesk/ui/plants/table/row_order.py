@@ -1,6 +1,6 @@
-"""The order of the rows as a list of ids, and the query that keeps it that of the store, on a thread of its own.
+"""The order of the rows as a list of ids. A query on its own thread keeps it equal to the order of the store.
 
-Plants that are added where the newest are at an end get their rows at once, and a few that are deleted lose theirs.
+If the newest plants are at an end, added plants get their rows at once. A few deleted plants lose theirs at once.
 After every other change the whole order is queried again: at once, under steady change with pauses that are longer than
 the queries. A failed query is repeated until it succeeds.
 """
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import Task, Worker
     from plantdesk.ui.bridge import Bridge
 
-#: Added ids are compared with so many of the newest rows: a query may have returned them before they were reported.
+#: So many of the newest rows are compared with added ids: a query may return plants before they are reported.
 _OVERLAP = 20_000
-#: More plants than this are not looked for in the rows: each takes 10 ms at a million.
+#: More plants than this are not searched in the rows: each takes 10 ms at a million rows.
 _MAX_LOOKED_UP = 10
-#: After a query, until the next one; twice the time that the query took, if that is longer.
+#: The least pause until the next query; twice the time that the last one took, if that is longer.
 _MIN_PAUSE_MS = 200
-#: After a failed query, until it is repeated.
+#: The pause after a failed query until it is repeated.
 _RETRY_DELAY_MS = 2000
 
 
 class Query(NamedTuple):
-    """What the table shows: the text that is searched for, and the column that sorts."""
+    """What the table shows: the text of the search, and the column that sorts."""
 
     text: str = ""
     column: Column = Column.ADDED
@@ -46,7 +46,7 @@ class Query(NamedTuple):
 
     @property
     def view(self) -> View:
-        """Its plants in their order."""
+        """The plants of the query in their order."""
         return View(parse_search(self.text), Order(self.column.order), self.descending)
 
 
@@ -58,14 +58,14 @@ class Insertion(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """So many rows are removed, from `row` on."""
+    """`size` rows are removed, starting at `row`."""
 
     row: int
     size: int
 
 
 class Replacement(NamedTuple):
-    """All rows are replaced; `same_query`: by those of the same query, else by the first ones of another."""
+    """All rows are replaced; if `same_query`, by rows of the same query, else by the first rows of another one."""
 
     ids: array[int]
     same_query: bool
@@ -88,7 +88,7 @@ class State(Enum):
 class RowOrder(QObject):
     """The ids of a view in their order. Belongs to the GUI thread.
 
-    `edited(edit)`: the listener changes `ids` by this edit at once. `settled`: the state is another one, or the edits
+    `edited(edit)`: the listener applies this edit to `ids` at once. `settled`: the state has changed, or all edits
     of a change are applied.
     """
 
@@ -110,7 +110,7 @@ class RowOrder(QObject):
         self.state = State.EMPTY
         self._view = View()
         self._counted: int | None = None
-        #: Added while a query runs, which may return them or not.
+        #: Ids that were added while a query runs: it may return them or not.
         self._held: array[int] = array("q")
         #: Whether the rows may differ from those of the store by more than what a running query returns.
         self._is_outdated = False
@@ -131,7 +131,7 @@ class RowOrder(QObject):
         return len(self.ids) if self.complete and self._view.plants.is_everything else self._counted
 
     def row_of(self, plant_id: int) -> int | None:
-        """Return the row of a plant, None when it is not there. Takes 10 ms at a million rows."""
+        """Return the row of a plant, None if it is not there. Takes 10 ms at a million rows."""
         try:
             return self.ids.index(plant_id)
         except ValueError:
@@ -172,12 +172,12 @@ class RowOrder(QObject):
 
     @Slot()
     def retry(self) -> None:
-        """Repeat a query that failed, now: the store is healthy again."""
+        """Repeat a query that failed, now: the store works again."""
         self._pause.stop()
         self._ask_again()
 
     def _place(self, added: array[int]) -> None:
-        """Insert added plants where the newest are; elsewhere only the store knows their rows."""
+        """Insert added plants where the newest are; in other orders, only the store knows their rows."""
         if not added:
             return
         is_first = self._view.descending
@@ -189,7 +189,7 @@ class RowOrder(QObject):
             self._held.extend(added)
             return
         newest = {*(self.ids[:_OVERLAP] if is_first else self.ids[-_OVERLAP:])}
-        # A query that has returned a plant has returned those that were added before it.
+        # A query that has returned a plant has also returned those that were added before it.
         new = added[max((at + 1 for at, plant_id in enumerate(added) if plant_id in newest), default=0) :]
         if new:
             self.edited.emit(Insertion(0, new[::-1]) if is_first else Insertion(len(self.ids), new))
@@ -210,7 +210,7 @@ class RowOrder(QObject):
 
     @Slot()
     def _ask_again(self) -> None:
-        """Ask for the rows that are missing or outdated."""
+        """Query the rows that are missing or outdated."""
         if self.state is State.FAILED:
             self.load(self._view)
         elif self.state is State.COMPLETE and self._is_outdated:
@@ -240,7 +240,7 @@ class RowOrder(QObject):
 
 
 def _read(reader: PlantReader, task: Task, view: View, *, reports_first: bool) -> tuple[array[int], int]:
-    """Return the order of a view, and the number of plants in the store; report the first rows before."""
+    """Return the order of a view, and the number of plants in the store; before that, report the first rows."""
     ids = array("q")
     for chunk in reader.ids(view):
         if task.cancelled:
@@ -252,7 +252,7 @@ def _read(reader: PlantReader, task: Task, view: View, *, reports_first: bool) -
 
 
 def difference(old: array[int], new: array[int]) -> Edit | None:
-    """Return the edit that turns one order into another: of one place, else a replacement; None for equal ones."""
+    """Return the edit from one order to another: one insertion or removal, else a replacement; None if equal."""
     if old == new:
         return None
     start = _common(old, new)
@@ -265,7 +265,7 @@ def difference(old: array[int], new: array[int]) -> Edit | None:
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """Return how many elements are the same from the start on; halves are compared at once."""
+    """Return how many elements are equal from the start; found by bisection."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

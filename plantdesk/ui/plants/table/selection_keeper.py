@@ -1,4 +1,4 @@
-"""Keeps selection, current row and scroll position on the same plants while rows change, and over a restart."""
+"""Keeps selection, current row and scroll position on the same plants while rows change, and across a restart."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 _Flag = QItemSelectionModel.SelectionFlag
 _Hint = QAbstractItemView.ScrollHint
-#: A larger selection is dropped when all rows are replaced, and of several plants when another search is shown.
+#: A larger selection is dropped when all rows are replaced, and one of several plants when another search is shown.
 _MAX_RETAINED = 10_000
 
 
 class SelectionKeeper(QObject):
     """Watches a table whose vertical scroll bar counts pixels.
 
-    `selected(found)`: the plants of `select` are selected, or the query does not find them.
+    `selected(found)`: the plants of `select` are selected, or were not found by the query.
     """
 
     selected = Signal(bool)
@@ -33,7 +33,7 @@ class SelectionKeeper(QObject):
         super().__init__(table)
         self._table = table
         self._model = model
-        #: What was selected before all rows were replaced and has no row yet, and the current row and the top row then.
+        #: The selection before all rows were replaced, as far as it has no row yet; then the current and the top plant.
         self._lost: frozenset[int] = frozenset()
         self._current_id: int | None = None
         self._top_id: int | None = None
@@ -53,7 +53,7 @@ class SelectionKeeper(QObject):
         model.rowsRemoved.connect(self._on_removed)
 
     def seek(self, plant_id: int) -> bool:
-        """Select a plant and scroll to it, now if it is in the rows, and when a query returns it that runs or comes."""
+        """Select a plant and scroll to it, now or when a query finds it; return whether it is in the rows now."""
         row = self._model.row_of(plant_id)
         self._requested_id = plant_id if row is None or self._model.busy else None
         if row is not None:
@@ -61,13 +61,13 @@ class SelectionKeeper(QObject):
         return row is not None
 
     def keep_visible(self, plant_id: int) -> None:
-        """Scroll to a plant, now and when its row moves while it is the current one."""
+        """Scroll to a plant now, and whenever its row moves while it is the current one."""
         self._visible_id = plant_id
         if (row := self._model.row_of(plant_id)) is not None:
             self._table.scrollTo(self._model.index(row, 0))
 
     def select(self, plant_ids: Collection[int]) -> None:
-        """Select those of some plants that the query finds, when the rows are up to date, and scroll to the first."""
+        """When the rows are up to date, select those plants that the query finds, and scroll to the first one."""
         self._returning = plant_ids
         self._select_returning()
 
@@ -85,12 +85,12 @@ class SelectionKeeper(QObject):
             self._go_to(row, _Hint.EnsureVisible)
 
     def position(self) -> list[int | None]:
-        """Return the ids of the plant in the top row, None at the top of the table, and of a single selected one."""
+        """Return the id of the plant in the top row, None at the table's top; then that of a single selected plant."""
         selected = self.selected_ids() if self.selected_count() == 1 else [None]
         return [self._id_at(self._table.rowAt(0)) if self._scrolled() else None, *selected]
 
     def return_to(self, position: object) -> None:
-        """Go back to a `position` when the rows of the next query are there; to the top for anything else."""
+        """Go back to a `position` when the rows of the next query are loaded; for anything else, go to the top."""
         is_valid = isinstance(position, list) and all(each is None or type(each) is int for each in position)
         ids = position if is_valid and isinstance(position, list) and len(position) == len(self.position()) else [None]
         self._requested_top, selected = ids[0], ids[-1]
@@ -110,7 +110,7 @@ class SelectionKeeper(QObject):
     def _on_about_to_reset(self) -> None:
         current, top = self._table.currentIndex().row(), self._table.rowAt(0)
         is_searched = self._model.query.text != self._model.shown_query.text
-        most = 1 if is_searched else _MAX_RETAINED  # several would stay selected out of sight
+        most = 1 if is_searched else _MAX_RETAINED  # else several would stay selected out of sight
         self._lost = frozenset(self.selected_ids() if self.selected_count() <= most else ())
         self._current_id, self._top_id = self._id_at(current), self._id_at(top)
         self._offset = -self._table.rowViewportPosition(top)
@@ -165,7 +165,7 @@ class SelectionKeeper(QObject):
             self._scroll_rows(first - min(last + 1, self._top))
 
     def _select_again(self) -> bool:
-        """Select what was selected, as far as its rows are there now; return whether the current row has become one."""
+        """Select again what was selected, if it has rows now; return whether one of them became the current row."""
         row, rows = self._row_of(self._current_id), self._model.rows_of(self._lost)
         self._select_ranges(_ranges(sorted(rows.values())))
         self._lost -= rows.keys()
@@ -175,7 +175,7 @@ class SelectionKeeper(QObject):
         return True
 
     def _go_to_selected(self, current: QModelIndex) -> None:
-        """Scroll to the current row if it is selected, else, and in a search, to the top."""
+        """Scroll to the current row if it is selected and no search is shown, else to the top."""
         if self._table.selectionModel().isSelected(current) and not self._model.query.text:
             self._table.scrollTo(current)
         else:
@@ -214,7 +214,7 @@ class SelectionKeeper(QObject):
         self._table.scrollTo(index, hint)
 
     def _scroll_rows(self, rows: int) -> None:
-        self._table.updateGeometries()  # or the scroll bar would not yet reach that far
+        self._table.updateGeometries()  # or the scroll bar would not reach that far yet
         bar = self._table.verticalScrollBar()
         bar.setValue(bar.value() + rows * self._table.rowHeight(0))
 
@@ -225,7 +225,7 @@ class SelectionKeeper(QObject):
         return None if plant_id is None else self._model.row_of(plant_id)
 
     def _holds_view(self) -> bool:
-        """Whether the visible rows stay where they are; else new rows are shown at the top."""
+        """Return whether the visible rows stay where they are; else new rows are shown at the top."""
         return self._scrolled() or self._table.selectionModel().hasSelection()
 
     def _scrolled(self) -> bool:

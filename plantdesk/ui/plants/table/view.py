@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.qt import Index
     from plantdesk.ui.theme.theme import Theme
 
-#: Pixels of the frame around the current row.
+#: The width of the frame around the current row, in pixels.
 _RING = 2
 
 
@@ -66,7 +66,7 @@ _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
 class PlantTableView(QTableView):
-    """The view of a `PlantModel`, with rows that look like one item.
+    """The view of a `PlantModel`, in which a row looks like one item.
 
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
     number of selected rows. `copy_requested`: the keys for copying were pressed. `edit_requested(column)`: Enter or a
@@ -115,7 +115,7 @@ class PlantTableView(QTableView):
         self._on_theme_changed()
 
     def table_layout(self) -> TableLayout:
-        """Return what is remembered of the table."""
+        """Return the layout of the table, to be remembered."""
         query = self._plants.query
         return TableLayout(
             column=query.column,
@@ -126,7 +126,7 @@ class PlantTableView(QTableView):
         )
 
     def set_table_layout(self, layout: TableLayout) -> None:
-        """Show the table as it was."""
+        """Restore a layout."""
         self.columns.restore(layout)
         self.set_compact(compact=layout.is_compact)
         order = Qt.SortOrder.DescendingOrder if layout.descending else Qt.SortOrder.AscendingOrder
@@ -160,7 +160,7 @@ class PlantTableView(QTableView):
 
     @Slot()
     def copy(self) -> None:
-        """Ask for the selected rows to be copied."""
+        """Request that the selected rows are copied."""
         self.copy_requested.emit()
 
     def go_to_first_row(self) -> None:
@@ -225,7 +225,7 @@ class PlantTableView(QTableView):
 
     @override
     def scrollTo(self, index: Index, hint: QAbstractItemView.ScrollHint = _ENSURE_VISIBLE) -> None:
-        self.updateGeometries()  # or the scroll bar would not yet reach a row that was just inserted
+        self.updateGeometries()  # or the scroll bar would not reach a row that was just inserted
         super().scrollTo(index, hint)
         below = self.visualRect(index).bottom() - (self.viewport().height() - self._covered)
         if self._covered and index.isValid() and below > 0:
@@ -238,7 +238,7 @@ class PlantTableView(QTableView):
 
     @override
     def keyboardSearch(self, search: str) -> None:
-        """Let the store find a name: Qt would read a million rows."""
+        """Let the store search the name: Qt would read a million rows."""
         self._typed = self._typed + search if self._is_typing else search
         self._typed_since.start()
         if self._typed.strip():
@@ -246,7 +246,7 @@ class PlantTableView(QTableView):
 
     @property
     def _is_typing(self) -> bool:
-        """Whether the next letter is added to those before it, so that a space is one as well."""
+        """Whether the next letter is added to those before it, so that a space is a letter as well."""
         pause = 2 * QGuiApplication.styleHints().keyboardInputInterval()
         return bool(self._typed) and not self._typed_since.hasExpired(pause)
 
@@ -263,7 +263,7 @@ class PlantTableView(QTableView):
             self.card_requested.emit()
         elif is_menu_key(event):
             self.menu_requested.emit(menu_position(self, self._current_name()))
-        elif event.key() in _ENDS:  # with Ctrl the same as without it, where Qt would only move the current row
+        elif event.key() in _ENDS:  # Ctrl makes no difference; Qt would only move the current row
             event.setModifiers(event.modifiers() & ~Qt.KeyboardModifier.ControlModifier)
             super().keyPressEvent(event)
             self._scroll_to_end(event.key())
@@ -284,7 +284,7 @@ class PlantTableView(QTableView):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Let rows be dragged, selected or not, as files are; from beside them the pointer selects."""
+        """Let rows be dragged, selected or not, as files are; a drag that starts beside the rows selects."""
         row = self.indexAt(event.position().toPoint())
         self.setDragEnabled(row.isValid() and not event.modifiers())
         super().mousePressEvent(event)
@@ -404,14 +404,14 @@ class PlantTableView(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else Qt asks every row its height
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # or Qt asks every row for its height
         self.verticalHeader().hide()
         self.setItemDelegate(RowDelegate(self._theme, self))
 
     def _set_up_columns(self, model: PlantModel) -> None:
         self.setModel(model)
         header = self.horizontalHeader()
-        # It asks whether each column is selected, 20 s after Ctrl+A at a million rows: in a model without selection.
+        # In a model without selection: it asks whether each column is selected, 20 s after Ctrl+A at a million rows.
         header.setSelectionModel(QItemSelectionModel(model, header))
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -432,7 +432,7 @@ class PlantTableView(QTableView):
         self.selectionModel().setCurrentIndex(self._plants.index(row, 0), flags)
 
     def _place_editor(self) -> None:
-        """Move the editor with its row; while that is not in the rows, it stays where it is."""
+        """Move the editor with its row; without a row, it stays where it is."""
         if self._edited_id is not None and self.current_id() == self._edited_id:
             cell = self.visualRect(self._plants.index(self.currentIndex().row(), self._edited_column))
             self.editor.setGeometry(cell.adjusted(0, 0, 0, -1))
