@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.events import EventPage
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
-    from plantdesk.domain.import_batches import ImportConflict, ImportCounts, ImportRow, OnConflict
+    from plantdesk.domain.imports import ImportConflict, ImportCounts, ImportRow, OnConflict
     from plantdesk.domain.models import NewPlant, Plant
     from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
     from plantdesk.domain.selections import Selection

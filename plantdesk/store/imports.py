@@ -24,7 +24,7 @@ from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError, StoreError
 from plantdesk.domain.folding import searched_all
 from plantdesk.domain.history import ChangeKind, parameter
-from plantdesk.domain.import_batches import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
+from plantdesk.domain.imports import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import SMALLEST_ID, Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry

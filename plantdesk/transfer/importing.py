@@ -15,7 +15,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
-from plantdesk.domain.import_batches import OnConflict
+from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.validation import plant_fields
 from plantdesk.transfer.columns import READ
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.import_batches import ImportCounts, ImportRow
+    from plantdesk.domain.imports import ImportCounts, ImportRow
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.columns import Codes
     from plantdesk.transfer.files import InputFile

@@ -19,7 +19,7 @@ from plantdesk.transfer.tables import opened_store
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
 
 if TYPE_CHECKING:
-    from plantdesk.domain.import_batches import ImportRow
+    from plantdesk.domain.imports import ImportRow
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.reading import Refused
     from plantdesk.transfer.tables import Table

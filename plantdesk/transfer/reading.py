@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.folding import is_unicode
-from plantdesk.domain.import_batches import ImportRow
+from plantdesk.domain.imports import ImportRow
 from plantdesk.domain.records import parse_id
 from plantdesk.domain.strict_json import Unread
 from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_blank, plant_note, plant_to_add

@@ -12,7 +12,7 @@ from plantdesk.transfer.columns import Layout
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.domain.import_batches import SavedPlant
+    from plantdesk.domain.imports import SavedPlant
     from plantdesk.domain.strict_json import Unread
 
 

@@ -23,7 +23,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from plantdesk.domain.import_batches import ImportRow, OnConflict
+from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.store.sqlite.store import Store
 from tests.benchmarks.changes import MeasuredAdding
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from plantdesk.domain import errors, import_batches, protocols, server_state, strict_json
+from plantdesk.domain import errors, imports, protocols, server_state, strict_json
 from plantdesk.domain.errors import ErrorNumber, InvalidField, PlantDeskError, StoreError, Text, joined, shortened
-from plantdesk.domain.import_batches import ImportConflictError, SavedPlant
+from plantdesk.domain.imports import ImportConflictError, SavedPlant
 from plantdesk.domain.records import Source, SourceKind
 
 #: A value for each parameter of an exception; one that is named otherwise needs another value.
@@ -31,7 +31,7 @@ GIVEN: dict[str, object] = {
 #: All exceptions of the domain.
 KINDS = {
     each.__name__: each
-    for module in (errors, import_batches, protocols, server_state, strict_json)
+    for module in (errors, imports, protocols, server_state, strict_json)
     for each in vars(module).values()
     if inspect.isclass(each) and issubclass(each, PlantDeskError)
 }

@@ -25,7 +25,7 @@ from plantdesk.domain.copies import (
 )
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import NoStoreError, StoreGoneError
-from plantdesk.domain.import_batches import ImportRow, OnConflict
+from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.locations import copy_store
 from plantdesk.domain.records import COMMAND, FORM, SourceKind
 from plantdesk.domain.selections import Selection

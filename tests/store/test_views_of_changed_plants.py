@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
-from plantdesk.domain.import_batches import ImportRow, OnConflict
+from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection

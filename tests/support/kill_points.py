@@ -25,7 +25,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreGoneError
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.import_batches import OnConflict
+from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant

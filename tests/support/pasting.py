@@ -9,7 +9,7 @@ from plantdesk.transfer.inputs import opened, rows_of
 from plantdesk.transfer.pasted import pasted_file, pasted_reading
 
 if TYPE_CHECKING:
-    from plantdesk.domain.import_batches import ImportRow
+    from plantdesk.domain.imports import ImportRow
     from plantdesk.transfer.reading import Refused
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from plantdesk.domain.duplicates import Kept
 from plantdesk.domain.edits import Delete, DeleteAll, Insert, MergePlants, MergeTags, RenameTag, Rewrite, SetTag, edited
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.import_batches import ImportRow, OnConflict
+from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.rewriting import Rule
 from plantdesk.domain.search import parse_search

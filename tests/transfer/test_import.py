@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.domain.import_batches import OnConflict
+from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths

@@ -21,7 +21,7 @@ from plantdesk.cli.commands.terminal import (
     reported_when_interrupted,
 )
 from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
-from plantdesk.domain.import_batches import ImportConflictError, OnConflict
+from plantdesk.domain.imports import ImportConflictError, OnConflict
 from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
 from plantdesk.transfer.files import checked_target, file_source

@@ -155,7 +155,7 @@ def _is_of_samples(source: Source) -> bool:
 
 def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
     """Add the samples under the next free ids. Raises StoreError and OSError."""
-    from plantdesk.domain.import_batches import ImportRow, OnConflict
+    from plantdesk.domain.imports import ImportRow, OnConflict
 
     found = store.new_import()
     try:
@@ -419,7 +419,7 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
-        from plantdesk.domain.import_batches import ImportConflictError
+        from plantdesk.domain.imports import ImportConflictError
         from plantdesk.transfer.importing import InvalidRowsError
 
         job, self._job = self._job, None

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.import_batches import OnConflict
+from plantdesk.domain.imports import OnConflict
 from plantdesk.transfer.importing import ImportOptions
 from plantdesk.transfer.inputs import read_sample
 from plantdesk.ui.qt import fill

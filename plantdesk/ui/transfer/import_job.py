@@ -11,7 +11,7 @@ from PySide6.QtCore import QLocale, QObject, Signal
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, Text
-from plantdesk.domain.import_batches import OnConflict
+from plantdesk.domain.imports import OnConflict
 from plantdesk.transfer.importing import FileImport
 from plantdesk.ui.texts import shown, translate
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.import_batches import (
+from plantdesk.domain.imports import (
     ImportConflict,
     ImportConflictError,
     ImportCounts,

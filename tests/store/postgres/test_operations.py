@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.edits import Rewrite
-from plantdesk.domain.import_batches import ImportRow, OnConflict
+from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import FORM
 from plantdesk.domain.rewriting import Rule

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.domain.edits import edited
-from plantdesk.domain.import_batches import ImportRow, OnConflict
+from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.records import FORM
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.edits import DeleteAll, SetTag
-from plantdesk.domain.import_batches import OnConflict
+from plantdesk.domain.imports import OnConflict
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
