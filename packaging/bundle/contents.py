@@ -38,15 +38,10 @@ def runs_first(hook: str) -> bool:
     return hook not in _LISTS["skipped_hooks"] and not (hook == "pyi_rth_pyside6" and sys.platform.startswith("linux"))
 
 
-def excluded() -> list[str]:
-    """Return the modules to exclude on this system."""
-    return EXCLUDED if sys.platform == "darwin" else EXCLUDED + _LISTS["macos_only"]
-
-
 def imported() -> list[str]:
     """Return the modules to include, whether PyInstaller finds an import of them or not."""
     by_name = _LISTS["imported_by_name"] + ([] if sys.platform == "linux" else _LISTS["imported_off_linux"])
-    return [name for name in project.modules() + by_name if name not in excluded()]
+    return [name for name in project.modules() + by_name if name not in EXCLUDED]
 
 
 def resources() -> list[tuple[str, str]]:
