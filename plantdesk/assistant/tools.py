@@ -17,7 +17,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, ConfigDict, Field
 
 from plantdesk.domain.edits import Delete, Insert, edited
-from plantdesk.domain.errors import PlantDeskError, UnknownPlantError, UnknownTagError
+from plantdesk.domain.errors import PlantDeskError, UnknownPlantError, UnknownTagError, printable
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, PlantRow, Source, SourceKind, utc_time
 from plantdesk.domain.search import parse_search
@@ -44,7 +44,7 @@ _ADDITIONS = {ChangeKind.INSERT, ChangeKind.IMPORT, ChangeKind.RESTORE}
 _Id = Annotated[int, Field(ge=SMALLEST_ID, le=LARGEST_ID, strict=True)]
 _Ids = Annotated[list[_Id], Field(min_length=1)]
 _Limit = Annotated[int, Field(ge=1, le=_MOST, strict=True)]
-_Offset = Annotated[int, Field(ge=0, le=LARGEST_ID, strict=True)]
+_Offset = Annotated[int, Field(ge=0, le=2**53, strict=True)]
 _Search = Annotated[
     str,
     Field(
@@ -55,7 +55,7 @@ _Search = Annotated[
     ),
 ]
 _Confirm = Annotated[
-    str | None,
+    str,  # not str | None, of which the SDK would read a text such as 12 or null as JSON
     Field(description="Without it, nothing is changed: the answer is a preview, whose value for confirm this is."),
 ]
 
@@ -103,7 +103,7 @@ class AddedPlant(BaseModel):
 class Changed(BaseModel):
     """A change that was made, or a preview of it."""
 
-    plants: int = Field(description="The number of plants that are changed")
+    plants: int = Field(description="The number of plants that are changed; in the preview of an undo, the most")
     change: int | None = Field(default=None, description="Its number, for undo_change; none of a preview or an undo")
     ids: tuple[int, ...] = Field(default=(), description="The plants that were added, or are as before an undo")
     lines: list[str] = Field(default=[], description="What becomes of the first plants, or what stays as it is")
@@ -193,8 +193,8 @@ class Tools:
         texts: NewTexts,
         ctx: Context,
         ids: _Ids | None = None,
-        search: _Search | None = None,
-        confirm: _Confirm = None,
+        search: _Search = "",
+        confirm: _Confirm = "",
     ) -> Changed:
         """Give plants another tag or note, or one plant another name, by ids or by a search; first as a preview."""
         with self._reader() as reader:
@@ -212,7 +212,7 @@ class Tools:
         tags: Annotated[list[str], Field(min_length=1)],
         into: Annotated[str, Field(pattern=r"\S")],
         ctx: Context,
-        confirm: _Confirm = None,
+        confirm: _Confirm = "",
     ) -> Changed:
         """Give all plants of some tags the tag `into`; first as a preview. One tag is renamed by this."""
         merged = [tag for tag in dict.fromkeys(tags) if tag != into]
@@ -223,11 +223,11 @@ class Tools:
             self._check(sum(counts[tag] for tag in merged))
             rows = [row for tag in merged for row in reader.selected(Selection.of(HasTag.just(tag)))]
             edits = [edited(row, tag=into) for row in rows]
-        lines = [f"{counts[tag]} of “{tag[:_LONGEST]}” -> “{into[:_LONGEST]}”" for tag in merged[:_SHOWN]]
+        lines = [printable(f"{counts[tag]} of “{tag[:_LONGEST]}” -> “{into[:_LONGEST]}”") for tag in merged[:_SHOWN]]
         return self._confirmed(edits, lines, ctx, confirm)
 
     def delete_plants(
-        self, ctx: Context, ids: _Ids | None = None, search: _Search | None = None, confirm: _Confirm = None
+        self, ctx: Context, ids: _Ids | None = None, search: _Search = "", confirm: _Confirm = ""
     ) -> Changed:
         """Delete plants, by ids or by a search; first as a preview."""
         with self._reader() as reader:
@@ -235,7 +235,7 @@ class Tools:
         edits = [Delete(row.id, row.version, row.name) for row in rows]
         return self._confirmed(edits, [f"{row.id} {_texts(row)}" for row in rows[:_SHOWN]], ctx, confirm)
 
-    def undo_change(self, number: _Offset, ctx: Context, confirm: _Confirm = None) -> Changed:
+    def undo_change(self, number: _Offset, ctx: Context, confirm: _Confirm = "") -> Changed:
         """Take back a change of recent_changes; first as a preview. Plants that were changed since stay as they are."""
         with self._reader() as reader:
             entry = _entry(reader, number)
@@ -246,9 +246,12 @@ class Tools:
         latest = change if change.is_undone else entry.last
         with _sentences():
             latest.taken_back()  # raises if it cannot be
-        lines = [f"Undo: {change.plain_title}"[:_LONGEST]]
+        lines = [
+            printable(f"Undo: {change.plain_title}")[:_LONGEST],
+            "Plants that were changed since stay as they are.",
+        ]
         if entry.first is not None:
-            lines.append(f"first plant: {entry.first[0]} “{entry.first[1][:_LONGEST]}”")
+            lines.append(f"one plant of the change: {entry.first[0]} “{printable(entry.first[1][:_LONGEST])}”")
         preview = Changed(plants=change.plants, lines=lines, confirm=_digest(entry))
         if not _is_confirmed(preview, confirm):
             return preview
@@ -265,12 +268,12 @@ class Tools:
         with _sentences(), closing(self._store.reader()) as reader:
             yield reader
 
-    def _chosen(self, reader: PlantReader, ids: Sequence[int] | None, search: str | None) -> Sequence[PlantRow]:
+    def _chosen(self, reader: PlantReader, ids: Sequence[int] | None, search: str) -> Sequence[PlantRow]:
         """Return the plants of a call. Raises ToolError, UnknownPlantError, StoreError."""
-        if (ids is None) is (search is None):
-            raise ToolError("Give either ids or a search.")
+        selection = parse_search(search)
+        if (ids is None) is selection.is_everything:
+            raise ToolError("Give either ids or a search, which must not be empty.")
         if ids is None:
-            selection = parse_search(search or "")
             self._check(reader.count_selected(selection))
             return [*reader.selected(selection)]
         self._check(len(set(ids)))
@@ -283,9 +286,7 @@ class Tools:
         if plants > self._most:
             raise ToolError(f"{plants:,} plants are more than the {self._most:,} that one call may change.")
 
-    def _confirmed(
-        self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str | None
-    ) -> Changed:
+    def _confirmed(self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str) -> Changed:
         """Make the edits if a preview of just these was confirmed, else return their preview.
 
         Each edit is of one plant and its version: the store refuses all of them if a plant has changed meanwhile.
@@ -320,14 +321,14 @@ def _entry(reader: PlantReader, number: int) -> HistoryEntry:
     raise ToolError(f"There is no change {number} in recent_changes.")
 
 
-def _is_confirmed(preview: Changed, confirm: str | None) -> bool:
+def _is_confirmed(preview: Changed, confirm: str) -> bool:
     """Return whether to make the change of a preview. Raises ToolError if another one was confirmed."""
-    if confirm not in {None, preview.confirm}:
+    if confirm and confirm != preview.confirm:
         raise ToolError(
             "Nothing was changed: `confirm` is not of a preview of this change, or the plants are others since. "
             "Call without it, look at the preview, and call with its value for confirm."
         )
-    return confirm is not None
+    return bool(confirm)
 
 
 def _digest(seen: object) -> str:
@@ -374,7 +375,7 @@ def _texts(texts: PlantRow | Update) -> str:
     """Return the texts of a plant on one line, cut."""
     tag = "no tag" if texts.tag is None else f"tag “{texts.tag[:_LONGEST]}”"
     note = f", note “{texts.note[:_LONGEST]}”" if texts.note else ""
-    return f"“{texts.name[:_LONGEST]}”, {tag}{note}"
+    return printable(f"“{texts.name[:_LONGEST]}”, {tag}{note}")
 
 
 def _iso(milliseconds: int) -> str:

@@ -203,7 +203,8 @@ def test_plants_are_deleted_only_where_the_user_allows_it(home: Home) -> None:
         deleted = await assistant.confirms("delete_plants", search="tag:kitchen")
         assert (await assistant.asks("search_plants", search=""))["total"] == 1
         preview = await assistant.asks("undo_change", number=deleted["change"])
-        assert preview["lines"] == ["Undo: Delete 2 plants", "first plant: 1 “Aloe vera”"]
+        assert preview["lines"][0] == "Undo: Delete 2 plants"
+        assert preview["lines"][-1] == "one plant of the change: 1 “Aloe vera”"
         await assistant.confirms("undo_change", number=deleted["change"])
         assert "undone already" in await assistant.is_refused("undo_change", number=deleted["change"])
         assert (await assistant.asks("search_plants", search=""))["total"] == 3
@@ -231,7 +232,7 @@ def test_one_call_changes_no_more_plants_than_the_user_allows(home: Home) -> Non
     async def conversation(assistant: Assistant) -> None:
         for tool, arguments in (
             ("add_plants", {"plants": [{"name": "a"}] * 3}),
-            ("edit_plants", {"search": "", "texts": {"tag": "x"}}),
+            ("edit_plants", {"search": "id:1-9", "texts": {"tag": "x"}}),
             ("edit_plants", {"ids": [1, 2, 3], "texts": {"tag": "x"}}),
         ):
             assert "3 plants are more than the 2" in await assistant.is_refused(tool, **arguments)
@@ -255,6 +256,7 @@ def test_failures_are_sentences(home: Home) -> None:
         assert "The name is missing." in await assistant.is_refused("add_plants", plants=[{"name": " "}])
         assert "There is no plant with ID 9" in await assistant.is_refused("edit_plants", ids=[9], texts={"tag": "x"})
         assert "either ids or a search" in await assistant.is_refused("edit_plants", texts={"tag": "x"})
+        assert "must not be empty" in await assistant.is_refused("edit_plants", search="", texts={"tag": "x"})
         assert "There is no change 99 in" in await assistant.is_refused("undo_change", number=99)
         assert "valid integer" in await assistant.is_refused("get_plants", ids=["2"])
         assert "valid integer" in await assistant.is_refused("undo_change", number=True)
@@ -264,6 +266,29 @@ def test_failures_are_sentences(home: Home) -> None:
         assert "pattern" in await assistant.is_refused("merge_tags", tags=["hall"], into=" ")
         assert "not permitted" in await assistant.is_refused("search_plants", search="", tag="hall")
         assert (await assistant.asks("search_plants", search=""))["total"] == 3
+        assert (await assistant.asks("list_tags", offset=2**53)) == {}
+
+    talk(home, conversation, "--write")
+
+
+@pytest.mark.parametrize("name", ["null", "12", '["x"]', '{"a":1}'])
+def test_a_search_that_looks_like_json_is_text(home: Home, store: Store, name: str) -> None:
+    store.add(new_plant({"id": 9, "name": name}), FORM).result(SECONDS)
+
+    async def conversation(assistant: Assistant) -> None:
+        changed = await assistant.confirms("edit_plants", search=name, texts={"tag": "odd"})
+        assert changed["plants"] == 1
+        assert (await assistant.asks("search_plants", search="tag:odd"))["plants"][0]["id"] == 9
+
+    talk(home, conversation, "--write")
+
+
+def test_a_text_of_several_lines_forges_no_line_of_a_preview(home: Home, store: Store) -> None:
+    store.add(new_plant({"id": 9, "name": "Fern\n99 “Aloe vera”"}), FORM).result(SECONDS)
+
+    async def conversation(assistant: Assistant) -> None:
+        preview = await assistant.asks("edit_plants", ids=[9], texts={"tag": "x"})
+        assert preview["lines"] == ["9 “Fern 99 “Aloe vera””, no tag -> “Fern 99 “Aloe vera””, tag “x”"]
 
     talk(home, conversation, "--write")
 

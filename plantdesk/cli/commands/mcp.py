@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import closing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -52,6 +53,7 @@ def serve(options: argparse.Namespace) -> int:
             offered.append(_without_others(Tool.from_function(function, annotations=hints)))
         texts = "plantdesk", "PlantDesk", None, _INSTRUCTIONS
         server: MCPServer = MCPServer(*texts, version=__version__, log_level="WARNING", tools=offered)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would wait for the next line of its input
         server.run("stdio")
     return 0
 

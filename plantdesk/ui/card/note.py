@@ -17,7 +17,13 @@ from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.edits import edited
-from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreUnreachableError, prevents_changes
+from plantdesk.domain.errors import (
+    EditConflictError,
+    IdTakenError,
+    InvalidPlantError,
+    StoreUnreachableError,
+    prevents_changes,
+)
 from plantdesk.domain.records import FORM, MAX_NOTE_BYTES, PlantRow
 from plantdesk.ui.qt import fill
 from plantdesk.ui.questions import ConflictQuestion, added_again
@@ -286,10 +292,11 @@ class NoteDraft(QObject):
 
     def _on_failed(self, error: Exception) -> None:
         self._is_saving = False
-        self._has_failed = not isinstance(error, EditConflictError)
+        is_conflict = isinstance(error, EditConflictError | IdTakenError)  # the latter if it is back already
+        self._has_failed = not is_conflict
         self.failed.emit()
         self.saving_changed.emit(False)
-        if isinstance(error, EditConflictError):
+        if is_conflict:
             self._compare()
             return
         if isinstance(error, StoreUnreachableError) and not prevents_changes(self._opened.store.change_error):

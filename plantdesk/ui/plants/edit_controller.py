@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Slot
 
 from plantdesk.domain.edits import edited
-from plantdesk.domain.errors import EditConflictError, InvalidPlantError, prevents_changes
+from plantdesk.domain.errors import EditConflictError, IdTakenError, InvalidPlantError, prevents_changes
 from plantdesk.domain.records import FORM
 from plantdesk.domain.tags import entered
 from plantdesk.ui.background import plant_of
@@ -271,7 +271,7 @@ class EditController(QObject):
 
     def _on_failed(self, draft: _Draft, error: Exception) -> None:
         self._context.keys.drop()
-        if isinstance(error, EditConflictError):
+        if isinstance(error, EditConflictError | IdTakenError):  # the latter if it is back before it is added again
             self._end(draft)
             self._compare(draft)
             return

@@ -27,6 +27,7 @@ from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.window.commands import EditCommands
 from tests.support.desk import Desk, plain
+from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -339,6 +340,17 @@ def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk:
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until(lambda: desk.ids() == {2, 3})
+
+
+def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(desk: CardDesk, store: Store) -> None:
+    desk.open_card()
+    desk.write("Mine")
+    desk.change(DeleteAll(Selection(ids=[1])))
+    desk.until(lambda: bool(desk.bars))
+    store.undo(None, COMMAND).result(SECONDS)
+    desk.button("Add it again").click()
+    desk.has_note(1, "Mine")
+    desk.until(lambda: not desk.bars)
 
 
 def test_the_note_of_a_deleted_plant_is_dropped_when_the_user_says_so(desk: CardDesk) -> None:

@@ -411,6 +411,17 @@ def test_a_plant_deleted_elsewhere_can_be_added_again(desk: EditDesk) -> None:
     assert desk.bars == []
 
 
+def test_a_plant_that_came_back_meanwhile_gets_what_was_typed(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.type(desk.editor, "Aloe vera")
+    desk.delete_elsewhere(2)
+    desk.qtbot.waitUntil(lambda: len(desk.bars) == 1)
+    desk.store.undo(None, COMMAND).result(SECONDS)
+    desk.button("Add it again").click()
+    desk.sees("Basil", "Aloe vera", "Cactus")
+    assert desk.bars == []
+
+
 def test_the_editor_of_a_deleted_plant_closes_without_a_question_when_nothing_was_typed(desk: EditDesk) -> None:
     desk.edit(2)
     desk.delete_elsewhere(1)
