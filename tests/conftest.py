@@ -126,6 +126,8 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:  # noqa:
 def application_state(request: pytest.FixtureRequest) -> Iterator[None]:
     """Leave the font as it was, which the next theme takes for that of the system, and no key or button pressed.
 
+    The pointer goes back to the corner of the screen: a message on which it is does not go by itself.
+
     Qt remembers the modifiers of the last key event, and a row that a later test selects is added to others then.
     It also remembers the button of `QTest.mouseDClick`, and no dialog scrolls to what gets the focus then.
     """
@@ -133,6 +135,7 @@ def application_state(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     from PySide6.QtCore import Qt
+    from PySide6.QtGui import QCursor
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QWidget
 
@@ -142,6 +145,7 @@ def application_state(request: pytest.FixtureRequest) -> Iterator[None]:
     app.setFont(before)
     QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
     QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton)
+    QCursor.setPos(0, 0)
 
 
 @pytest.fixture(autouse=True)
