@@ -597,6 +597,7 @@ def test_pasted_lines_are_shown_and_imported_with_the_tag_as_one_change(desk: En
     dialog = imported(desk)
     QTest.mouseClick(dialog.button("Import 2 plants"), Qt.MouseButton.LeftButton)
     desk.has(("Ajuga", "bed 4"), ("Aster", "bed 4"), ("Monstera deliciosa", "living room"))
+    desk.qtbot.waitUntil(lambda: any("2 plants from" in each for each in desk.texts()))  # what Ctrl+Z takes back
     desk.window.activateWindow()
     desk.name.setFocus()
     desk.qtbot.waitUntil(desk.name.hasFocus)
