@@ -106,8 +106,10 @@ class UnsavedFile:
 
 def _lines_of(key: str, values: Mapping[str, list[Any]]) -> Iterator[str]:
     for name, value in values.items():
-        items = value if name in _LISTS or not value else [value]
-        yield from (json.dumps({"store": key, name: item}) for item in items)
+        if name in _LISTS:
+            yield from (json.dumps({"store": key, name: item}) for item in value)
+        elif value:
+            yield json.dumps({"store": key, name: value})
 
 
 def _parsed(line: str) -> tuple[str, str, Any] | None:
