@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from tests.support.ports import free_port
 
 _ROOT = Path(__file__).parents[1]

@@ -136,7 +136,7 @@ class SqliteLocation:
             has_file = os.path.lexists(self.path)
         if has_file or os.path.lexists(f"{self.path}-wal"):
             return True
-        from plantdesk.store.sqlite.backups.folder import Backups
+        from plantdesk.store.sqlite.files.backup_folder import Backups
 
         return bool(Backups(self.path).newest_first())
 

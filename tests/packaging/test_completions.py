@@ -16,7 +16,7 @@ import project
 from linux import completions
 from plantdesk.cli.main import main
 from plantdesk.platform import paths
-from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from tests.support.terminals import Terminal
 from tests.support.waiting import SECONDS
 

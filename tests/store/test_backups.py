@@ -26,7 +26,6 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.platform import paths, settings
-from plantdesk.store.sqlite.backups.folder import Backups, copy_database, outdated
 from plantdesk.store.sqlite.backups.jobs import (
     AutomaticBackups,
     FileBackups,
@@ -36,6 +35,7 @@ from plantdesk.store.sqlite.backups.jobs import (
     copy_to_file,
 )
 from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, outdated
 from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.store.sqlite.store import Store
 from tests.support.waiting import SECONDS
@@ -105,7 +105,7 @@ def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Sto
 def test_backups_of_one_millisecond_have_names_of_their_own(
     path: Path, backups: Backups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plantdesk.store.sqlite.backups.folder.now_ms", lambda: 1_795_000_000_999)
+    monkeypatch.setattr("plantdesk.store.sqlite.files.backup_folder.now_ms", lambda: 1_795_000_000_999)
     made = [back_up(path) for _ in range(3)]
     assert [(backup.made_at, backup.number) for backup in made] == [(1_795_000_000_999, each) for each in (1, 2, 3)]
     assert backups.newest_first() == made[::-1]
@@ -116,7 +116,7 @@ def test_the_newest_backups_stay_after_the_clock_was_set_back(
 ) -> None:
     add(store, 1)
     made = [back_up(path, BackupKind.REPLACED) for _ in range(10)]
-    monkeypatch.setattr("plantdesk.store.sqlite.backups.folder.now_ms", lambda: 0)
+    monkeypatch.setattr("plantdesk.store.sqlite.files.backup_folder.now_ms", lambda: 0)
     made += [back_up(path, BackupKind.REPLACED) for _ in range(3)]
     assert backups.newest_first() == made[::-1]
     assert outdated(made) == made[2::-1]
@@ -307,7 +307,7 @@ def test_a_backup_of_the_future_keeps_no_other_from_being_made(
 ) -> None:
     add(store, 1)
     with monkeypatch.context() as clock:
-        clock.setattr("plantdesk.store.sqlite.backups.folder.now_ms", lambda: now_ms() + 4 * 365 * 86_400_000)
+        clock.setattr("plantdesk.store.sqlite.files.backup_folder.now_ms", lambda: now_ms() + 4 * 365 * 86_400_000)
         back_up(store.path, BackupKind.AUTOMATIC)
     add(store, 2)
     assert back_up_if_due(store.file, 3600)

@@ -27,10 +27,10 @@ from plantdesk.domain.models import Plant
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import idle_work
-from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files import file_lock
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.store import Store
 from tests.support.waiting import SECONDS
@@ -207,7 +207,7 @@ from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.models import Plant
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.files import file_lock

@@ -16,9 +16,9 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.open_checks import check_file
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each

@@ -21,9 +21,9 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up, back_up_if_due
 from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.write_connection import UnsavedError

@@ -14,10 +14,10 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import plant_fields
-from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import store as hostile_store

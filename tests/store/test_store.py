@@ -24,7 +24,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.views import View
 from plantdesk.store.sqlite import connections, idle_work
-from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import plant
 from tests.support.waiting import SECONDS

@@ -32,10 +32,10 @@ from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.restoring import create_tables, difference, exchange
-from plantdesk.store.sqlite.backups.folder import Backups, check_is_new, unusable
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.copies import new_copy
+from plantdesk.store.sqlite.files.backup_folder import Backups, check_is_new, unusable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,9 +23,9 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
-from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.commit_tracker import CommitTracker
 from plantdesk.store.sqlite.connections import translate_errors
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.disk_space import max_log_size
 from plantdesk.store.sqlite.inserts import GroupInserter
 

@@ -13,8 +13,8 @@ from shiboken6 import isValid
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
-from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.ui.window.backups import BackupController, RestoreDialog
 from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS

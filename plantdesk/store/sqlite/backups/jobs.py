@@ -14,9 +14,9 @@ from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachab
 from plantdesk.domain.records import now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.sqlite.backups.difference import attached, same
-from plantdesk.store.sqlite.backups.folder import MAX_AUTOMATIC, Backups, check_is_new, copy_database, unusable
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.connections import connect, translate_errors
+from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, check_is_new, copy_database, unusable
 from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile

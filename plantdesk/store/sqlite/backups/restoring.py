@@ -28,12 +28,12 @@ from plantdesk.store.ids import id_before_new
 from plantdesk.store.restoring import difference, exchange
 from plantdesk.store.rows import add_source
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load, opened
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.atomic_file import flush, put, temporary_file
+from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
