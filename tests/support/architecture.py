@@ -1,13 +1,11 @@
-"""The rules of the architecture: functions from source code to lists of violations, which test_architecture.py calls.
+"""Rules of the code that no linter knows: functions from source code to lists of violations, for test_architecture.py.
 
-They read the code and never import it, so an import inside a function or for typing counts like any other. Complexity
-and docstrings are checked by ruff.
+What may import what is checked by import-linter; complexity, docstrings and banned classes by ruff (pyproject.toml).
 """
 
 from __future__ import annotations
 
 import ast
-import graphlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,48 +15,14 @@ from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_FILE = 600
-LONGEST_MEAN_FUNCTION = 11.0
+PLAIN_TEXT = "plantdesk.ui.widgets.plain_text"
 
-# What may import what: a layer imports those below it. Every part of the package is named here.
-LAYERS = {
-    "domain": 0,
-    "platform": 1,
-    "store": 2,
-    "transfer": 3,
-    "api": 3,
-    "assistant": 3,
-    "ui": 3,
-    "desktop": 4,
-    "headless": 4,
-    "cli": 5,
-    "__main__": 6,
-}
-NAMES = {"", "APP_ID", "DEFAULT_PORT", "HOME_PAGE", "LARGEST_PORT", "URL_SCHEME", "__version__"}  # of the package
-NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; `cli`, which also uses `transfer`, is above both
-# The same inside ui/: another folder is a feature, another module is shared by the features.
-UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "workspace": 5, "session": 5}
-UI_SHARED, UI_FEATURE = 3, 4
-QT = {"PySide6", "shiboken6"}
-STORE = "plantdesk.store."
-POSTGRES = "plantdesk.store.postgres"
-WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
 TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
 PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "translations.py", "build_hook.py"}
 PACKAGING |= {"README.md", "icons.sh", "plantdesk.spec"}
 PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "package_tests"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
-# Classes of Qt that show HTML by default, or press a button on any Enter, and what wraps them.
-WRAPPED = {
-    "QLabel": "plantdesk.ui.widgets.plain_text",
-    "QDialog": "plantdesk.ui.widgets.dialog",
-    "QToolTip": "plantdesk.ui.widgets.plain_text",
-    "QMessageBox": "plantdesk.ui.widgets.dialog",
-    "QErrorMessage": "plantdesk.ui.widgets.dialog",
-    "QInputDialog": "plantdesk.ui.widgets.dialog",
-}
-TOOL_TIPS = "plantdesk.ui.widgets.plain_text"
-PATHS = "plantdesk.platform.paths"
 # Functions that change what is under a name, or open it; of `os` and `shutil`, and methods of `Path`.
 FILE_FUNCTIONS = {"open", "chmod", "unlink", "remove", "rename", "replace", "rmdir", "rmtree", "mkdir", "makedirs"}
 FILE_FUNCTIONS |= {"link", "symlink", "truncate", "utime", "chown", "mkfifo", "copyfile", "copy", "copy2", "move"}
@@ -71,7 +35,7 @@ FILE_OPERATIONS = {
     "plantdesk.store.sqlite.files.file_lock": {"open"},  # O_NOFOLLOW, then fstat
     "plantdesk.store.sqlite.files.open_checks": {"open", "chmod", "unlink"},  # O_NOFOLLOW, O_PATH, then fstat
     "plantdesk.store.sqlite.files.opening": {"unlink"},  # the name of an index, which is no database
-    "plantdesk.store.sqlite.backups.folder": {"unlink", "rename"},  # backups by their names, links themselves
+    "plantdesk.store.sqlite.files.backup_folder": {"unlink", "rename"},  # backups by their names, links themselves
     # In folders of the user alone: 0700, or of `tempfile`.
     "plantdesk.platform.paths": {"mkdir", "chmod"},
     "plantdesk.platform.settings": {"open", "replace"},
@@ -93,7 +57,6 @@ FILE_OPERATIONS = {
 }
 # What takes a text for users, besides the exceptions.
 TAKE_TEXTS = {"Text", "filled", "InvalidField", "Refused", "FileSyntaxError", "ArgumentTypeError", "ArgumentError"}
-NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 
 
 @dataclass(frozen=True)
@@ -103,27 +66,13 @@ class Module:
     name: str
     source: str
 
-    @property
-    def part(self) -> str:
-        """The part that a layer rule names: `store` for plantdesk.store.sqlite.writer."""
-        return part_of(self.name)
-
     @cached_property
     def tree(self) -> ast.Module:
         return ast.parse(self.source)
 
-    @cached_property
-    def imported(self) -> list[str]:
-        """Every dotted name that it imports; of `from a import b` both `a` and `a.b`, as `b` may be a module."""
-        return [name for node in ast.walk(self.tree) for name in _imported(node)]
-
 
 Modules: TypeAlias = "Mapping[str, Module]"
 Rule: TypeAlias = "Callable[[Modules], list[str]]"
-
-
-def part_of(name: str) -> str:
-    return name.split(".")[1] if "." in name else ""
 
 
 def read(package: Path) -> Modules:
@@ -136,107 +85,13 @@ def read(package: Path) -> Modules:
     return found
 
 
-def layers(modules: Modules) -> list[str]:
-    """domain ← platform ← store ← {transfer, api, assistant, ui} ← {desktop, headless} ← cli."""
+def plain_tool_tips(modules: Modules) -> list[str]:
+    """Qt shows a tool tip that looks like HTML as HTML; text from outside is plain."""
     return [
-        f"{module.name} imports {name}"
-        for module in modules.values()
-        for name in module.imported
-        if name.startswith("plantdesk.") and not _may_import(module.part, part_of(name))
-    ]
-
-
-def store_internals_stay_inside(modules: Modules) -> list[str]:
-    """What others need of the store, they take from `plantdesk.store` itself."""
-    return [
-        f"{module.name} imports {name} which is inside the store; use plantdesk.store"
-        for module in modules.values()
-        for name in module.imported
-        if module.part != "store" and name.startswith("plantdesk.store.") and name in modules
-    ]
-
-
-def ui_layers(modules: Modules) -> list[str]:
-    """Inside ui/: qt, texts ← theme ← widgets ← shared modules ← features, which do not know each other ← workspace."""
-    features = {name.split(".")[2] for name in modules if name.startswith("plantdesk.ui.") and name.count(".") > 2}
-
-    def layer(part: str) -> int:
-        return UI_LAYERS.get(part, UI_FEATURE if part in features else UI_SHARED)
-
-    return [
-        f"{module.name} imports {name}"
-        for module in modules.values()
-        for name in module.imported
-        if (mine := _ui_part(module.name)) != (theirs := _ui_part(name))
-        and mine
-        and theirs
-        and (layer(theirs) > layer(mine) or layer(theirs) == layer(mine) == UI_FEATURE)
-    ]
-
-
-def ui_threads_in_background_only(modules: Modules) -> list[str]:
-    """Inside ui/, `background` alone makes threads; `bridge` takes calls from them."""
-    return [
-        f"{module.name} imports threading; use plantdesk.ui.background"
-        for module in modules.values()
-        if _ui_part(module.name) not in {"", "background", "bridge"} and "threading" in module.imported
-    ]
-
-
-def qt_in_the_window_only(modules: Modules) -> list[str]:
-    return _foreign(modules, QT, {"ui", "desktop"})
-
-
-def web_in_the_api_only(modules: Modules) -> list[str]:
-    return _foreign(modules, WEB, {"api"})
-
-
-def psycopg_in_its_store_only(modules: Modules) -> list[str]:
-    """A start with a file imports nothing of the driver, and only its own kind of store knows its errors."""
-    return [
-        f"{module.name} imports {name}"
-        for module in modules.values()
-        if not module.name.startswith(POSTGRES)
-        for name in module.imported
-        if name.split(".")[0] == "psycopg"
-    ]
-
-
-def sqlmodel_in_the_store_only(modules: Modules) -> list[str]:
-    """What is stored is the store's own business, and the import takes as long as a command."""
-    return [
-        f"{module.name} imports {name}"
-        for module in modules.values()
-        if not module.name.startswith(STORE)
-        for name in module.imported
-        if name.split(".")[0] in {"sqlmodel", "sqlalchemy"}
-    ]
-
-
-def wrapped_widgets(modules: Modules) -> list[str]:
-    """Text from outside is shown as plain text, and dialogs behave alike: both are done in one place each."""
-    classes = [
-        f"{module.name} uses {name}; use {WRAPPED[name]}"
-        for module in modules.values()
-        for name in {each.split(".")[-1] for each in module.imported} & set(WRAPPED)
-        if module.name != WRAPPED[name]
-    ]
-    tool_tips = [
-        f"{module.name} calls setToolTip; use {TOOL_TIPS}"
+        f"{module.name} calls setToolTip; use {PLAIN_TEXT}"
         for module in modules.values()
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.Attribute) and node.attr == "setToolTip" and module.name != TOOL_TIPS
-    ]
-    return classes + tool_tips
-
-
-def home_by_paths(modules: Modules) -> list[str]:
-    """Where a user has no home folder, `Path.home` and `expanduser` raise RuntimeError, `paths` a PlantDeskError."""
-    return [
-        f"{module.name} calls {node.attr}; use {PATHS}.home_folder"
-        for module in modules.values()
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Attribute) and node.attr in {"home", "expanduser"} and module.name != PATHS
+        if isinstance(node, ast.Attribute) and node.attr == "setToolTip" and module.name != PLAIN_TEXT
     ]
 
 
@@ -330,7 +185,7 @@ def errors_are_translated(modules: Modules) -> list[str]:
     return [
         f"{module.name}, line {node.lineno}: {ast.unparse(node)}"
         for module in modules.values()
-        if module.part in {"ui", "desktop"}
+        if module.name.startswith(("plantdesk.ui.", "plantdesk.desktop"))
         for node in ast.walk(module.tree)
         if isinstance(node, ast.FormattedValue | ast.Call)
         if any(ast.unparse(each).split(".")[-1] == "error" for each in _converted(node))
@@ -402,37 +257,9 @@ def _sentences(node: ast.AST) -> list[ast.AST]:
     return [sentence for child in ast.iter_child_nodes(node) for sentence in _sentences(child)]
 
 
-def no_cycles(modules: Modules) -> list[str]:
-    graph = {name: {other for other in module.imported if other in modules} for name, module in modules.items()}
-    try:
-        graphlib.TopologicalSorter(graph).prepare()
-    except graphlib.CycleError as error:
-        return [" → ".join(reversed(error.args[1]))]
-    return []
-
-
 def short_files(modules: Modules) -> list[str]:
     lengths = {module.name: len(module.source.splitlines()) for module in modules.values()}
     return [f"{name} has {length} lines" for name, length in lengths.items() if length > LONGEST_FILE]
-
-
-def short_functions(modules: Modules) -> list[str]:
-    """On average: a long list of plain steps may stand somewhere."""
-    lengths = [
-        (node.end_lineno or node.lineno) - node.lineno + 1
-        for module in modules.values()
-        for node in _functions(module.tree)
-    ]
-    mean = sum(lengths) / len(lengths) if lengths else 0.0
-    return [f"a function has {mean:.1f} lines on average"] if mean > LONGEST_MEAN_FUNCTION else []
-
-
-def _functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-
-
-def telling_names(modules: Modules) -> list[str]:
-    return [f"{name} says nothing about what it holds" for name in modules if name.split(".")[-1] in NAMELESS]
 
 
 def top_level(root: Path) -> list[str]:
@@ -445,31 +272,3 @@ def top_level(root: Path) -> list[str]:
     if "__init__.py" in recipes:
         violations.append("packaging/__init__.py shadows the library packaging")
     return violations
-
-
-def _may_import(importer: str, imported: str) -> bool:
-    if importer == imported or imported in NAMES or (importer, imported) in NEIGHBOURS:
-        return True
-    return importer in LAYERS and imported in LAYERS and LAYERS[imported] < LAYERS[importer]
-
-
-def _ui_part(name: str) -> str:
-    """Return the module or folder directly in ui/: `plants` for plantdesk.ui.plants.form."""
-    return name.split(".")[2] if name.startswith("plantdesk.ui.") else ""
-
-
-def _foreign(modules: Modules, libraries: set[str], allowed: set[str]) -> list[str]:
-    return [
-        f"{module.name} imports {name}"
-        for module in modules.values()
-        for name in module.imported
-        if name.split(".")[0] in libraries and module.part not in allowed
-    ]
-
-
-def _imported(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and node.module:
-        return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return []
