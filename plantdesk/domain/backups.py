@@ -10,7 +10,6 @@ from plantdesk.domain.errors import LISTED, Text, joined, shortened
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.domain.copies import Progress
     from plantdesk.domain.history import Change
     from plantdesk.domain.records import Source
 
@@ -141,11 +140,8 @@ class StoreBackups(Protocol):
     def newest_first(self) -> list[Backup]:
         """Return the backups that are there, and what was quarantined. Raises BackupFolderError."""
 
-    def make(self, kind: BackupKind = BackupKind.BY_HAND, progress: Progress | None = None) -> Backup:
-        """Back up what is committed, durable when this returns. Raises StoreError.
-
-        `progress` gets the fraction that is done, if that is known; what it raises ends the backup.
-        """
+    def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
+        """Back up what is committed, durable when this returns. Raises StoreError."""
 
     def copy_to(self, file: Path) -> None:
         """Copy the store to a new file; no token is valid in it. Raises StoreError."""

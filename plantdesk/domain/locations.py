@@ -135,13 +135,8 @@ def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress 
         return target.fill(rows, progress)
 
 
-def update_store(location: StoreLocation, progress: Progress | None = None) -> Backup | None:
-    """Make the update that a store of several desks needs, after a backup, which is returned. Raises StoreError.
-
-    `progress` gets the fraction of the backup, at last 1; what it raises ends it, and nothing has changed.
-    """
-    backup = None if location.backups is None else location.backups.make(BackupKind.BEFORE_UPDATE, progress)
-    if progress is not None:
-        progress(1.0)
+def update_store(location: StoreLocation) -> Backup | None:
+    """Make the update that a store of several desks needs, after a backup, which is returned. Raises StoreError."""
+    backup = None if location.backups is None else location.backups.make(BackupKind.BEFORE_UPDATE)
     location.update()
     return backup

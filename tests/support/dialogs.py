@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QTableView
 
-from plantdesk.domain.desks import Desk as ComputerOfStore
-from plantdesk.domain.desks import TablesUpdate
 from plantdesk.domain.edits import SetTag, edited
-from plantdesk.domain.records import FORM, now_ms
+from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
@@ -27,7 +25,6 @@ from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.settings.feature import SettingsDialog
 from plantdesk.ui.shared_store.copying import CopyDialog
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
-from plantdesk.ui.shared_store.feature import SharedStore, UpdateDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.single_window import StuckWindowError
 from plantdesk.ui.transfer.export import ExportDialog
@@ -92,7 +89,6 @@ class Dialogs:
             "settings": self._settings,
             "shared-store": self._shared_store,
             "copy-store": self._copy_store,
-            "update-store": self._update_store,
             "import": self._import,
             "refused": self._refused,
             "export": self._export,
@@ -171,15 +167,6 @@ class Dialogs:
 
     def _copy_store(self) -> QDialog:
         return self._shown("Copy store…", CopyDialog)
-
-    def _update_store(self) -> QDialog:
-        feature = self.desk.window.findChild(SharedStore)
-        assert feature is not None
-        own = ComputerOfStore("Office", "1.2.0", 6, now_ms(), is_own=True)
-        other = ComputerOfStore("Greenhouse", "1.1.0", 5, now_ms(), is_own=False)
-        dialog = UpdateDialog(feature.context, TablesUpdate(5, 6, (own, other)), self._folder)
-        dialog.open()
-        return dialog
 
     def _import(self) -> QDialog:
         file = self._folder / "plants-2026.csv"

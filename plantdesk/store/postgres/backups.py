@@ -40,7 +40,7 @@ from plantdesk.store.sqlite.files.backup_folder import Backups, check_is_new, un
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.domain.copies import Progress, StoreRows
+    from plantdesk.domain.copies import StoreRows
     from plantdesk.domain.records import Source
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection, Transaction
@@ -67,11 +67,11 @@ class SharedBackups(Backups):
         name = re.sub(r"[^\w-]", "_", address.name)[:_MAX_NAME]
         super().__init__(paths.database_file(with_folder=False).with_name(f"{name}-{digest}"))
 
-    def make(self, kind: BackupKind = BackupKind.BY_HAND, progress: Progress | None = None) -> Backup:
+    def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
         """Back up what is committed."""
         paths.data_folder()
         with all_rows(self._address) as rows:
-            return self.make_by(partial(_write, rows, progress=progress), kind)
+            return self.make_by(partial(_write, rows), kind)
 
     def make_if_due(self) -> bool:
         """Make an automatic backup if the settings require one, daily at most; remove outdated ones.
@@ -135,8 +135,8 @@ class SharedBackups(Backups):
                 yield loaded, transactions
 
 
-def _write(rows: StoreRows, path: Path, progress: Progress | None = None) -> None:
-    new_copy(path, rows, progress, is_backup=True)
+def _write(rows: StoreRows, path: Path) -> None:
+    new_copy(path, rows, is_backup=True)
 
 
 def _position(backup: Path) -> tuple[int, int] | None:

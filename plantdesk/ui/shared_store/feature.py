@@ -1,11 +1,11 @@
-"""The commands for a shared store and the user's own plants, the update of tables, and a check for unsafe folders."""
+"""The commands for a shared store and the user's own plants, its update, and a check for unsafe folders."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QStorageInfo, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QWidget
+from PySide6.QtCore import QLocale, QStorageInfo, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreUnreachableError, Text, shortened
@@ -14,12 +14,11 @@ from plantdesk.store import location_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import fill, set_properties
-from plantdesk.ui.texts import error_text, one_line, short_time, shown
+from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import L, S
-from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
-from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
+from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.painting import Icon
-from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
@@ -29,140 +28,9 @@ if TYPE_CHECKING:
     from plantdesk.domain.desks import Desk, TablesUpdate
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.locations import StoreLocation
-    from plantdesk.ui.background import StoreQueries, Task
+    from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.theme.theme import Theme
-
-
-#: For text of 13 px.
-_WIDTH = 600
-_MAX_ROWS = 6
-#: The steps of the progress bar.
-_STEPS = 1000
-
-
-class UpdateDialog(Dialog):
-    """Names the desks of the last 30 days, and what each can do after an update; backs up and updates while it is open.
-
-    `running(is_running)`: the update has begun, or ended. `updated`: it has succeeded.
-    """
-
-    running = Signal(bool)
-    updated = Signal()
-
-    def __init__(self, context: WindowContext, update: TablesUpdate, folder: Path) -> None:
-        """Ask for the store of the window, whose backups are in a `folder`."""
-        super().__init__(self.tr("Update the shared store"), context.page)
-        self._context, self._location = context, context.location
-        self._task: Task | None = None
-        self._progress = QProgressBar()
-        self._progress.setTextVisible(False)
-        self._progress.setRange(0, _STEPS)
-        self._progress.hide()
-        self._message = MessageLine(context.theme)
-        self._update_button = self.buttons.addButton(self.tr("&Back up and update"), ButtonRole.AcceptRole)
-        self._update_button.clicked.connect(self._start)
-        self._cancel_button = self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
-        self._lay_out(update, folder)
-        self._cancel_button.setFocus(Qt.FocusReason.OtherFocusReason)  # as other users are affected
-        self.finished.connect(self._on_finished)
-
-    def _lay_out(self, update: TablesUpdate, folder: Path) -> None:
-        title = self.tr("Bring “{name}” to version {version} for all computers?")
-        about = self.tr(
-            "It has version {before}. This PlantDesk needs version {after} to change plants. An older one can only "
-            "read it then, and says so, until it is updated."
-        )
-        saved = self.tr("A backup comes first, in {folder}. The update itself cannot be undone.")
-        name = one_line(self._location.name)
-        self.arrange(
-            PlainLabel(title.format(name=name, version=update.after), role="strong", wrapped=True),
-            PlainLabel(about.format(before=update.before, after=update.after), tone="muted", wrapped=True),
-            self._card(update),
-            PlainLabel(saved.format(folder=str(folder)), tone="muted", wrapped=True),
-            self._progress,
-            self._message,
-        )
-        self._fit()
-
-    def _card(self, update: TablesUpdate) -> QWidget:
-        """Return the table of the desks."""
-        headings = (self.tr("Computer"), self.tr("Version"), self.tr("Last seen"), self.tr("Afterwards"))
-        name = self.tr("Computers of the last 30 days")
-        table = PlainTable(self._context.theme, name, headings, wide=0, max_rows=_MAX_ROWS)
-        works, reads = self.tr("works on"), self.tr("only reads, until updated")
-        table.show_rows(
-            [
-                (
-                    one_line(desk.name),
-                    desk.version or self.tr("unknown"),
-                    short_time(desk.last_seen),
-                    works if update.goes_on(desk) else reads,
-                )
-                for desk in update.desks
-            ]
-        )
-        card = table.framed()
-        card.setVisible(bool(update.desks))
-        return card
-
-    @Slot()
-    def _start(self) -> None:
-        """Back up and update; a failed attempt can be repeated."""
-        if self._task is not None:
-            return
-        location = self._location
-
-        self._update_button.setEnabled(False)
-        self._show_progress(0.0)
-        self._progress.show()
-        self._fit()
-        self._task = self._context.bridge.long_tasks.ask(
-            self,
-            lambda task: update_store(location, task.report_or_end),
-            self._on_updated,
-            self._on_failed,
-            progress=self._show_progress,
-        )
-        self.running.emit(True)
-
-    def _show_progress(self, fraction: float) -> None:
-        """Show how far the backup is; after the backup, the update can no longer be cancelled."""
-        is_saved = fraction >= 1
-        self._progress.setValue(round(fraction * _STEPS))
-        self._message.show_message(Tone.HINT, self.tr("Updating…") if is_saved else self.tr("Backing up…"))
-        self._cancel_button.setEnabled(not is_saved)
-
-    @override
-    def reject(self) -> None:
-        if self._task is None or self._cancel_button.isEnabled():
-            super().reject()
-
-    def _on_updated(self, _backup: Backup | None) -> None:
-        self._task = None
-        self.running.emit(False)
-        self.updated.emit()
-        self.accept()
-
-    def _on_failed(self, error: Exception) -> None:
-        self._task = None
-        self.running.emit(False)
-        self._progress.hide()
-        self._cancel_button.setEnabled(True)
-        self._update_button.setText(self.tr("&Try again"))
-        self._update_button.setEnabled(True)
-        text = self.tr("Nothing was changed. {reason}").format(reason=error_text(error))
-        self._message.show_message(Tone.ERROR, text)
-        self._fit()
-
-    def _fit(self) -> None:
-        self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
-
-    @Slot()
-    def _on_finished(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            self.running.emit(False)
 
 
 #: Key of a store's settings: the user keeps its file where it is.
@@ -306,26 +174,51 @@ class SharedStore(Feature):
     def ask_to_update(self) -> None:
         """Ask whether to update the tables of the store if that is needed; the store notices an update by itself."""
         location, toast = self.context.location, self.context.page.toast
+        if not self.running:
+            self.context.bridge.long_tasks.ask(
+                self, lambda _task: location.needed_update(), self._ask_to_update, toast.show_error
+            )
 
-        def show(update: TablesUpdate | None) -> None:
-            if update is None or location.backups is None:
-                toast.show_message(self.tr("The shared store is up to date."))
-                return
-            dialog = UpdateDialog(self.context, update, location.backups.folder)
-            dialog.running.connect(self._on_updating)
-            dialog.updated.connect(self._on_updated)
-            dialog.open()
-
-        self.context.bridge.long_tasks.ask(self, lambda _task: location.needed_update(), show, toast.show_error)
-
-    @Slot(bool)
-    def _on_updating(self, is_running: bool) -> None:
-        self.set_running(self.tr("The shared store is being updated: it would stay as it is.") if is_running else "")
+    def _ask_to_update(self, update: TablesUpdate | None) -> None:
+        """Ask, naming the computers of the last 30 days that could only read afterwards."""
+        context = self.context
+        if update is None:
+            context.page.toast.show_message(self.tr("The shared store is up to date."))
+            return
+        title = self.tr("Bring “{name}” to version {version} for all computers?")
+        lines = [self.tr("A backup comes first. The update itself cannot be undone.")]
+        if outdated := [one_line(desk.name) for desk in update.desks if not update.goes_on(desk)]:
+            text = self.tr("Until PlantDesk is updated on them, these computers can only read it: {computers}")
+            lines.append(text.format(computers=QLocale().createSeparatedList(outdated)))
+        box = MessageBox(
+            context.theme,
+            self.tr("Update the shared store"),
+            title.format(name=one_line(context.location.name), version=update.after),
+            "\n".join(lines),
+            context.page,
+        )
+        box.add_button(self.tr("&Back up and update")).clicked.connect(self._update)
+        box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)  # has the focus, as other users are affected
+        box.open()
 
     @Slot()
-    def _on_updated(self) -> None:
+    def _update(self) -> None:
+        location = self.context.location
+        self.set_running(self.tr("The shared store is being updated: it would stay as it is."))
+        self.context.page.toast.show_progress(self.tr("Updating…"))
+        self.context.bridge.long_tasks.ask(
+            self, lambda _task: update_store(location), self._on_updated, self._on_not_updated
+        )
+
+    def _on_updated(self, _backup: Backup | None) -> None:
+        self.set_running("")
         text = self.tr("The shared store is up to date. The backup is listed under Restore.")
         self.context.page.toast.show_message(text)
+
+    def _on_not_updated(self, error: Exception) -> None:
+        self.set_running("")
+        text = self.tr("Nothing was changed. {reason}").format(reason=error_text(error))
+        self.context.page.toast.show_problem(text, (self.tr("Try again"), self._update))
 
     @Slot()
     def use_own_store(self) -> None:

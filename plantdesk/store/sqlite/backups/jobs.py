@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.backups import Restored, RestorePreview
-    from plantdesk.domain.copies import Progress
     from plantdesk.domain.records import Source
 
 _log = logging.getLogger(__name__)
@@ -159,11 +158,7 @@ class FileBackups(Backups):
     suffix = ".db"
     is_shared = False
 
-    def make(
-        self,
-        kind: BackupKind = BackupKind.BY_HAND,
-        progress: Progress | None = None,  # noqa: ARG002  SQLite copies the file in one step
-    ) -> Backup:
+    def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
         """Back up what is committed."""
         return back_up(self._path, kind)
 
