@@ -38,7 +38,7 @@ from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui import server_control
 from plantdesk.ui.api_access.dialog import ApiDialog
-from plantdesk.ui.api_access.feature import ApiStatus
+from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.quick_entry import QuickWindow
 from plantdesk.ui.plants.search_bar import FilterChip

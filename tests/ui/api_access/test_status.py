@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from plantdesk.domain.records import FORM, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, NotAnsweringError, Off, On, PortInUseError, Starting
-from plantdesk.ui.api_access.feature import ApiStatus
+from plantdesk.ui.api_access.status import ApiStatus
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
