@@ -67,8 +67,13 @@ class NamesDialog(Dialog):
         self._choose_button.clicked.connect(self._choose)
         self.arrange(self._intro_label, self._about_label, self._progress, self._message)
         self._set_reading(is_reading=False)
-        self._show(None)
-        context.bridge.short_tasks.ask(self, lambda _task: self._names.about(), self._show)
+        self._remove_button.hide()
+        self._choose_button.setEnabled(False)  # or this answer could come after that about a new list
+        context.bridge.short_tasks.ask(self, lambda _task: self._names.about(), self._on_asked, self._on_failed)
+
+    def _on_asked(self, about: NamesList | None) -> None:
+        self._choose_button.setEnabled(True)
+        self._show(about)
 
     def _show(self, about: NamesList | None) -> None:
         text = self.tr("There is no list yet.")
