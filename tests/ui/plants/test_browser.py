@@ -180,7 +180,7 @@ def test_a_copy_that_fails_is_reported(qtbot: QtBot, filled: PlantBrowser, faili
 def test_a_failed_load_is_repeated_as_soon_as_the_store_is_healthy(
     qtbot: QtBot, filled: PlantBrowser, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plantdesk.ui.plants.table.row_order._RETRY_DELAY_MS", 3_600_000)
+    monkeypatch.setattr("plantdesk.ui.plants.table.model._RETRY_DELAY_MS", 3_600_000)
     with failing():
         search(filled, "basil")
         qtbot.waitUntil(lambda: "The plants cannot be shown" in texts(filled))

@@ -1,12 +1,16 @@
 """The model of the table, for a million rows: `data()` reads nothing from the store.
 
-The order of the rows is one array of ids (8 MB per million); the rows themselves are read in pages into a cache.
-Cells of a row that is not loaded yet show "…".
+The order of the rows is one array of ids (8 MB per million); a query on its own thread keeps it equal to the order of
+the store: at once, under steady change with pauses that are longer than the queries. A failed query is repeated until
+it succeeds. The rows themselves are read in pages into a cache. Cells of a row that is not loaded yet show "…".
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, Signal, Slot
@@ -14,15 +18,16 @@ from typing_extensions import override
 
 from plantdesk.domain.records import Changes
 from plantdesk.domain.search import parse_search
+from plantdesk.ui.background import StoreQueries
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, tool_tip
 from plantdesk.ui.plants.table.page_cache import PageCache
 from plantdesk.ui.plants.table.row_order import Insertion, Query, Removal, Replacement, RowOrder, State
 
 if TYPE_CHECKING:
-    from array import array
-
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.views import View
+    from plantdesk.ui.background import Task, Worker
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.table.row_order import Edit
     from plantdesk.ui.qt import Index
@@ -39,6 +44,10 @@ _ROW_FLAGS = (  # a constant, as Qt requests it three times for each cell that i
 _ALIGNMENT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _PREFETCH_ROWS = 100
 _MAX_PAGE = 2000
+#: The least pause until the next query of the order; twice the time that the last one took, if that is longer.
+_MIN_PAUSE_MS = 200
+#: The pause after a failed query until it is repeated.
+_RETRY_DELAY_MS = 2000
 
 
 class PlantModel(QAbstractTableModel):
@@ -58,10 +67,11 @@ class PlantModel(QAbstractTableModel):
         self._bridge = bridge
         #: The query that was requested last, and the query of the rows.
         self.query = self.shown_query = Query()
-        self._rows = RowOrder(bridge, self)
-        self._rows.edited.connect(self._apply_edit)
-        self._rows.settled.connect(self.state_changed)
-        self._rows.failed.connect(self.failed)
+        self._rows = RowOrder()
+        self._worker: Worker | None = None
+        self._queries: StoreQueries | None = None
+        self._pause = QTimer(self, singleShot=True)
+        self._pause.timeout.connect(self._ask_if_needed)
         self._cache: PageCache | None = None
         self._draft: PlantRow | None = None
         self._missing: set[int] = set()
@@ -97,15 +107,16 @@ class PlantModel(QAbstractTableModel):
         self._cache = PageCache(self._bridge, store, self)
         self._cache.loaded.connect(self._repaint_all)
         self._cache.failed.connect(self.failed)
-        self._rows.open(store)
+        self._worker = self._bridge.worker("plant-order")
+        self._queries = StoreQueries(self._worker, store)
         self.shown_query = self.query
-        self._rows.load(self.query.view)
+        self._load()
 
     def show(self, query: Query) -> None:
         """Show the rows of another query; the previous rows stay until the first new ones are loaded."""
         if query != self.query:
             self.query = query
-            self._rows.load(query.view)
+            self._load()
 
     @Slot()
     def reload_if_relative(self) -> None:
@@ -117,11 +128,12 @@ class PlantModel(QAbstractTableModel):
     def refresh(self) -> None:
         """Compare the rows with the store; afterwards they are current."""
         if self._cache is not None:
-            self._rows.apply(Changes(needs_reload=True))
+            self._apply_edits(self._rows.apply(Changes(needs_reload=True)))
 
     def retry(self) -> None:
         """Repeat now what failed; this also happens automatically, every two seconds."""
-        self._rows.retry()
+        self._pause.stop()
+        self._ask_if_needed()
         self._repaint_all()
 
     def apply(self, changes: Changes) -> None:
@@ -132,7 +144,7 @@ class PlantModel(QAbstractTableModel):
             self._cache.expire()
             self._repaint_all()  # painting requests what is missing
         self._cache.put((*changes.added, *changes.updated))
-        self._rows.apply(changes)
+        self._apply_edits(self._rows.apply(changes))
         self._repaint({row.id for row in changes.updated})
 
     def show_draft(self, row: PlantRow | None) -> None:
@@ -151,12 +163,15 @@ class PlantModel(QAbstractTableModel):
 
     def close(self) -> None:
         """End the threads, before the store is closed, and forget the rows."""
-        if self._cache is None:
+        if self._cache is None or self._queries is None or self._worker is None:
             return
         self._cache.close()
-        self._cache = None
+        self._pause.stop()
+        self._queries.close()
+        self._worker.close()
+        self._cache = self._queries = self._worker = None
         self.beginResetModel()
-        self._rows.close()
+        self._rows = RowOrder()
         self.endResetModel()
         self.state_changed.emit()
 
@@ -249,7 +264,52 @@ class PlantModel(QAbstractTableModel):
         if rows:
             self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(Column) - 1))
 
-    @Slot(object)
+    # --- the order ---
+
+    def _load(self) -> None:
+        """Query the rows of the query that was requested last."""
+        self._pause.stop()
+        if self._queries is not None:
+            self._queries.cancel()
+            self._ask(State.LOADING)
+            self.state_changed.emit()
+
+    def _ask(self, state: State) -> None:
+        if self._queries is not None:
+            view = self.query.view
+            self._rows.begin(state, view)
+            read = partial(_read_order, view=view, reports_first=state is State.LOADING)
+            done, failed = partial(self._on_order_read, monotonic()), self._on_order_failed
+            self._queries.ask(self, read, done, failed, progress=self._on_order_begun)
+
+    @Slot()
+    def _ask_if_needed(self) -> None:
+        match self._rows.needed_query:
+            case State.LOADING:
+                self._load()
+            case State.REFRESHING as state:
+                self._ask(state)
+
+    def _on_order_begun(self, ids: array[int]) -> None:
+        self._apply_edits(self._rows.begun(ids))
+
+    def _on_order_read(self, asked_at: float, answer: tuple[array[int], int]) -> None:
+        self._pause.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - asked_at))))
+        self._apply_edits(self._rows.loaded(*answer))
+
+    def _on_order_failed(self, error: Exception) -> None:
+        self._pause.start(_RETRY_DELAY_MS)
+        self._rows.fail()
+        self.state_changed.emit()
+        self.failed.emit(error)
+
+    def _apply_edits(self, edits: Iterable[Edit]) -> None:
+        for edit in edits:
+            self._apply_edit(edit)
+        if not self._pause.isActive():
+            self._ask_if_needed()
+        self.state_changed.emit()
+
     def _apply_edit(self, edit: Edit) -> None:
         match edit:
             case Insertion(row, ids):
@@ -290,6 +350,18 @@ class PlantModel(QAbstractTableModel):
             self._missing.add(row)
         is_draft = self._draft is not None and self._draft.id == plant_id
         return self._draft if is_draft else self._cache.row(plant_id)
+
+
+def _read_order(reader: PlantReader, task: Task, view: View, *, reports_first: bool) -> tuple[array[int], int]:
+    """Return the order of a view, and the number of plants in the store; before that, report the first rows."""
+    ids = array("q")
+    for chunk in reader.ids(view):
+        if task.cancelled:
+            raise InterruptedError
+        if reports_first and not ids:
+            task.report(chunk)
+        ids += chunk
+    return ids, len(ids) if view.plants.is_everything else reader.count()
 
 
 _TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {

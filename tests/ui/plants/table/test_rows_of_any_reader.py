@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from typing_extensions import override
 
 from plantdesk.domain.edits import DeleteAll, SetTag
@@ -18,6 +18,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import queries
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
+from plantdesk.ui.plants.table import model as model_module
 from plantdesk.ui.plants.table import row_order
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PlantModel
@@ -94,8 +95,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "_CHUNK", 8)
     monkeypatch.setattr(row_order, "_OVERLAP", 10)
     monkeypatch.setattr(row_order, "_MAX_LOOKED_UP", 2)
-    monkeypatch.setattr(row_order, "_MIN_PAUSE_MS", 1)
-    monkeypatch.setattr(row_order, "_RETRY_DELAY_MS", 1)
+    monkeypatch.setattr(model_module, "_MIN_PAUSE_MS", 1)
+    monkeypatch.setattr(model_module, "_RETRY_DELAY_MS", 1)
 
 
 def ids_of(model: PlantModel) -> list[int]:
@@ -144,15 +145,13 @@ def test_the_pause_after_a_query_is_twice_as_long_as_the_query_unless_the_user_r
     def take_seconds(_query: str) -> None:
         now[0] += 10
 
-    monkeypatch.setattr(row_order, "monotonic", lambda: now[0])
+    monkeypatch.setattr(model_module, "monotonic", lambda: now[0])
     model.show(Query(column=Column.NAME))
     model.set_store(store)
     qtbot.waitUntil(lambda: model.is_current)
     store.hook = take_seconds
-    order = model.findChild(row_order.RowOrder)
-    assert order is not None
     compared(qtbot, model)
-    pause = order.findChild(QTimer)
+    pause = model.findChild(QTimer, options=Qt.FindChildOption.FindDirectChildrenOnly)
     assert isinstance(pause, QTimer)
     assert pause.interval() == 2000 * now[0] > 0
     add("Aloe")
