@@ -25,7 +25,8 @@ from plantdesk.ui.shared_store.feature import SharedStore
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.texts import store_name
 from plantdesk.ui.theme.metrics import EDGE
-from plantdesk.ui.transfer.feature import Samples, Transfer
+from plantdesk.ui.transfer.feature import Transfer
+from plantdesk.ui.transfer.samples import Samples
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.dialog import TabOrder
 from plantdesk.ui.widgets.messages import MessageLine, Tone

@@ -32,13 +32,11 @@ LISTED = 500
 
 
 class Progress(NamedTuple):
-    """Rows so far and per second; if known, also the number of all rows, the fraction (0 to 1) and the seconds left."""
+    """Rows so far; if known, also the number of all rows, and the fraction that is done (0 to 1)."""
 
     rows: int
     total: int | None
-    rate: float
     fraction: float | None
-    seconds_left: float | None
 
 
 class ImportJob(QObject):
@@ -160,44 +158,29 @@ class Reporter:
 
     def __init__(self, report: Callable[[Progress], None]) -> None:
         self._report = report
-        self._started = self._reported = time.monotonic()
+        self._reported = time.monotonic()
 
     def report_bytes(self, rows: int, done: int, size: int) -> None:
         """Report rows and bytes that were read, of `size` bytes unless that is 0."""
-        self._report_fraction(rows, None, min(done / size, 1) if size else None)
+        self._report_soon(Progress(rows, None, min(done / size, 1) if size else None))
 
     def report_rows(self, done: int, rows: int) -> None:
         """Report rows that were written, of all rows."""
-        self._report_fraction(done, rows, done / rows)
+        self._report_soon(Progress(done, rows, done / rows))
 
-    def _report_fraction(self, rows: int, total: int | None, fraction: float | None) -> None:
+    def _report_soon(self, progress: Progress) -> None:
         now = time.monotonic()
         if now - self._reported >= _INTERVAL:
-            self._reported, seconds = now, now - self._started
-            left = seconds / fraction - seconds if fraction else None
-            self._report(Progress(rows, total, rows / seconds, fraction, left))
-
-
-_MINUTE = 60
+            self._reported = now
+            self._report(progress)
 
 
 def progress_text(progress: Progress) -> str:
-    """Return rows, rate and remaining time."""
-    number = QLocale().toString
-    parts = [shown(Text("{count:,} rows", one="1 row", count=progress.rows))]
-    if progress.total:
-        parts = [
-            translate("Transfer", "{rows} of {total} plants").format(
-                rows=number(progress.rows), total=number(progress.total)
-            )
-        ]
-    parts.append(translate("Transfer", "{rate} a second").format(rate=number(round(progress.rate))))
-    left = progress.seconds_left
-    if left is not None and left >= _MINUTE:
-        parts.append(translate("Transfer", "about {minutes} min left").format(minutes=number(round(left / _MINUTE))))
-    elif left is not None:
-        parts.append(translate("Transfer", "about {seconds} s left").format(seconds=number(round(left))))
-    return " · ".join(parts)
+    """Return the number of rows, of all rows if that is known."""
+    if not progress.total:
+        return shown(Text("{count:,} rows", one="1 row", count=progress.rows))
+    rows, total = map(QLocale().toString, (progress.rows, progress.total))
+    return translate("Transfer", "{rows} of {total} plants").format(rows=rows, total=total)
 
 
 def differences(preview: Preview) -> Iterator[Text]:

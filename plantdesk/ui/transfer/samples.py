@@ -1,0 +1,161 @@
+"""The sample plants of an empty store: added as one import, and removed by the bar about them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from typing_extensions import override
+
+from plantdesk.domain.errors import Text
+from plantdesk.domain.records import SourceKind
+from plantdesk.domain.selections import AddedBy, Selection
+from plantdesk.domain.views import View
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.texts import SAMPLES, shown
+from plantdesk.ui.widgets.messages import Tone
+
+if TYPE_CHECKING:
+    from plantdesk.domain.edits import Applied
+    from plantdesk.domain.history import Change
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.records import Source
+    from plantdesk.domain.views import Counts
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import OpenStore, WindowContext
+
+
+class Samples(Feature):
+    """Its bar removes the samples that the user has not changed. Once closed, it is not shown again for the store."""
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._opened: OpenStore | None = None
+        self._task: Task | None = None
+        self._bar = context.page.add_bar()
+        self._bar.closed.connect(self._on_closed)
+        self._shown: tuple[str, int] | None = None  # the label of the button, and how many were changed
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._opened = opened
+
+    @override
+    def release_store(self) -> None:
+        self._opened = None
+        if self._task is not None:
+            self._task.cancel()
+            self._task.wait()
+            self._task = None
+        self._hide()
+
+    @Slot()
+    def add(self) -> None:
+        """Add the samples, as one change."""
+        if self._opened is not None and self._task is None:
+            store, rows = self._opened.store, self._rows()
+            self.context.preferences.change_store(self.context.location.key, samples_closed=False)
+            self._task = self.context.bridge.long_tasks.ask(
+                self, lambda _task: _import(store, rows), self._on_added, self._on_failed
+            )
+
+    @Slot(object)
+    def show_counts(self, counts: Counts) -> None:
+        """Offer to remove the samples as long as there are some, and their import is not undone."""
+        found = [(source, plants) for source, plants in counts.sources.items() if _is_of_samples(source) and plants]
+        is_closed = self.context.preferences.of_store(self.context.location.key).get("samples_closed") is True
+        if not found or is_closed or self._opened is None:
+            self._hide()
+            return
+        (source, plants), *_ = found
+        read = partial(_latest, source=source, plants=len(self._rows()))
+        self._opened.queries.ask(self, read, partial(self._show, plants))
+
+    def _show(self, plants: int, found: tuple[Change, int] | None) -> None:
+        if found is None or not found[0].can_undo:
+            self._hide()
+            return
+        change, changed = found
+        stay = Text("{count:,} that you changed stay.", one="1 that you changed stays.", count=changed)
+        details = [self.tr("Search, sort, edit and delete as you like. Yours stay when the samples go.")]
+        details += [shown(stay)] if changed else []
+        text = Text("Remove {count:,} sample plants", one="Remove 1 sample plant", count=plants - changed)
+        remove = shown(text), partial(self.context.undo_stack.take_back, change)
+        if plants == changed:
+            self._hide()
+        elif (remove[0], changed) != self._shown:
+            self._shown = remove[0], changed
+            self._bar.show_state(Tone.INFO, self.tr("These are sample plants."), " ".join(details), remove)
+
+    def _hide(self) -> None:
+        self._shown = None
+        self._bar.clear()
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self.context.preferences.change_store(self.context.location.key, samples_closed=True)
+
+    def _on_added(self, applied: Applied) -> None:
+        self._task = None
+        if applied.change is not None:
+            self.context.undo_stack.push(applied.change)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._task = None
+        self.context.page.toast.show_error(error)
+
+    def _rows(self) -> list[tuple[str, str | None]]:
+        """Return names and tags; the one that is added last is the first of the list."""
+        bed_2, bed_4, frame = self.tr("bed 2"), self.tr("bed 4"), self.tr("cold frame")
+        greenhouse, kitchen, living_room = self.tr("greenhouse"), self.tr("kitchen"), self.tr("living room")
+        orchids, propagation = self.tr("orchids"), self.tr("propagation")
+        return [
+            ("Achillea millefolium ‘Paprika’", bed_2),
+            ("Capsicum annuum ‘Jalapeño’", greenhouse),
+            ("Ficus lyrata", living_room),
+            ("Thymus vulgaris", kitchen),
+            ("Salvia rosmarinus", kitchen),
+            ("Crocosmia × crocosmiiflora ‘Emily McKenzie’", bed_4),
+            ("Begonia rex ‘Escargot’", living_room),
+            ("Lavandula angustifolia ‘Hidcote’", bed_2),
+            ("Solanum lycopersicum ‘Black Krim’", greenhouse),
+            ("Acer palmatum ‘Osakazuki’", None),
+            ("Paphiopedilum rothschildianum", orchids),
+            ("Digitalis × mertonensis", propagation),
+            ("Ocimum basilicum ‘Genovese’", kitchen),
+            ("Phalaenopsis amabilis", orchids),
+            ("Monstera deliciosa", living_room),
+            ("Helleborus × hybridus", frame),
+            ("Mentha × piperita ‘Chocolate’", kitchen),
+            ("Echinacea purpurea ‘Magnus’", propagation),
+            ("Salvia nemorosa ‘Ostfriesland’", bed_4),
+            ("Salvia nemorosa ‘Caradonna’", bed_4),
+        ]
+
+
+def _is_of_samples(source: Source) -> bool:
+    return source.kind is SourceKind.IMPORT and source.label == SAMPLES
+
+
+def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
+    """Add the samples under the next free ids. Raises StoreError and OSError."""
+    from plantdesk.domain.imports import ImportRow, OnConflict
+
+    found = store.new_import()
+    try:
+        found.add([ImportRow(1, line, None, name, tag, None) for line, (name, tag) in enumerate(rows, 1)])
+        found.compare(OnConflict.REFUSE, {"tag"})
+        return found.apply(SAMPLES)
+    finally:
+        found.close()
+
+
+def _latest(reader: PlantReader, _task: Task, source: Source, plants: int) -> tuple[Change, int] | None:
+    """Return the latest import of this number of samples, and how many of them were changed since."""
+    entry = next(iter(reader.history_entries(1, source=source)), None)
+    if entry is None or entry.change.plants != plants:  # it may be the import of a file
+        return None
+    view = View(Selection.of(AddedBy(source.kind, source.label)))
+    ids = [each for chunk in reader.ids(view) for each in chunk]
+    return entry.change, sum(row.version != entry.change.number for row in reader.rows(ids).values())
