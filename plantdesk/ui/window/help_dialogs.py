@@ -18,20 +18,18 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QStackedWidget,
     QTextBrowser,
-    QTextEdit,
     QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
 
 from plantdesk import __version__
-from plantdesk.domain.errors import Text
 from plantdesk.domain.folding import searched
 from plantdesk.platform import languages, manual
 from plantdesk.platform.logs import system_facts
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import fill, fitted
-from plantdesk.ui.texts import quoted, shown
+from plantdesk.ui.texts import quoted
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, XS, L, M, S
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
@@ -56,9 +54,9 @@ _FORWARD = QTextDocument.FindFlag(0)
 class ManualDialog(Dialog):
     """Shows a summary in the language of the window, and the pages of `resources/manual`, in English.
 
-    All are PlantDesk's own: no name of a plant is in them. A search finds the pages with all its words and marks these,
-    side by side as one hit. Enter goes to the next hit, also on another page, and Shift+Enter back. Keys
-    that scroll also work in the search, which has the focus first.
+    All are PlantDesk's own: no name of a plant is in them. A search leaves the pages that have all its words. Enter
+    goes to the next of them, also on another page, and Shift+Enter back. Keys that scroll also work in the search,
+    which has the focus first.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -70,9 +68,9 @@ class ManualDialog(Dialog):
         self._remark.hide()
         self._sources = [self._summary(), *map(manual.page, manual.PAGES)]
         self._titles = [each.partition("\n")[0].removeprefix("# ") for each in self._sources]
-        self._texts: list[str] = []
-        #: The search as a regular expression, and its hits on each page.
-        self._pattern, self._counts = "", [0] * len(self._sources)
+        self._texts = [_plain_text(source) for source in self._sources]
+        #: The search as a regular expression, and the rows of the pages that have it.
+        self._pattern, self._found = QRegularExpression(), [*range(len(self._sources))]
         self._pages = QListWidget()
         self._pages.setAccessibleName(self.tr("Pages"))
         self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -114,7 +112,6 @@ class ManualDialog(Dialog):
         self._text.setMarkdown(self._sources[row])
         self._text.document().setDocumentMargin(L)
         self._text.setAccessibleName(self._titles[row])
-        self._mark()
 
     @Slot(QUrl)
     def _on_link(self, address: QUrl) -> None:
@@ -130,76 +127,42 @@ class ManualDialog(Dialog):
 
     @Slot(str)
     def _find(self, text: str) -> None:
-        """Show how many hits each page has, and go to the first one."""
-        if not self._texts:
-            self._texts = [_plain_text(source) for source in self._sources]
-        self._pattern = _pattern(text.split())
-        self._counts = [_hits(text.split(), self._pattern, each) for each in self._texts]
-        self._show_hits()
-        total = sum(self._counts)
-        self._remark.setText(self._found(text.strip(), total))
-        self._remark.setVisible(bool(self._remark.text()))
-        if self._pattern:
+        """List the pages that have all words, and go to the first one of them."""
+        words = text.split()
+        self._pattern = _pattern(words)
+        self._found = [row for row, page in enumerate(self._texts) if all(word.casefold() in page for word in words)]
+        for row in range(self._pages.count()):
+            self._pages.setRowHidden(row, row not in self._found)
+        self._remark.setText(self.tr("The manual does not contain {text}.").format(text=quoted(text.strip(), 20)))
+        self._remark.setVisible(not self._found)
+        if not self._found:
             announce(self, self._remark.text())
-        if total and not self._counts[self._pages.currentRow()]:
-            self._pages.setCurrentRow(next(row for row, count in enumerate(self._counts) if count))
+            return
+        if self._pages.currentRow() not in self._found:
+            self._pages.setCurrentRow(self._found[0])
         self._text.moveCursor(QTextCursor.MoveOperation.Start)
-        self._mark()
-        if total:
+        if words:
             self._go_to_hit()
-
-    def _show_hits(self) -> None:
-        """Show how many hits each page has; pages without any cannot be chosen."""
-        for row, count in enumerate(self._counts):
-            item = self._pages.item(row)
-            item.setText(f"{self._titles[row]}  {count}" if count else self._titles[row])
-            flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-            item.setFlags(flags if count or not self._pattern else Qt.ItemFlag.NoItemFlags)
-
-    @property
-    def _expression(self) -> QRegularExpression:
-        return QRegularExpression(self._pattern, QRegularExpression.PatternOption.CaseInsensitiveOption)
-
-    def _found(self, text: str, count: int) -> str:
-        if not text:
-            return ""
-        if not count:
-            return self.tr("The manual does not contain {text}.").format(text=quoted(text, 20))
-        return shown(Text("{count:,} hits", one="1 hit", count=count))
 
     def _go_on(self, *, back: bool) -> None:
         """Go to the next hit; after the last one of a page, go to the next page that has one."""
-        rows = [row for row, count in enumerate(self._counts) if count]
         flags = QTextDocument.FindFlag.FindBackward if back else _FORWARD
-        if not rows or self._go_to_hit(flags):
+        if not self._found or self._go_to_hit(flags):
             return
         present = self._pages.currentRow()
-        later = [row for row in rows if (row < present if back else row > present)] or rows
+        later = [row for row in self._found if (row < present if back else row > present)] or self._found
         self._pages.setCurrentRow(later[-1 if back else 0])
         self._text.moveCursor(QTextCursor.MoveOperation.End if back else QTextCursor.MoveOperation.Start)
         self._go_to_hit(flags)
 
     def _go_to_hit(self, flags: QTextDocument.FindFlag = _FORWARD) -> bool:
         """Go to the next hit of the page, with some lines before and after it; return whether there is one."""
-        is_found = self._text.find(self._expression, flags)
+        is_found = self._text.find(self._pattern, flags)
         place, height = self._text.cursorRect().center().y(), self._text.viewport().height()
         if is_found and not height // 8 < place < height * 7 // 8:
             bar = self._text.verticalScrollBar()
             bar.setValue(bar.value() + place - height // 3)
         return is_found
-
-    def _mark(self) -> None:
-        """Mark all hits of the page."""
-        document, marks = self._text.document(), []
-        row = self._pages.currentRow()
-        cursor = document.find(self._expression) if self._pattern and self._counts[row] else QTextCursor()
-        while not cursor.isNull():
-            mark = QTextEdit.ExtraSelection()
-            mark.cursor = cursor
-            mark.format.setBackground(self._theme.colors.color("warning_bg"))
-            marks.append(mark)
-            cursor = document.find(self._expression, cursor)
-        self._text.setExtraSelections(marks)
 
     def _summary(self) -> str:
         paragraphs = (
@@ -235,23 +198,17 @@ class ManualDialog(Dialog):
             )
 
 
-def _pattern(words: Sequence[str]) -> str:
-    """Return a regular expression for words: all of them side by side, else each of them; empty for none."""
+def _pattern(words: Sequence[str]) -> QRegularExpression:
+    """Return an expression for words: all of them side by side, else each of them."""
     escaped = [re.escape(word) for word in words]
-    return "|".join(dict.fromkeys([r"[ \xa0]+".join(escaped), *sorted(escaped, key=len, reverse=True)]))
-
-
-def _hits(words: Sequence[str], pattern: str, text: str) -> int:
-    """Return how often a text has the words, if it has all of them."""
-    folded = text.casefold()
-    has_all = bool(words) and all(word.casefold() in folded for word in words)
-    return len(re.findall(pattern, text, re.IGNORECASE)) if has_all else 0
+    text = "|".join([r"[ \xa0]+".join(escaped), *sorted(escaped, key=len, reverse=True)])
+    return QRegularExpression(text, QRegularExpression.PatternOption.CaseInsensitiveOption)
 
 
 def _plain_text(source: str) -> str:
     document = QTextDocument()
     document.setMarkdown(source)
-    return document.toPlainText()
+    return document.toPlainText().casefold()
 
 
 #: For text of 13 px.

@@ -131,18 +131,20 @@ def searched(
     return dialog, dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0], search
 
 
+def listed(pages: QListWidget) -> list[str]:
+    return [pages.item(row).text() for row in range(pages.count()) if not pages.isRowHidden(row)]
+
+
 def test_the_manual_is_searched_over_all_pages(qtbot: QtBot, context: WindowContext) -> None:
     dialog, pages, text, search = searched(qtbot, context, "u+0000")
-    items = [pages.item(row) for row in range(pages.count())]
-    hits = {item.text().rpartition("  ")[0] for item in items if item.flags()}
-    assert hits == {title_of(name) for name in manual.PAGES if "U+0000" in manual.page(name)}
+    hits = [title_of(name) for name in manual.PAGES if "U+0000" in manual.page(name)]
+    assert listed(pages) == hits
     seen = []
     for _ in range(50):
         assert text.textCursor().selectedText().casefold() == "u+0000"
         seen.append((pages.currentRow(), text.textCursor().position()))
         qtbot.keyClick(search, Qt.Key.Key_Return)
-    assert len({row for row, _ in seen}) == sum(bool(item.flags()) for item in items) > 1  # it goes round
-    assert len(text.extraSelections()) == len({place for row, place in seen if row == pages.currentRow()})
+    assert len({row for row, _ in seen}) == len(hits) > 1  # it goes round
     before = text.textCursor().position()
     qtbot.keyClick(search, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert text.textCursor().position() != before
@@ -150,23 +152,21 @@ def test_the_manual_is_searched_over_all_pages(qtbot: QtBot, context: WindowCont
     assert "The manual does not contain “xyzzy”." in Desk(qtbot, dialog).texts()
     qtbot.keyClick(search, Qt.Key.Key_Escape)
     assert not search.text()
-    assert pages.item(0).text() == "Summary"
+    assert listed(pages) == ["Summary", *map(title_of, manual.PAGES)]
 
 
 def test_several_words_are_found_on_pages_that_have_all_of_them(qtbot: QtBot, context: WindowContext) -> None:
     dialog, pages, text, search = searched(qtbot, context, "reader Barcode")
-    items = [pages.item(row) for row in range(pages.count())]
-    hits = {item.text().rpartition("  ")[0] for item in items if item.flags()}
     texts = {name: manual.page(name).casefold() for name in manual.PAGES}
-    assert hits == {title_of(name) for name, each in texts.items() if "reader" in each and "barcode" in each}
-    marked = {each.cursor.selectedText().casefold() for each in text.extraSelections()}
-    assert {"reader", "barcode"} <= marked
+    assert listed(pages) == [title_of(name) for name, each in texts.items() if "reader" in each and "barcode" in each]
+    assert text.textCursor().selectedText().casefold() in {"reader", "barcode"}
     search.clear()
     Desk(qtbot, dialog).type(search, "barcode reader")
-    marked = {each.cursor.selectedText().casefold() for each in text.extraSelections()}
-    assert "barcode reader" in marked
-    Desk(qtbot, dialog).type(search, " xyzzy")
-    assert not text.extraSelections()
+    selected = set()
+    for _ in range(20):
+        selected.add(text.textCursor().selectedText().casefold())
+        qtbot.keyClick(search, Qt.Key.Key_Return)
+    assert "barcode reader" in selected
 
 
 def test_the_manual_and_the_shortcuts_have_a_key_each(qtbot: QtBot, context: WindowContext) -> None:
