@@ -19,19 +19,17 @@ from plantdesk.domain.validation import NO_NAME, UnfitNumber, check_name, is_bla
 from plantdesk.transfer.columns import (
     READ,
     SAMPLED,
-    Column,
     Columns,
     Layout,
     NoColumnError,
     checked,
-    found_parts,
     is_there,
     layout_of,
     letters_of,
     mapped,
     may_be_repeated,
 )
-from plantdesk.transfer.name_parts import Part, name_from, parts_of, with_names
+from plantdesk.transfer.name_parts import name_from, parts_of, with_names
 
 if TYPE_CHECKING:
     from plantdesk.transfer.tables import Batch
@@ -40,14 +38,12 @@ if TYPE_CHECKING:
 
 #: The most names that are collected of columns that are not read.
 _MAX_IGNORED = 100
-#: The most sets of members for which the fields are remembered.
-_MAX_SHAPES = 16
 #: The usual types of values; an integer is in int64.
 _KINDS = {"id": int, "name": str, "tag": str, "note": str}
 #: 1.000 is a thousand in German.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
-#: A number with leading zeros, alone or in a list.
-_ZEROS = re.compile(r"(?:^|,)\s*[+-]?0+[0-9]")
+#: A number with leading zeros.
+_ZEROS = re.compile(r"\s*[+-]?0+[0-9]")
 _NO_VALUE = Text(
     "Cell {cell} has a formula and no value. Open the file in a spreadsheet program and save it; then import it again."
 )
@@ -69,14 +65,6 @@ class Refused(NamedTuple):
     text: str = ""
 
 
-class _Shape(NamedTuple):
-    """The member of each field in JSON objects with the same members, and those of the name if several."""
-
-    fields: Mapping[str, str]
-    name_members: Sequence[str]
-    name_parts: Sequence[Part | None]
-
-
 class RowReader:
     """Reads one file; `number` is its number among the files of an import, from 1.
 
@@ -85,8 +73,6 @@ class RowReader:
 
     def __init__(self, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
         self._number, self._columns, self._refused = number, columns, refused
-        #: The shapes of the last JSON objects, by their members.
-        self._shapes: dict[tuple[str, ...], _Shape] = {}
         #: The name of each field's column or member, and of some others, after the file was read.
         self.columns: dict[str, str] = {}
         self.ignored: dict[str, None] = {}
@@ -131,9 +117,6 @@ class RowReader:
         names, parts, into = self.layout.names, self.layout.name_parts, self.layout.fields["name"]
         return batch._replace(rows=with_names(batch.rows, names, parts, into)) if parts else batch
 
-    def _count_zeros(self, ids: Iterable[str | None]) -> None:
-        self.leading_zeros += len(_ZEROS.findall(",".join(filter(None, ids))))
-
     def _note_beyond(self, batch: Batch) -> None:
         """Add the columns of a sheet that have cells and no header to those that are not read."""
         width = len(self.layout.names)
@@ -170,7 +153,7 @@ class RowReader:
             text = _csv(cells) if has_more else ""
             self._refused(Refused(self._number, line, error.text, texts, text))
             return None
-        self._count_zeros(values[:1])
+        self.leading_zeros += _has_zeros(values[READ.index("id")])
         return plant
 
     def _check_genus(self, name: str | None, cells: Sequence[str | None]) -> None:
@@ -183,50 +166,38 @@ class RowReader:
     def objects(self, found: Iterator[strict_json.Item], *, numbered: bool) -> Iterator[list[ImportRow]]:
         """Yield the valid plants of JSON objects, and report others, by their numbers if `numbered`.
 
-        Raises FileError, NoColumnError and OSError.
+        The members of the objects of a batch are its columns. Raises FileError, NoColumnError and OSError.
         """
         numbers = itertools.count(1) if numbered else itertools.repeat(0)
         while batch := _next_objects(found):
-            if not self.layout.names:
-                self.layout = layout_of_objects([item for _, item in batch if isinstance(item, dict)], self._columns)
-            plants = [self._plant_of(line, self._with_name(item), next(numbers)) for line, item in batch]
+            layout = layout_of_objects([item for _, item in batch if isinstance(item, dict)], self._columns)
+            self.layout = self.layout if self.layout.names else layout
+            if self.layout.codes:
+                layout = layout._replace(fields={field: at for field, at in layout.fields.items() if field != "id"})
+            self._note_columns(layout.names, layout.fields, layout.name_parts)
+            plants = [self._plant_of(line, item, next(numbers), layout) for line, item in batch]
             yield [*filter(None, plants)]
 
-    def _with_name(self, item: strict_json.Members | Unread) -> strict_json.Members | Unread:
-        """Return an object with its name in its first member, if the name is put together from several."""
-        if isinstance(item, Unread):
-            return item
-        shape = self._shape(tuple(item))
-        members = shape.name_members
-        values = [item.get(member) for member in members]
-        cells = [str(value) if isinstance(value, str | int) else None for value in values]
-        if not any(cells):  # also when the name is in one member
-            return item
-        name = name_from(cells, shape.name_parts)
-        if name is None:
-            return Unread(_NO_GENUS, item.text)
-        return strict_json.Members({**item, members[0]: name}, item.text)
-
-    def _plant_of(self, line: int, item: strict_json.Members | Unread, number: int) -> ImportRow | None:
+    def _plant_of(self, line: int, item: strict_json.Members | Unread, number: int, layout: Layout) -> ImportRow | None:
         """Return the plant in an object, or report why it is none, by its number if that is not 0."""
         texts: dict[str, str] = {}
         if not isinstance(item, Unread):
+            values = {field: item.get(layout.names[at]) for field, at in layout.fields.items()}
             try:
-                plant = ImportRow(self._number, line, *self._of_object(item))
+                plant = ImportRow(self._number, line, *self._of_object(_with_name(values, item, layout)))
             except PlantDeskError as error:
-                texts = {field: text_of(value) for field, value in self._renamed(item).items() if _is_text(value)}
+                texts = {field: text_of(value) for field, value in values.items() if _is_text(value)}
                 item = Unread(error.text, item.text)
             else:
-                if isinstance(plant_id := self._renamed(item).get("id"), str):
-                    self._count_zeros([plant_id])
+                self.leading_zeros += _has_zeros(values.get("id"))
                 return plant
         reason = Text("Item {number:,}: {reason}", number=number, reason=item.reason) if number else item.reason
         self._refused(Refused(self._number, line, reason, texts, item.text))
         return None
 
-    def _of_object(self, item: dict[str, object]) -> Fields:
-        """Return the plant in an object; one of the usual types is checked as a row of texts."""
-        values = {name: _value_of(name, value) for name, value in self._renamed(item).items() if value is not None}
+    def _of_object(self, found: Mapping[str, object]) -> Fields:
+        """Return the plant in the fields of an object; one of the usual types is checked as a row of texts."""
+        values = {name: _value_of(name, value) for name, value in found.items() if value is not None}
         self.fields.update(values)
         texts = [cast("str | None", values.get(field)) for field in READ[1:]]
         has_usual_types = all(type(value) is _KINDS[field] for field, value in values.items())
@@ -244,38 +215,6 @@ class RowReader:
         check_name(plant.name)
         return getattr(plant, "id", None), plant.name, plant.tag, plant_note(note)
 
-    def _renamed(self, item: Mapping[str, object]) -> dict[str, object]:
-        return {field: item[name] for field, name in self._shape(tuple(item)).fields.items()}
-
-    def _shape(self, names: tuple[str, ...]) -> _Shape:
-        if names not in self._shapes:
-            if len(self._shapes) >= _MAX_SHAPES:  # as a rule all objects have the same
-                self._shapes.clear()
-            self._shapes[names] = self._new_shape(names)
-        return self._shapes[names]
-
-    def _new_shape(self, names: tuple[str, ...]) -> _Shape:
-        chosen, only = self._columns.chosen, self._columns.only
-        requested = {field: column for field, column in chosen.items() if is_there(column, names)}
-        parts = self._name_members(names, requested)
-        if parts and parts[0] in names:
-            requested["name"] = parts[0]
-        positions = mapped(names, requested, only=only)
-        if self.layout.codes:
-            positions.pop("id", None)
-        self._note_columns(names, positions, [names.index(each) for each in parts if each in names])
-        parts = parts if len(parts) > 1 else ()
-        return _Shape({field: names[at] for field, at in positions.items()}, parts, parts_of(parts))
-
-    def _name_members(self, names: tuple[str, ...], requested: Mapping[str, Column]) -> Sequence[str]:
-        """Return the members of the name: this object's own, else those of the first objects if it has one of them."""
-        parts = [self.layout.names[at] for at in self.layout.name_parts]
-        if self._columns.only or "name" in requested:
-            return parts
-        layout = Layout(names, has_header=True, fields=mapped(names, requested))
-        own = [names[at] for at in found_parts(layout, ())]
-        return own if len(own) > 1 or set(parts).isdisjoint(names) else parts
-
     def _note_columns(self, names: Sequence[str], positions: Mapping[str, int], parts: Sequence[int]) -> None:
         self.columns |= {field: names[at] for field, at in positions.items() if at < len(names)}
         if len(parts) > 1:
@@ -286,15 +225,29 @@ class RowReader:
             self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
 
 
-def layout_of_objects(objects: Iterable[Mapping[str, object]], columns: Columns) -> Layout:
-    """Return the members of the first objects as columns. Raises NoColumnError."""
-    sample = [*itertools.islice(objects, SAMPLED)]
-    names = [*dict.fromkeys(name for item in sample for name in item)]
+def layout_of_objects(objects: Sequence[Mapping[str, object]], columns: Columns) -> Layout:
+    """Return the members of objects as columns. Raises NoColumnError."""
+    names = [*dict.fromkeys(name for item in objects for name in item)]
     chosen = {field: column for field, column in columns.chosen.items() if is_there(column, names)}
     layout = Layout(names, has_header=True, fields=mapped(names, chosen, only=columns.only))
-    values = ([item.get(name) for name in names] for item in sample)
-    rows = [[str(each) if type(each) in {str, int} else None for each in row] for row in values]
+    rows = [[_cell_of(item.get(name)) for name in names] for item in objects[:SAMPLED]]
     return checked(layout, rows, columns._replace(chosen=chosen))
+
+
+def _cell_of(value: object) -> str | None:
+    return str(value) if type(value) in {str, int} else None
+
+
+def _with_name(values: dict[str, object], item: Mapping[str, object], layout: Layout) -> dict[str, object]:
+    """Return the fields of an object, the name put together if its parts are in several members."""
+    names = [layout.names[at] for at in layout.name_parts]
+    cells = [_cell_of(item.get(name)) for name in names]
+    if not any(cells):
+        return values
+    name = name_from(cells, parts_of(names))
+    if name is None:
+        raise PlantDeskError(_NO_GENUS)
+    return {**values, "name": name}
 
 
 def _repeated_header(layout: Layout) -> list[str] | None:
@@ -357,6 +310,10 @@ def _csv(cells: Sequence[str | None]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow(cells)  # quotes a line break, as its own lines end with one
     return line.getvalue().removesuffix("\r\n")
+
+
+def _has_zeros(plant_id: object) -> bool:
+    return isinstance(plant_id, str) and _ZEROS.match(plant_id) is not None
 
 
 def _id_of(text: str) -> int | None:

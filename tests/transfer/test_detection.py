@@ -431,10 +431,17 @@ def test_a_header_that_is_repeated_is_found() -> None:
     assert not layout_of([["bed"], ["hall"], ["bed"]], Columns({}, has_header=None)).has_header
 
 
-def test_objects_may_have_a_name_or_its_parts(write: Write) -> None:
-    objects = '{"name": "Fern"}\n{"genus": "Acer", "species": "rubrum"}\n{"species": "rubrum", "genus": null}\n'
+def test_objects_may_have_the_parts_of_a_name(write: Write) -> None:
+    objects = '{"genus": "Acer", "species": "rubrum"}\n{"species": "rubrum", "genus": null}\n'
     assert main(["import", "--skip-invalid", write(objects, "plants.jsonl")]) == 1
-    assert [name for _, name, *_ in stored()] == ["Fern", "Acer rubrum"]
+    assert [name for _, name, *_ in stored()] == ["Acer rubrum"]
+
+
+def test_members_that_only_the_last_objects_have_are_read(write: Write) -> None:
+    objects = [f'{{"id": {number}, "name": "Fern"}}' for number in range(1500)]
+    objects += ['{"id": 1500, "name": "Ivy", "tag": "hall"}', '{"id": 1501, "name": "Aloe", "note": "wet"}']
+    assert main(["import", write("\n".join(objects), "plants.jsonl")]) == 0
+    assert stored()[-2:] == [(1500, "Ivy", "hall", None), (1501, "Aloe", None, "wet")]
 
 
 def test_a_sign_of_a_hybrid_has_a_column(write: Write) -> None:
