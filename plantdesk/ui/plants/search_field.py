@@ -9,20 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QCompleter, QListView, QStyle, QWidget
+from PySide6.QtWidgets import QCompleter, QListView
 from typing_extensions import override
 
 from plantdesk.domain.folding import searched
 from plantdesk.domain.search import PREFIXES, parse_terms
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
 from plantdesk.ui.filters import UNTAGGED, filter_text
-from plantdesk.ui.theme.metrics import ICON, M, S
-from plantdesk.ui.widgets.fields import ButtonField, CompleterPopup
+from plantdesk.ui.texts import translate
+from plantdesk.ui.widgets.fields import CompleterPopup, SearchEdit
 from plantdesk.ui.widgets.painting import Spinner
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent
+    from PySide6.QtGui import QKeyEvent, QPainter
 
     from plantdesk.domain.selections import Condition, Term
     from plantdesk.domain.views import Counts
@@ -155,8 +154,8 @@ def _days() -> dict[str, AddedOn]:
 _MAX_LENGTH = 300
 
 
-class SearchField(ButtonField):
-    """A line edit with a clear button and a magnifier, which a spinner replaces while a search takes long.
+class SearchField(SearchEdit):
+    """The search field of the window; a spinner replaces the magnifier while a search takes long.
 
     `down_pressed`: the user goes to the rows. `last_filter_unwanted`: Backspace in the empty field.
     """
@@ -164,21 +163,10 @@ class SearchField(ButtonField):
     down_pressed = Signal()
     last_filter_unwanted = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent, max_length=_MAX_LENGTH)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, translate("SearchField", "Search by name, tag or ID"), max_length=_MAX_LENGTH)
         #: Its owner starts it while a search runs.
         self.wheel = Spinner(theme, self)
-        self.name_button(self.tr("Clear search"), self.tr("Clear search (Esc)"))
-        self.button.hide()
-        theme.icons.put_on(self.button, "x", "text_2")
-        self.setPlaceholderText(self.tr("Search by name, tag or ID"))
-        self.setAccessibleName(self.tr("Search by name, tag or ID"))
-        self.button.clicked.connect(self._on_clear_clicked)
-        self.textChanged.connect(self.show_clear_button)
-
-    def show_clear_button(self) -> None:
-        """Show the clear button if there is a text."""
-        self.button.setVisible(bool(self.text()))
 
     @Slot()
     def forget_undo(self) -> None:
@@ -187,38 +175,17 @@ class SearchField(ButtonField):
             self.setText(self.text())
 
     @override
-    def leading_room(self) -> int:
-        return self._theme.metrics.scaled(ICON) + S - 2
-
-    @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Down:
             self.down_pressed.emit()
         elif event.key() == Qt.Key.Key_Backspace and not self.text():
             self.last_filter_unwanted.emit()
-        elif event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        elif event.key() == Qt.Key.Key_Escape:
-            event.ignore()  # the window decides what Escape closes next
         else:
             super().keyPressEvent(event)
 
     @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        painter = QPainter(self)
+    def paint_icon(self, painter: QPainter, rect: QRect) -> None:
         if self.wheel.is_shown:
-            self.wheel.paint(painter, self._icon_rect())
+            self.wheel.paint(painter, rect)
         else:
-            self._theme.icons.paint(painter, self._icon_rect(), "search")
-        painter.end()
-
-    @Slot()
-    def _on_clear_clicked(self) -> None:
-        self.setFocus()
-        self.clear()
-
-    def _icon_rect(self) -> QRect:
-        size = self._theme.metrics.scaled(ICON)
-        rect = QRect(M - 1, (self.height() - size) // 2, size, size)
-        return QStyle.visualRect(self.layoutDirection(), self.rect(), rect)
+            super().paint_icon(painter, rect)

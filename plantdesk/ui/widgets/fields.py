@@ -507,18 +507,18 @@ class CopyButton(QPushButton):
 
 
 class SearchEdit(ButtonField):
-    """The search field of a dialog; Escape first clears it, then closes the dialog."""
+    """A search field with a magnifier; Escape first clears it, then does what it does in its window."""
 
-    def __init__(self, theme: Theme, name: str) -> None:
+    def __init__(self, theme: Theme, name: str, *, max_length: int = 100) -> None:
         """Make an empty field; `name` is also its placeholder."""
-        super().__init__(theme, max_length=100)
+        super().__init__(theme, max_length=max_length)
         self.name_button(self.tr("Clear search"), self.tr("Clear search (Esc)"))
         self.setPlaceholderText(name)
         self.setAccessibleName(name)
         theme.icons.put_on(self.button, "x", "text_2")
         self.button.hide()
-        self.button.clicked.connect(self.clear)
-        self.textChanged.connect(lambda text: self.button.setVisible(bool(text)))
+        self.button.clicked.connect(self._on_clear_clicked)
+        self.textChanged.connect(self._show_clear_button)
 
     @override
     def leading_room(self) -> int:
@@ -526,16 +526,31 @@ class SearchEdit(ButtonField):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.text():
+        if event.key() != Qt.Key.Key_Escape:
+            super().keyPressEvent(event)
+        elif self.text():
             self.clear()
         else:
-            super().keyPressEvent(event)
+            event.ignore()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         size = self._theme.metrics.scaled(ICON)
-        place = QRect(M, (self.height() - size) // 2, size, size)
+        place = QRect(M - 1, (self.height() - size) // 2, size, size)
         painter = QPainter(self)
-        self._theme.icons.paint(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), place), "search")
+        self.paint_icon(painter, QStyle.visualRect(self.layoutDirection(), self.rect(), place))
         painter.end()
+
+    def paint_icon(self, painter: QPainter, rect: QRect) -> None:
+        """Paint the icon before the text."""
+        self._theme.icons.paint(painter, rect, "search")
+
+    @Slot(str)
+    def _show_clear_button(self, text: str) -> None:
+        self.button.setVisible(bool(text))
+
+    @Slot()
+    def _on_clear_clicked(self) -> None:
+        self.setFocus()
+        self.clear()
