@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QLineEdit,
+    QListView,
     QPlainTextEdit,
     QStyle,
     QStyleOptionFrame,
@@ -31,7 +32,7 @@ from plantdesk import __version__
 from plantdesk.domain.errors import Text
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
-from plantdesk.ui.plants.name_completion import NameOffers
+from plantdesk.ui.plants.name_completion import NameDelegate
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import shown
@@ -234,11 +235,13 @@ def test_the_texts_of_the_card_are_translated_and_fit(language: str, window: Dia
 def test_the_number_of_plants_with_a_name_is_beside_their_tag(language: str, window: Dialogs) -> None:
     desk = window.desk
     desk.type(desk.name, "Sal")
-    offers = desk.the(NameOffers)
+    offers = desk.the(QListView, "Known names")
     desk.until(offers.isVisible)
+    delegate = offers.itemDelegate()
+    assert isinstance(delegate, NameDelegate)
     number = shown(Text("{count:,} here", one="1 here", count=4))
     font = tabular(window.theme.metrics.font(FontRole.PILL))
-    assert offers.delegate.room_for_numbers > QFontMetrics(font).horizontalAdvance(number), language
+    assert delegate.room_for_numbers > QFontMetrics(font).horizontalAdvance(number), language
 
 
 @pytest.fixture
@@ -263,11 +266,13 @@ def test_the_window_is_mirrored_for_a_language_from_right_to_left(window: Dialog
 def test_a_latin_name_is_written_from_left_to_right_all_the_same(window: Dialogs) -> None:
     desk = window.desk
     desk.type(desk.name, "Sal")
-    offers = desk.the(NameOffers)
+    offers = desk.the(QListView, "Known names")
     desk.until(offers.isVisible)
+    delegate = offers.itemDelegate()
+    assert isinstance(delegate, NameDelegate)
     option = QStyleOptionViewItem()
     option.direction = Qt.LayoutDirection.RightToLeft
-    layout = offers.delegate.layout("Salvia nemorosa ‘Caradonna’", option, 400)
+    layout = delegate.layout("Salvia nemorosa ‘Caradonna’", option, 400)
     first, last = (cast("tuple[float, int]", layout.lineAt(0).cursorToX(at)) for at in (0, 27))
     assert first < last
 

@@ -39,13 +39,13 @@ class NameField(LineEdit):
     """A line edit that can fill in the rest of a name. That is selected, and never replaces what was typed.
 
     `is_offering`: names are offered, so Escape closes the offers. `left`: the focus went elsewhere.
-    `typed(text)`: the user has typed, and names that begin with `text` may be offered; empty: none. `stepped(step)`: Up
-    or Down. `keep_requested`: Ctrl+Enter. `fill_taken`, `fill_refused`: Tab and Escape. `rows_pasted(text)`: several
-    lines.
+    `typed(text)`: the user has typed, and names that begin with `text` may be offered; empty: none.
+    `recall_requested(step)`: Up or Down while no list is shown. `keep_requested`: Ctrl+Enter. `fill_taken`,
+    `fill_refused`: Tab and Escape. `rows_pasted(text)`: several lines.
     """
 
     typed = Signal(str)
-    stepped = Signal(int)
+    recall_requested = Signal(int)
     keep_requested = Signal()
     fill_taken = Signal()
     fill_refused = Signal()
@@ -151,7 +151,7 @@ class NameField(LineEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, control = event.key(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
         if key in {Qt.Key.Key_Up, Qt.Key.Key_Down}:
-            self.stepped.emit(-1 if key == Qt.Key.Key_Up else 1)
+            self.recall_requested.emit(-1 if key == Qt.Key.Key_Up else 1)
         elif key in ENTER_KEYS and control:
             self._request_keep(event)
         elif key == Qt.Key.Key_Escape and (self.is_filled or self.is_offering):

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import (
-    QFrame,
-    QGraphicsDropShadowEffect,
-    QHBoxLayout,
-    QListView,
-    QStyle,
-    QStyleOptionViewItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QCompleter, QStyle, QStyleOptionViewItem, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.views import KnownName
-from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import one_line, shown, tag_text, translate
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
-from plantdesk.ui.widgets.fields import OfferDelegate
+from plantdesk.ui.widgets.fields import CompleterPopup, OfferDelegate
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
-from plantdesk.ui.widgets.plain_text import PlainLabel, announce
+from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantReader
@@ -69,13 +58,13 @@ class NameCompletion(QObject):
         below: QWidget | None = None,
         names: Callable[[], KnownNames | None] = lambda: None,
     ) -> None:
-        """Offer names over the window, or `below` a small one; `names`, called on another thread, returns the list."""
+        """Offer names under the field, or `below` a small window; `names`, called on another thread, returns a list."""
         super().__init__(parent)
+        self._theme, self._below = theme, below
         self._name = name
         self._tag = tag
-        self._popup = NameOffers(theme, name) if below is None else OffersBelow(theme, name, below)
-        self._offers: list[KnownName] = []
-        self._current = 0
+        self._offers: Sequence[KnownName] = ()
+        self._current = -1
         self._recent: list[tuple[str, str | None]] = []
         self._recalled = 0
         self._queries: StoreQueries | None = None
@@ -83,12 +72,21 @@ class NameCompletion(QObject):
         self._task: Task | None = None
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
         self._pause.timeout.connect(self._ask_near)
+        self._model = QStringListModel(self)
+        self._completer = QCompleter(self._model, name)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setWrapAround(False)
+        self._completer.setWidget(name)
+        self._delegate = NameDelegate(theme, self)
+        self._list = CompleterPopup(self._completer, name, self._delegate).view
+        self._list.setAccessibleName(self.tr("Known names"))
+        self._completer.highlighted[QModelIndex].connect(self._on_highlighted)  # type: ignore[index]
+        self._list.clicked.connect(self._on_clicked)  # not `activated`: Enter submits
         name.typed.connect(self._on_typed)
-        name.stepped.connect(self._on_stepped)
+        name.recall_requested.connect(self._on_recall_requested)
         name.fill_taken.connect(self.settle)
         name.fill_refused.connect(self._refuse)
         name.left.connect(self._hide)
-        self._popup.chosen.connect(self._on_chosen)
 
     def set_store(self, queries: StoreQueries | None) -> None:
         """Offer the names of a store; None: offer nothing."""
@@ -155,10 +153,26 @@ class NameCompletion(QObject):
         is_within_word = not start.endswith(" ") and offer.name[len(start) :][:1].isalnum()
         return offer.plants > 0 and is_within_word and self._name.can_fill(offer.name)
 
-    def _show(self, offers: list[KnownName], typed: str) -> None:
+    def _show(self, offers: Sequence[KnownName], typed: str) -> None:
+        """Offer names; `typed` is the typed part of them. Enter still adds what is typed."""
         self._offers, self._current = offers, -1
-        self._popup.show_offers(offers, typed)
         self._name.is_offering = bool(offers)
+        self._model.setStringList([offer.name for offer in offers])
+        if offers:
+            self._delegate.show(offers, typed)
+            self._completer.complete(self._place())
+            self._list.setCurrentIndex(QModelIndex())  # else Qt takes the first one
+        else:
+            self._list.hide()
+
+    def _place(self) -> QRect:
+        """Return the rectangle, in pixels from the field, below which the list is shown; above it without room."""
+        field, window = self._name, self._name.window()
+        if self._below is not None:
+            frame = self._below.frameGeometry().adjusted(0, -S, 0, S)
+            return QRect(0, frame.top() - field.mapToGlobal(QPoint()).y(), field.width(), frame.height())
+        width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
+        return QRect(0, 0, width, field.height() + XS)
 
     @Slot()
     def _ask_near(self) -> None:
@@ -183,13 +197,13 @@ class NameCompletion(QObject):
         self._pause.stop()
         if not self._tag.is_pinned and (self._tag.is_filled or not self._tag.text()):
             self._tag.fill(offer.tag)
-        self._popup.set_current(position, fills_tag=self._tag.is_filled)
+        self._list.setCurrentIndex(self._completer.completionModel().index(position, 0))
+        words = [one_line(offer.name), *([] if offer.tag is None else [tag_text(offer.tag)]), _number(offer)]
+        announce(self._name, ", ".join(words))
 
     @Slot(int)
-    def _on_stepped(self, step: int) -> None:
-        if self._popup.isVisible():
-            self._choose(max(0, min(self._current + step, len(self._offers) - 1)))
-        elif not self._name.text() or self._recalled:
+    def _on_recall_requested(self, step: int) -> None:
+        if not self._name.text() or self._recalled:
             self._recall(self._recalled - step)
 
     def _recall(self, position: int) -> None:
@@ -201,9 +215,15 @@ class NameCompletion(QObject):
         if not self._tag.is_pinned:
             self._tag.fill(tag)
 
-    @Slot(int)
-    def _on_chosen(self, position: int) -> None:
-        self._choose(position)
+    @Slot(QModelIndex)
+    def _on_highlighted(self, index: QModelIndex) -> None:
+        """Fill in what the user has gone to by a key."""
+        if index.isValid() and index.row() != self._current:
+            self._choose(index.row())
+
+    @Slot(QModelIndex)
+    def _on_clicked(self, index: QModelIndex) -> None:
+        self._choose(index.row())
         self._take()
 
     @Slot()
@@ -218,9 +238,7 @@ class NameCompletion(QObject):
         if self._task is not None:
             self._task.cancel()  # its offers are for a text that was submitted or left
             self._task = None
-        self._offers = []
-        self._name.is_offering = False
-        self._popup.hide()
+        self._show((), "")
 
 
 def listed(context: WindowContext) -> Callable[[], KnownNames | None]:
@@ -256,9 +274,6 @@ MAX_OFFERS = 6
 #: For text of 13 px: distance from the right edge to the end of the pill.
 _COUNT = 68
 _MIN_WIDTH = 360
-_PADDING = 5
-#: The role under which the delegate gets the KnownName itself.
-_OFFER_ROLE = Qt.ItemDataRole.UserRole
 
 
 class NameDelegate(OfferDelegate):
@@ -267,11 +282,13 @@ class NameDelegate(OfferDelegate):
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._offers: Sequence[KnownName] = ()
         #: The pixels that are reserved at the end of each row for the widest number, with space around it.
         self.room_for_numbers = 0
 
-    def fit(self, offers: Sequence[KnownName]) -> None:
-        """Reserve the width that the numbers of these offers need."""
+    def show(self, offers: Sequence[KnownName], typed: str) -> None:
+        """Paint these offers, with the typed part of their names, and reserve the width that their numbers need."""
+        self._offers, self.typed = offers, typed
         metrics = self._theme.metrics
         width_of = QFontMetrics(tabular(metrics.font(FontRole.PILL))).horizontalAdvance
         widest = max([metrics.scaled(_COUNT), *(width_of(_number(each)) + M for each in offers)])
@@ -279,11 +296,11 @@ class NameDelegate(OfferDelegate):
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(_MIN_WIDTH, self._theme.metrics.row)
+        return QSize(1, self._theme.metrics.row)
 
     @override
     def paint_end(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> int:
-        offer: KnownName = index.data(_OFFER_ROLE)
+        offer = self._offers[index.row()]
         row, end = option.rect, option.rect.right() - self.room_for_numbers
         painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
         painter.setPen(self._theme.colors.color("text_2"))
@@ -295,131 +312,6 @@ class NameDelegate(OfferDelegate):
         pill = QRect(QPoint(end - size.width(), row.top() + (row.height() - size.height()) // 2), size)
         paint_pill(painter, self._theme, QStyle.visualRect(option.direction, row, pill), offer.tag)
         return pill.left()
-
-
-class NameOffers(QFrame):
-    """Lies over the window below its field and never takes the focus. `chosen(position)`: an offer was clicked."""
-
-    chosen = Signal(int)
-
-    def __init__(self, theme: Theme, field: QWidget) -> None:
-        """Make it, hidden, for a field."""
-        super().__init__(field)
-        self._theme = theme
-        self._field = field
-        self._offers: Sequence[KnownName] = ()
-        self._model = QStandardItemModel(self)
-        #: Paints the offers.
-        self.delegate = NameDelegate(theme, self)
-        #: The list of the offers.
-        self.view = QListView()
-        self.view.setModel(self._model)
-        self.view.setItemDelegate(self.delegate)
-        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.view.setProperty("pane", "offers")
-        self.view.setMouseTracking(True)
-        self.view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.view.setAccessibleName(self.tr("Known names"))
-        self.view.clicked.connect(lambda index: self.chosen.emit(index.row()))
-        self._keys = [(PlainLabel(role="key"), PlainLabel(tone="muted")) for _ in range(3)]
-        line = QFrame()
-        line.setProperty("pane", "lines")
-        line.setFixedHeight(1)
-        keys = fill(QHBoxLayout(), *chain.from_iterable(self._keys), STRETCH, margins=(S, XS, S, 0), spacing=S)
-        fill(QVBoxLayout(self), self.view, line, keys, margins=_PADDING, spacing=XS)
-        self.setProperty("popup", "true")
-        shadow = QGraphicsDropShadowEffect(self, blurRadius=24, offset=QPointF(0, 4), color=QColor(0, 0, 0, 70))
-        self.setGraphicsEffect(shadow)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.hide()
-
-    @property
-    def offers(self) -> Sequence[KnownName]:
-        """What is offered."""
-        return self._offers
-
-    def show_offers(self, offers: Sequence[KnownName], typed: str) -> None:
-        """Show offers; `typed` is the typed part of their names. Enter still adds what is typed."""
-        self._offers, self.delegate.typed = offers, typed
-        self._model.clear()
-        for offer in offers:
-            item = QStandardItem(offer.name)
-            item.setData(offer, _OFFER_ROLE)
-            self._model.appendRow(item)
-        self.delegate.fit(offers)
-        self.view.setFixedHeight(len(offers) * self._theme.metrics.row)
-        self._show_keys(self.keys(is_chosen=False, fills_tag=False))
-        self._place()
-        self.setVisible(bool(offers))
-        self.raise_()
-
-    def set_current(self, current: int, *, fills_tag: bool) -> None:
-        """Mark the offer that Enter adds, announce it to screen readers, and show whether it has filled in its tag."""
-        self.view.setCurrentIndex(self._model.index(current, 0))
-        self._show_keys(self.keys(is_chosen=True, fills_tag=fills_tag))
-        offer = self._offers[current]
-        words = [one_line(offer.name), *([] if offer.tag is None else [tag_text(offer.tag)]), _number(offer)]
-        announce(self._field, ", ".join(words))
-
-    def keys(self, *, is_chosen: bool, fills_tag: bool) -> list[tuple[str, str]]:
-        """Return the keys to show, and what they do."""
-        enter, escape = self.tr("Enter"), self.tr("Esc")
-        if not is_chosen:
-            return [(enter, self.tr("add what is typed")), ("↓", self.tr("choose")), (escape, self.tr("close"))]
-        add = self.tr("add with its tag") if fills_tag else self.tr("add")
-        return [(enter, add), (self.tr("Tab"), self.tr("take and go on")), (escape, self.tr("keep what is typed"))]
-
-    def _show_keys(self, keys: list[tuple[str, str]]) -> None:
-        """Show keys, as many as fit."""
-        left = self._width()
-        for (key, does), texts in zip(self._keys, keys, strict=True):
-            key.setText(texts[0])
-            does.setText(texts[1])
-            left -= key.sizeHint().width() + does.sizeHint().width() + 2 * S
-            key.setVisible(left > 0)
-            does.setVisible(left > 0)
-
-    def _width(self) -> int:
-        """Return the width in pixels: at least that of the field."""
-        least = max(self._field.width(), self._theme.metrics.scaled(_MIN_WIDTH))
-        return min(least, self._field.window().width() - 2 * S)
-
-    def _place(self) -> None:
-        """Lie over the window, 4 pixels below the field."""
-        window, width = self._field.window(), self._width()
-        if self.parentWidget() is not window:
-            self.setParent(window)
-        position = self._field.mapTo(window, QPoint(0, self._field.height() + XS))
-        position.setX(max(S, min(position.x(), window.width() - S - width)))
-        self.setGeometry(QRect(position, QSize(width, self.sizeHint().height())))
-
-
-class OffersBelow(NameOffers):
-    """A window of its own below that of its field, or above it if there is no room. It never takes the focus."""
-
-    def __init__(self, theme: Theme, field: QWidget, window: QWidget) -> None:
-        super().__init__(theme, field)
-        self.setGraphicsEffect(None)  # type: ignore[arg-type]  # a window would cut off its shadow
-        kind = Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowDoesNotAcceptFocus
-        self.setParent(window, kind)
-        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
-
-    @override
-    def keys(self, *, is_chosen: bool, fills_tag: bool) -> list[tuple[str, str]]:
-        add, stay = (self.tr("Enter"), self.tr("add and close")), (self.tr("Ctrl+Enter"), self.tr("add, stay"))
-        return [add, stay, (self.tr("Esc"), self.tr("close"))]
-
-    @override
-    def _width(self) -> int:
-        return self._field.width()
-
-    @override
-    def _place(self) -> None:
-        window, size = self._field.window().frameGeometry(), QSize(self._width(), self.sizeHint().height())
-        left = self._field.mapToGlobal(QPoint()).x()
-        is_room = window.bottom() + S + size.height() <= self._field.screen().availableGeometry().bottom()
-        top = window.bottom() + S if is_room else window.top() - S - size.height()
-        self.setGeometry(QRect(QPoint(left, top), size))
 
 
 def _number(offer: KnownName) -> str:

@@ -238,7 +238,6 @@ QTextBrowser { border: 1px solid $line; border-radius: 8px; padding: 1px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QTextBrowser:focus { border: 2px solid $focus; padding: 0; }
 QTreeView[pane="sidebar"] { background: $sidebar; border: none; padding: $sidebar_pad; }
-QListView[pane="offers"] { border: none; padding: 0; }
 QListView[pane="strip"] { background: $window; border: none; padding: 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
 QTabBar { background: transparent; border: none; outline: 0; }

@@ -132,14 +132,19 @@ class OfferDelegate(QStyledItemDelegate):
 class CompleterPopup(QObject):
     """Shows the list of one completer without focus, passes the keys of its field on to it, and closes it."""
 
-    def __init__(self, completer: QCompleter, owner: QWidget) -> None:
-        """Use the completer's present popup; `owner` is in the window of its fields."""
+    def __init__(self, completer: QCompleter, owner: QWidget, delegate: OfferDelegate | None = None) -> None:
+        """Use the completer's present popup; `delegate` paints the offers.
+
+        `owner` is in the window of the fields, and the parent of the completer: this must be deleted before its popup.
+        """
         super().__init__(completer)
         popup = completer.popup()
         assert popup is not None  # noqa: S101  Qt creates it, unless another one was set
-        self._completer, self._popup = completer, popup
+        self._completer = completer
+        #: The list.
+        self.view = popup
         self._field: QWidget | None = None
-        self._delegate = OfferDelegate(self)
+        self._delegate = delegate or OfferDelegate(self)
         popup.setParent(owner, Qt.WindowType.ToolTip | Qt.WindowType.WindowDoesNotAcceptFocus)
         popup.setProperty("popup", "true")
         popup.setItemDelegate(self._delegate)
@@ -152,17 +157,17 @@ class CompleterPopup(QObject):
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         kind = event.type()
-        if watched is self._popup:
+        if watched is self.view:
             if kind is QEvent.Type.Show:
                 self._follow(self._completer.widget())
             elif kind is QEvent.Type.Hide:
                 self._follow(None)
             elif kind is QEvent.Type.Resize:
-                round_corners(self._popup)
+                round_corners(self.view)
         elif watched is self._field and kind is QEvent.Type.KeyPress:
-            return QApplication.sendEvent(self._popup, event)  # the completer asks the field first
+            return QApplication.sendEvent(self.view, event)  # the completer asks the field first
         elif kind is QEvent.Type.FocusOut if watched is self._field else kind in _CLOSING:
-            self._popup.hide()
+            self.view.hide()
         return False
 
     def _follow(self, field: QWidget | None) -> None:

@@ -39,7 +39,9 @@ class ListDesk(EntryDesk):
         self.names = KnownNames(folder / "plants.db-names")
 
     def offered(self) -> list[str]:
-        return [offer.name for offer in self.offers.offers] if self.offers.isVisible() else []
+        model = self.offers.model()
+        names = [model.index(row, 0).data() for row in range(model.rowCount())]
+        return names if self.offers.isVisible() else []
 
     def open_dialog(self) -> None:
         self.choose("Tools", "Known names…")
