@@ -16,7 +16,7 @@ from plantdesk.domain.tags import entered
 from plantdesk.ui.background import plant_of
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import fill
-from plantdesk.ui.texts import error_text, one_line, quoted, shown, tag_text, translate
+from plantdesk.ui.texts import error_text, one_line, quoted, shown, translate
 from plantdesk.ui.theme.metrics import XL, XXL, L, S
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, MessageBox
 from plantdesk.ui.widgets.fields import LineEdit, TagCompleter
@@ -42,25 +42,16 @@ _WIDTH = 420
 
 
 class TagDialog(Dialog):
-    """`chosen(tag)`: the user has entered a valid tag; None: no tag.
-
-    `becomes` returns the tag that a text stands for, and the dialog shows it; an empty tag cannot be chosen.
-    """
+    """`chosen(tag)`: the user has entered a valid tag; None: no tag."""
 
     chosen = Signal(object)
 
     def __init__(
-        self,
-        theme: Theme,
-        texts: tuple[str, str, str],
-        tags: QStringListModel,
-        parent: QWidget | None = None,
-        becomes: Callable[[str], str] | None = None,
+        self, theme: Theme, texts: tuple[str, str, str], tags: QStringListModel, parent: QWidget | None = None
     ) -> None:
         """`texts` are the title, the label of the field and the button; `tags` are offered as completions."""
         title, label, button = texts
         super().__init__(title, parent)
-        self._becomes = becomes
         self._edit = LineEdit()
         self._edit.setCompleter(TagCompleter(tags, self))
         self._message = MessageLine(theme)
@@ -80,17 +71,12 @@ class TagDialog(Dialog):
         self.buttons.addButton(text, START_ROLE).clicked.connect(self._on_removed)
 
     def _tag(self) -> str:
-        text = entered(self._edit.text())
-        return text if self._becomes is None else self._becomes(text)
+        return entered(self._edit.text())
 
     @Slot()
     def _on_text_changed(self) -> None:
-        tag = self._tag()
-        self._button.setEnabled(bool(tag))
-        if tag and self._becomes is not None:
-            self._message.show_message(Tone.HINT, self.tr("Becomes {tag}").format(tag=tag_text(tag)))
-        else:
-            self._message.clear()
+        self._button.setEnabled(bool(self._tag()))
+        self._message.clear()
 
     @Slot()
     def _on_removed(self) -> None:

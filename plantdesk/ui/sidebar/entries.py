@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QLocale
@@ -166,11 +166,6 @@ class Contents(NamedTuple):
         sources = [[each.kind, each.label] for each in self.sources]
         tags = list(self.tags)[:_MAX_REMEMBERED]
         return {"tags": tags, "sources": sources[:_MAX_REMEMBERED], "today": self.shows_today}
-
-    def with_tags(self, others: Collection[str]) -> Contents:
-        """Return a copy that includes tags which no plant has yet."""
-        tags = in_order({*self.tags, *others}) if others else self.tags
-        return self._replace(tags={tag: self.tags.get(tag, 0) for tag in tags})
 
 
 def in_order(tags: Iterable[str]) -> list[str]:

@@ -54,7 +54,6 @@ class Sidebar(Feature):
         self._contents = Contents({}, {})
         self._searches: list[SavedSearch] = []
         self._found: dict[str, int] = {}
-        self._new_tags: set[str] = set()  # tags that no plant has yet
         self._search = ""
         self._followed: tuple[object, str] | None = None  # the key of the entry that becomes the current one
         self._selected = 0
@@ -105,7 +104,7 @@ class Sidebar(Feature):
         self._counters.clear()
         self._tags.store, self._tags.counts = None, {}
         self._contents = Contents.from_json(self._contents.as_json())
-        self._found, self._new_tags = {}, set()
+        self._found = {}
         self._show()
 
     @override
@@ -200,7 +199,6 @@ class Sidebar(Feature):
     def _on_counted(self, contents: Contents) -> None:
         self._contents = contents
         self._tags.counts = {tag: plants or 0 for tag, plants in contents.tags.items()}
-        self._new_tags -= contents.tags.keys()
         self.counted.emit(contents.counts, list(contents.tags))
         self._show()
 
@@ -224,8 +222,7 @@ class Sidebar(Feature):
     def _show(self) -> None:
         if self._view.is_renaming:
             return
-        contents = self._contents.with_tags(self._new_tags)
-        self._view.show_entries(entries_of(contents, self._searches, self._found, self._search))
+        self._view.show_entries(entries_of(self._contents, self._searches, self._found, self._search))
         if self._followed is not None and self._view.go_to(self._followed):
             self._followed = None
         self._make_room()
@@ -281,9 +278,6 @@ class Sidebar(Feature):
         menu.popup(position)
 
     def _add_tag_commands(self, menu: QMenu, entry: SidebarEntry, tag: str) -> None:
-        text = self.tr("&New tag in {tag}…").format(tag=tag_text(tag).replace("&", "&&"))
-        menu.addAction(text, partial(self._tags.ask_for_new, tag, self._on_new_tag))
-        menu.addAction(self.tr("Mo&ve to…"), partial(self._tags.ask_where, tag))
         self._tags.add_merge_menu(menu, tag, parse_terms(self._search))
         self._tags.add_color_menu(menu, tag)
         menu.addSeparator()
@@ -293,13 +287,6 @@ class Sidebar(Feature):
         export = menu.addAction(shown(plants), partial(self.filter_chosen.emit, entry.term, False))
         export.triggered.connect(self.export_requested)
         export.setEnabled(bool(entry.plants))
-
-    def _on_new_tag(self, tag: str) -> None:
-        """Show a tag that no plant has yet; it stays until the window closes or plants have it."""
-        self._new_tags.add(tag)
-        self._followed = "tag", tag
-        self._show()
-        self._view.setFocus()
 
     @Slot(object, str)
     def _rename(self, entry: SidebarEntry, name: str) -> None:
@@ -313,10 +300,7 @@ class Sidebar(Feature):
 
     @Slot(str, str)
     def _rename_tag(self, tag: str, new: str) -> None:
-        if tag in self._new_tags:
-            self._new_tags.remove(tag)
-            self._on_new_tag(new)
-        elif self._contents.counts is not None:
+        if self._contents.counts is not None:
             self._tags.rename(tag, new)
 
     @Slot(object)
@@ -326,9 +310,6 @@ class Sidebar(Feature):
             self._set_searches([each for each in self._searches if each != entry.search])
             text = self.tr("Deleted the search {name}.").format(name=quoted(entry.search.name))
             self.context.page.toast.show_message(text, (self.tr("Undo"), lambda: self._set_searches(before)))
-        elif entry.tag in self._new_tags:
-            self._new_tags.remove(entry.tag)
-            self._show()
         else:
             self._tags.remove(entry)
 

@@ -6,23 +6,21 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QStringListModel, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from plantdesk.domain.edits import MergeTags, RenameTag
 from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.selections import HasTag
-from plantdesk.domain.tags import is_in_branch, levels, moved
+from plantdesk.domain.tags import is_in_branch, moved
 from plantdesk.ui.feature import PlantChanges
-from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.texts import quoted, shown, tag_text
 from plantdesk.ui.theme.colors import HUES, dot_color
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 from plantdesk.ui.widgets.painting import dot_icon
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import SignalInstance
     from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QMenu
 
@@ -85,19 +83,6 @@ class TagCommands(PlantChanges):
         )
         self._apply(RenameTag(tag, None, bool(entry.children)), text, lambda _change: self.renamed.emit(tag, None))
 
-    def ask_for_new(self, above: str, done: Callable[[str], object]) -> None:
-        """Ask for a tag below another one; `done` gets it."""
-        title = self.tr("New tag in {tag}").format(tag=quoted(above))
-        texts = title, self.tr("Name of the new tag"), self.tr("&Make")
-        self._ask_for_tag(texts, lambda text: text and f"{above}/{text}", []).connect(done)
-
-    def ask_where(self, tag: str) -> None:
-        """Ask for the tag below which a branch is moved; no tag: the top."""
-        title, name = self.tr("Move {tag}").format(tag=quoted(tag)), levels(tag)[-1]
-        texts = title, self.tr("Below this tag; empty: the top"), self.tr("&Move")
-        chosen = self._ask_for_tag(texts, lambda text: f"{text}/{name}" if text else name, list(self.counts))
-        chosen.connect(partial(self.rename, tag))
-
     def add_merge_menu(self, menu: QMenu, tag: str, terms: Collection[Term]) -> None:
         """Offer to merge a branch into its top, else the tags into which this tag, or all filtered tags, can be merged.
 
@@ -130,13 +115,6 @@ class TagCommands(PlantChanges):
 
     def _plants(self, tags: Sequence[str]) -> int:
         return sum(self.counts[tag] for tag in tags)
-
-    def _ask_for_tag(
-        self, texts: tuple[str, str, str], becomes: Callable[[str], str], offered: Sequence[str]
-    ) -> SignalInstance:
-        dialog = TagDialog(self._context.theme, texts, QStringListModel(offered), self._context.page, becomes)
-        dialog.open()
-        return dialog.chosen
 
     def _merge(self, tags: Sequence[str], into: str) -> None:
         self._ask(MergeTags(tuple(tags), into), tags, into, self._plants(tags), self.counts.get(into, 0))

@@ -10,16 +10,14 @@ import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDragMoveEvent, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit
+from PySide6.QtWidgets import QApplication, QComboBox
 
 from plantdesk.ui.plant_drag import dragged_tag, tag_data
-from plantdesk.ui.questions import TagDialog
 from plantdesk.ui.sidebar.entries import Contents, SidebarEntry, entries_of
 from plantdesk.ui.sidebar.view import ENTRY_ROLE
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel
-from tests.support.desk import Desk
 from tests.support.waiting import MILLISECONDS
 from tests.ui.sidebar.test_sidebar import SidebarDesk, drop
 
@@ -261,52 +259,6 @@ def test_a_branch_is_merged_into_its_top_and_removed(desk: TreeDesk) -> None:
     desk.press(Qt.Key.Key_Delete)
     desk.shows_tree("hall 1")
     desk.until(lambda: desk.toast.text == "Removed the tag “garden” from 4 plants.")
-
-
-def ask(desk: TreeDesk, command: str, text: str) -> None:
-    """Choose a command that asks for a tag, and answer by keys."""
-    desk.choose_in_menu(command)
-    desk.until(lambda: desk.widget.findChildren(TagDialog) != [])
-    dialog = Desk(desk.qtbot, desk.the(TagDialog))
-    dialog.widget.activateWindow()
-    desk.until(lambda: isinstance(dialog.focused, QLineEdit))
-    QTest.keyClicks(dialog.focused, text)
-    dialog.press(Qt.Key.Key_Return)
-    desk.until(lambda: desk.widget.findChildren(TagDialog) == [])
-    desk.window.activateWindow()
-    desk.until(desk.window.isActiveWindow)
-
-
-def test_a_tag_is_moved_by_keys_below_another_and_to_the_top(desk: TreeDesk) -> None:
-    desk.go_to("bed 3")
-    ask(desk, "Move to…", "hall")
-    desk.shows_tree("garden 2", "  bed 1 1", "hall 3", "  bed 3 2", "    left 1")
-    desk.go_to("left")
-    ask(desk, "Move to…", "")
-    desk.shows_tree("garden 2", "  bed 1 1", "hall 2", "  bed 3 1", "left 1")
-
-
-def test_a_new_tag_waits_below_another_for_its_plants(desk: TreeDesk, bare: Workspace, store: Store) -> None:
-    desk.go_to("hall")
-    ask(desk, "New tag in hall…", "shelf")
-    desk.shows_tree(*TREE, "  shelf 0")
-    assert desk.view.currentIndex().data() == "shelf"
-    desk.press(Qt.Key.Key_F2)
-    desk.type_name("hall/window")
-    desk.shows_tree(*TREE, "  window 0")
-    desk.press(Qt.Key.Key_Delete)
-    desk.shows_tree(*TREE)
-    desk.go_to("hall")
-    ask(desk, "New tag in hall…", "window")
-    desk.table.setFocus()
-    desk.table.selectAll()
-    drop(desk, "window")
-    desk.shows_tree("hall 5", "  window 5")
-    desk.go_to("hall")
-    ask(desk, "New tag in hall…", "shelf")
-    bare.release_store()
-    bare.set_store(store)
-    desk.shows_tree("hall 5", "  window 5")
 
 
 def test_a_branch_is_folded_whole_and_opened_by_what_is_dragged_over_it(desk: TreeDesk) -> None:
