@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text, prevents_changes
-from plantdesk.domain.search import parse_search, parse_terms
+from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag
 from plantdesk.domain.tags import is_in_branch, moved
 from plantdesk.ui.background import RepeatedQuery
@@ -278,7 +278,6 @@ class Sidebar(Feature):
         menu.popup(position)
 
     def _add_tag_commands(self, menu: QMenu, entry: SidebarEntry, tag: str) -> None:
-        self._tags.add_merge_menu(menu, tag, parse_terms(self._search))
         self._tags.add_color_menu(menu, tag)
         menu.addSeparator()
         if entry.children:

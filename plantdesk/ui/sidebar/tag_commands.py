@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from plantdesk.domain.edits import MergeTags, RenameTag
 from plantdesk.domain.errors import InvalidPlantError, Text
-from plantdesk.domain.folding import natural_key
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.selections import HasTag
 from plantdesk.domain.tags import is_in_branch, moved
 from plantdesk.ui.feature import PlantChanges
-from plantdesk.ui.texts import quoted, shown, tag_text
+from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.colors import HUES, dot_color
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 from plantdesk.ui.widgets.painting import dot_icon
@@ -27,12 +25,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.selections import Term
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.sidebar.entries import SidebarEntry
-
-#: Tags that a menu offers.
-_MAX_MERGE = 40
 
 
 class TagCommands(PlantChanges):
@@ -71,9 +65,9 @@ class TagCommands(PlantChanges):
         taken = sum(count for each, count in self.counts.items() if each in targets and each not in branch)
         edit = RenameTag(tag, new, branch=branch not in ([], [tag]))
         if taken:
-            self._ask(edit if edit.branch else MergeTags((tag,), new), [tag], new, self._plants(branch), taken)
+            self._ask(edit if edit.branch else MergeTags((tag,), new), tag, new, self._plants(branch), taken)
         else:
-            self._set(edit, [tag], new)
+            self._set(edit, tag, new)
 
     def remove(self, entry: SidebarEntry) -> None:
         """Remove a tag from its plants; if it is a branch, also the tags below it."""
@@ -82,25 +76,6 @@ class TagCommands(PlantChanges):
             "Removed the tag {tag} from {count:,} plants.", one="Removed the tag {tag} from 1 plant.", tag=quoted(tag)
         )
         self._apply(RenameTag(tag, None, bool(entry.children)), text, lambda _change: self.renamed.emit(tag, None))
-
-    def add_merge_menu(self, menu: QMenu, tag: str, terms: Collection[Term]) -> None:
-        """Offer to merge a branch into its top, else the tags into which this tag, or all filtered tags, can be merged.
-
-        The tags to be merged come first, then the most used others, both in natural order.
-        """
-        if below := [each for each in self._branch(tag) if each != tag]:
-            text = self.tr("Mer&ge all into {tag}").format(tag=tag_text(tag).replace("&", "&&"))
-            menu.addAction(text, partial(self._merge, below, tag))
-            return
-        filtered = [each for each in self.counts if HasTag.just(each) in terms]
-        merged = filtered if tag in filtered else [tag]
-        others = [each for each in self.counts if [each] != merged]
-        others = sorted(others, key=lambda each: (each not in merged, -self.counts[each]))[:_MAX_MERGE]
-        if others:
-            into = menu.addMenu(shown(Text("Mer&ge {count:,} tags into", one="Mer&ge into", count=len(merged))))
-            for other in sorted(others, key=lambda each: (each not in merged, natural_key(each))):
-                tags = [each for each in merged if each != other]
-                into.addAction(tag_text(other).replace("&", "&&"), partial(self._merge, tags, other))
 
     def add_color_menu(self, menu: QMenu, tag: str) -> None:
         """Offer the twelve colours, with that of the tag checked."""
@@ -116,60 +91,51 @@ class TagCommands(PlantChanges):
     def _plants(self, tags: Sequence[str]) -> int:
         return sum(self.counts[tag] for tag in tags)
 
-    def _merge(self, tags: Sequence[str], into: str) -> None:
-        self._ask(MergeTags(tuple(tags), into), tags, into, self._plants(tags), self.counts.get(into, 0))
-
-    def _ask(self, edit: RenameTag | MergeTags, tags: Sequence[str], into: str, plants: int, taken: int) -> None:
+    def _ask(self, edit: RenameTag | MergeTags, tag: str, new: str, plants: int, taken: int) -> None:
         """Ask whether to give plants a tag that others have already."""
-        old, new = ", ".join(map(quoted, tags)), quoted(into)
+        names = {"old": quoted(tag), "new": quoted(new)}
         question = Text(
             "Change the tag of {count:,} plants from {old} to {new}?",
             one="Change the tag of 1 plant from {old} to {new}?",
         )
         known = Text("{count:,} plants have the tag {new} already.", one="1 plant has the tag {new} already.")
-        gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.")
-        if len(tags) > 1:
-            gone = self.tr("Afterwards {old} are no longer tags. This can be undone.")
-        details = f"{shown(known.filled(count=taken, new=new))} {gone.format(old=old)}"
-        text = shown(question.filled(count=plants, old=old, new=new))
+        gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.").format(**names)
+        details = f"{shown(known.filled(count=taken, **names))} {gone}"
+        text = shown(question.filled(count=plants, **names))
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("merge", "accent")
         button = box.add_button(self.tr("&Merge"))
-        button.clicked.connect(partial(self._set, edit, tags, into))
+        button.clicked.connect(partial(self._set, edit, tag, new))
         box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         button.setFocus()  # it can be undone
         box.open()
 
-    def _set(self, edit: RenameTag | MergeTags, tags: Sequence[str], new: str) -> None:
+    def _set(self, edit: RenameTag | MergeTags, tag: str, new: str) -> None:
         text = Text("{count:,} plants have the tag {new} now.", one="1 plant has the tag {new} now.")
         if isinstance(edit, MergeTags) or edit.branch:
             text = Text(
                 "Changed the tag of {count:,} plants from {old} to {new}.",
                 one="Changed the tag of 1 plant from {old} to {new}.",
-                old=", ".join(map(quoted, tags)),
+                old=quoted(tag),
             )
-        self._apply(edit, text.filled(new=quoted(new)), partial(self._on_set, tags, new))
+        self._apply(edit, text.filled(new=quoted(new)), partial(self._on_set, tag, new))
 
     def _apply(self, edit: RenameTag | MergeTags, text: Text, done: Callable[[Change | None], object]) -> None:
         if self.store is not None:
             self.apply(self.store, [edit], text, done)
 
-    def _on_set(self, tags: Sequence[str], new: str, change: Change | None) -> None:
+    def _on_set(self, tag: str, new: str, change: Change | None) -> None:
         if change is None:
-            one = self.tr("No plant has the tag {tag} any more, so it was not renamed to {new}.")
-            many = self.tr("No plant has the tags {tag} any more, so they were not merged into {new}.")
-            gone = one if len(tags) == 1 else many
-            text = gone.format(tag=", ".join(map(quoted, tags)), new=quoted(new))
-            self._context.page.toast.show_problem(text)
+            gone = self.tr("No plant has the tag {tag} any more, so it was not renamed to {new}.")
+            self._context.page.toast.show_problem(gone.format(tag=quoted(tag), new=quoted(new)))
             return
         if change.kind is not ChangeKind.MERGE:
-            self._renames[change.number] = tags[0], new
+            self._renames[change.number] = tag, new
         chosen = self._context.theme.tags.chosen
-        after = {moved(each, tag, new) or "": hue for tag in reversed(tags) for each, hue in chosen.items()}
-        if len(after | chosen) > len(chosen):
-            self._set_colors(after | chosen)
-        for tag in tags:
-            self.renamed.emit(tag, new)
+        after = {moved(each, tag, new) or "": hue for each, hue in chosen.items()} | chosen
+        if len(after) > len(chosen):
+            self._set_colors(after)
+        self.renamed.emit(tag, new)
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:

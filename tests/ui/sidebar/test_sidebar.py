@@ -20,7 +20,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
 from plantdesk.domain.edits import SetTag
-from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
@@ -744,33 +743,6 @@ def test_a_click_shows_all_plants_of_a_tag_whatever_was_typed(desk: SidebarDesk)
     assert field.text() == ""
 
 
-def test_the_menu_of_a_tag_merges_it_into_another(desk: SidebarDesk) -> None:
-    desk.go_to("kitchen")
-    desk.press(Qt.Key.Key_F10, SHIFT)
-    menu = desk.popup()
-    merge = next(each.menu() for each in menu.actions() if plain(each.text()) == "Merge into")
-    assert isinstance(merge, QMenu)
-    next(each for each in merge.actions() if each.text() == "hall").trigger()
-    menu.close()
-    desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
-    desk.button("Merge").click()
-    desk.until(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == ("3", None))
-    assert desk.view.currentIndex().data() == "hall"
-
-
-def test_the_tags_to_merge_into_are_in_the_order_of_the_alphabet(desk: SidebarDesk, store: Store) -> None:
-    for plant_id, tag in enumerate(("bed 10", "Bed 2", "zoo", "zoo", "zoo", "zoo"), start=100):
-        store.add(new_plant({"id": plant_id, "name": "Fern", "tag": tag}), FORM).result(SECONDS)
-    desk.until(lambda: desk.entries().get("zoo") == "4")
-    desk.go_to("kitchen")
-    desk.press(Qt.Key.Key_F10, SHIFT)
-    menu = desk.popup()
-    merge = next(each.menu() for each in menu.actions() if plain(each.text()) == "Merge into")
-    assert isinstance(merge, QMenu)
-    assert [each.text() for each in merge.actions()] == ["Bed 2", "bed 10", "hall", "zoo"]
-    menu.close()
-
-
 def test_the_focus_stays_on_a_tag_that_gets_another_name(desk: SidebarDesk) -> None:
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_F2)
@@ -783,30 +755,6 @@ def test_the_focus_stays_on_a_tag_that_gets_another_name(desk: SidebarDesk) -> N
     desk.press(Qt.Key.Key_Z, CONTROL | SHIFT)
     desk.until(lambda: "attic" in desk.entries())
     assert (desk.view.currentIndex().data(), desk.view.hasFocus()) == ("attic", True)
-
-
-def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store: Store) -> None:
-    store.apply([SetTag(Selection.of(HasTag(None)), "attic")], FORM).result(SECONDS)
-    desk.until(lambda: desk.entries().get("attic") == "1")
-    desk.click("kitchen")
-    desk.until(lambda: desk.chips() == ["kitchen"])
-    QTest.mouseClick(desk.view.viewport(), Qt.MouseButton.LeftButton, CONTROL, desk.point("attic"))
-    desk.until(lambda: desk.chips() == ["kitchen", "attic"])
-    desk.go_to("kitchen")
-    desk.press(Qt.Key.Key_F10, SHIFT)
-    menu = desk.popup()
-    merge = next(each.menu() for each in menu.actions() if plain(each.text()) == "Merge 2 tags into")
-    assert isinstance(merge, QMenu)
-    assert [each.text() for each in merge.actions()] == ["attic", "kitchen", "hall"]
-    next(each for each in merge.actions() if each.text() == "hall").trigger()
-    menu.close()
-    desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
-    assert desk.the(MessageBox).text == "Change the tag of 3 plants from “attic”, “kitchen” to “hall”?"
-    desk.button("Merge").click()
-    desk.until(lambda: [desk.entries().get(tag) for tag in ("hall", "kitchen", "attic")] == ["4", None, None])
-    with contextlib.closing(store.reader()) as reader:
-        (change,) = reader.history(1)
-    assert (change.kind, str(change.title)) == (ChangeKind.MERGE, "Merge tags “attic”, “kitchen” into “hall”")
 
 
 def test_the_menu_says_whether_a_filter_is_added_or_removed(desk: SidebarDesk) -> None:

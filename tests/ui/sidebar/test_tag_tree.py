@@ -249,12 +249,7 @@ def test_a_tag_is_not_dropped_where_it_cannot_go(desk: TreeDesk, tag: str, targe
     assert not drop(desk, target, tag_data(tag))
 
 
-def test_a_branch_is_merged_into_its_top_and_removed(desk: TreeDesk) -> None:
-    desk.go_to("bed 3")
-    desk.choose_in_menu("Merge all into garden/bed 3")
-    desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
-    desk.button("Merge").click()
-    desk.shows_tree("garden 4", "  bed 1 1", "  bed 3 2", "hall 1")
+def test_a_branch_is_removed(desk: TreeDesk) -> None:
     desk.go_to("garden")
     desk.press(Qt.Key.Key_Delete)
     desk.shows_tree("hall 1")
