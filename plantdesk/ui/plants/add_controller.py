@@ -88,7 +88,6 @@ class AddPlantController(QObject):
         self._last_added: PlantRow | None = None
         self._shown_step: Step | None = None
         self._next_id: int | None = None
-        self._tags: list[str] = []
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
         self._typing_id = QTimer(self, singleShot=True, interval=_PAUSE)
         self._opening.timeout.connect(self._on_slow_opening)
@@ -111,7 +110,6 @@ class AddPlantController(QObject):
         self.unsaved.discarded.connect(self._on_discarded)
         self._undo_stack.changed.connect(self._on_undo_changed)
         form.submitted.connect(self.submit)
-        form.tag_edited.connect(self._on_tag_edited)
         form.emptied.connect(self._on_emptied)
         form.id_edited.connect(self._on_id_edited)
         self._typing_id.timeout.connect(self._on_id_typed)
@@ -125,12 +123,6 @@ class AddPlantController(QObject):
         self._show_hint()
         self._ask_next_id()
         self.queue.set_store(store, queries)
-
-    def set_tags(self, tags: list[str]) -> None:
-        """Offer these tags, the only ones in the store, as completions."""
-        if tags != self._tags:
-            self._tags = tags
-            self._form.set_tags(tags)
 
     def _show_hint(self) -> None:
         self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
@@ -368,27 +360,7 @@ class AddPlantController(QObject):
         elif message.tone is Tone.HINT:
             message.clear()
 
-    @Slot(str)
-    def _on_tag_edited(self, text: str) -> None:
-        """Offer the known spelling of a tag that differs only in case or spaces."""
-        typed = _plain(text)
-        known = next((tag for tag in self._tags if _plain(tag) == typed), None) if typed else None
-        if known is None or text.strip() in self._tags:
-            return
-
-        def use() -> None:
-            self._form.tag_field.setText(known)
-            self._form.message.clear()
-            self._form.focus_field(FieldName.TAG)
-
-        text = self.tr("There is the tag {tag} already.").format(tag=quoted(known))
-        self._form.message.show_message(Tone.WARNING, text, (self.tr("Use it"), use))
-
     @Slot()
     def _on_changed(self) -> None:
         self._ask_next_id()
         self._ask_owner()
-
-
-def _plain(tag: str) -> str:
-    return " ".join(tag.split()).casefold()

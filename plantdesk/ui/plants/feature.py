@@ -366,7 +366,7 @@ class Plants(Feature):
     @Slot(object, object)
     def show_counts(self, counts: Counts, tags: list[str]) -> None:
         """Take over how many plants there are of each kind, and the tags in their order."""
-        self._add_controller.set_tags(tags)
+        self._form.set_tags(tags)
         self.browser.search_bar.set_counts(counts)
 
     @Slot(str, object)

@@ -55,7 +55,6 @@ class PlantForm(QFrame):
     settled = Signal()
     emptied = Signal()
     id_edited = Signal(str)
-    tag_edited = Signal(str)
 
     def __init__(self, theme: Theme, message: MessageLine, parent: QWidget | None = None) -> None:
         """Make an empty form with `message` under its fields."""
@@ -94,7 +93,6 @@ class PlantForm(QFrame):
         self.name_field.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self._show_scanned_id)
         self._id_edit.textEdited.connect(self.id_edited)
-        self.tag_field.textEdited.connect(self.tag_edited)
         for key in ENTER_KEYS:
             keep = QShortcut(QKeyCombination(Qt.KeyboardModifier.ControlModifier, key), self, self._on_keep_requested)
             keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

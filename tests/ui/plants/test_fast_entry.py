@@ -674,15 +674,3 @@ def test_tags_are_completed_level_by_level(desk: EntryDesk) -> None:
     QTest.keyClick(popup, Qt.Key.Key_Down)
     QTest.keyClick(popup, Qt.Key.Key_Return)
     assert desk.tag.text() == "garden/bed 1/left"
-
-
-def test_a_tag_in_another_spelling_is_offered_in_the_known_one(desk: EntryDesk) -> None:
-    desk.knows_tags()
-    desk.types("Fern")
-    desk.tag.setFocus()
-    QTest.keyClicks(desk.tag, "Living  Room")
-    desk.qtbot.waitUntil(lambda: desk.message.text == "There is the tag “living room” already.")
-    QTest.mouseClick(Desk(desk.qtbot, desk.message).button("Use it"), Qt.MouseButton.LeftButton)
-    assert desk.tag.text() == "living room"
-    desk.press(Qt.Key.Key_Return)
-    desk.has(("Fern", "living room"))
