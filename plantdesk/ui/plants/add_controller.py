@@ -11,7 +11,7 @@ from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError, Text
 from plantdesk.domain.records import PlantRow, parse_id
-from plantdesk.ui.background import next_free_id, plant_of
+from plantdesk.ui.background import next_free_id
 from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.form_fields import MAX_QUANTITY
@@ -36,8 +36,6 @@ _log = logging.getLogger(__name__)
 
 #: Milliseconds after which a store that is not open yet is mentioned.
 _SLOW_OPENING = 300
-#: Milliseconds without a key after which a typed ID counts as complete.
-_PAUSE = 700
 
 
 def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
@@ -84,12 +82,11 @@ class AddPlantController(QObject):
         self._undo_stack = undo_stack
         self._form = form
         self._queries: StoreQueries | None = None
-        self._is_id_new = self._was_saving = False
+        self._was_saving = False
         self._last_added: PlantRow | None = None
         self._shown_step: Step | None = None
         self._next_id: int | None = None
         self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
-        self._typing_id = QTimer(self, singleShot=True, interval=_PAUSE)
         self._opening.timeout.connect(self._on_slow_opening)
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self, names=names)
         self._completion.known.connect(self._on_known)
@@ -111,9 +108,7 @@ class AddPlantController(QObject):
         self._undo_stack.changed.connect(self._on_undo_changed)
         form.submitted.connect(self.submit)
         form.emptied.connect(self._on_emptied)
-        form.id_edited.connect(self._on_id_edited)
-        self._typing_id.timeout.connect(self._on_id_typed)
-        bridge.changed.connect(self._on_changed)
+        bridge.changed.connect(self._ask_next_id)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
@@ -315,6 +310,7 @@ class AddPlantController(QObject):
         self._form.message.clear()
         self._form.focus_name()
 
+    @Slot()
     def _ask_next_id(self) -> None:
         if self._queries is not None:
             self._queries.ask(self, next_free_id, self._show_next_id)
@@ -322,33 +318,6 @@ class AddPlantController(QObject):
     def _show_next_id(self, next_id: int | None) -> None:
         self._next_id = next_id
         self._form.show_next_id(self._free_id)
-
-    @Slot()
-    def _on_id_edited(self) -> None:
-        self._is_id_new = False
-        self._typing_id.start()
-
-    @Slot()
-    def _on_id_typed(self) -> None:
-        self._is_id_new = True
-        self._ask_owner()
-
-    def _ask_owner(self) -> None:
-        """Report once that a typed ID belongs to another plant, even if a script adds that plant later."""
-        if self._queries is None or not self._is_id_new or not self._form.id_text:
-            return
-        try:
-            plant_id = parse_id(self._form.id_text)
-        except InvalidPlantError:
-            return  # reported when the plant is submitted: the ID may be half typed
-        self._queries.ask(self, partial(plant_of, plant_id=plant_id), self._on_owner)
-
-    def _on_owner(self, owner: PlantRow | None) -> None:
-        if self._is_id_new and owner is not None and self._form.id_text == str(owner.id):
-            self._is_id_new = False
-            self._show_taken(IdTakenError(owner))
-
-    # --- slots ---
 
     @Slot(object)
     def _on_known(self, known: KnownName | None) -> None:
@@ -359,8 +328,3 @@ class AddPlantController(QObject):
             message.show_message(Tone.HINT, shown(template.filled(count=known.plants)))
         elif message.tone is Tone.HINT:
             message.clear()
-
-    @Slot()
-    def _on_changed(self) -> None:
-        self._ask_next_id()
-        self._ask_owner()

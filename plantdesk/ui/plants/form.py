@@ -54,7 +54,6 @@ class PlantForm(QFrame):
     submitted = Signal(bool)
     settled = Signal()
     emptied = Signal()
-    id_edited = Signal(str)
 
     def __init__(self, theme: Theme, message: MessageLine, parent: QWidget | None = None) -> None:
         """Make an empty form with `message` under its fields."""
@@ -92,7 +91,6 @@ class PlantForm(QFrame):
         self.name_field.keep_requested.connect(self._on_keep_requested)
         self.name_field.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self._show_scanned_id)
-        self._id_edit.textEdited.connect(self.id_edited)
         for key in ENTER_KEYS:
             keep = QShortcut(QKeyCombination(Qt.KeyboardModifier.ControlModifier, key), self, self._on_keep_requested)
             keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

@@ -251,32 +251,22 @@ def test_enter_in_an_empty_form_does_nothing(desk: FormDesk, pinned: str) -> Non
 
 def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: FormDesk) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
-    desk.type(desk.id, "41")
-    desk.sees("ID 41 already belongs to “Aloe vera”")  # before it is submitted
-    desk.qtbot.waitUntil(lambda: "Use the next free ID" in desk.actions)
+    desk.adds("Ficus lyrata", "41")
+    desk.lists(**{"Ficus lyrata": "ID 41 already belongs to “Aloe vera”"})
+    desk.press_in_box("Edit")
+    desk.sees("ID 41 already belongs to “Aloe vera”")
     desk.actions["Use the next free ID"].click()
-    assert (desk.id.text(), desk.name.hasFocus()) == ("", True)
-    desk.adds("Ficus lyrata")
+    assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("", "Ficus lyrata", True)
+    desk.enter()
     desk.sees("Added")
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
 
 
-def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
-    desk.type(desk.id, "41")
-    desk.sees("already belongs")
-    desk.actions["Show that plant"].setFocus()
-    desk.store.add(new_plant({"id": 42, "name": "by a script"}), COMMAND).result(SECONDS)
-    desk.qtbot.waitUntil(lambda: desk.next_id == "43")
-    desk.answers()
-    assert desk.actions["Show that plant"].hasFocus()
-    assert "Use the next free ID" in desk.actions
-
-
 def test_the_owner_of_a_used_id_can_be_shown(desk: FormDesk, entry: AddPlantController) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
-    desk.type(desk.id, "41")
-    desk.sees("already belongs")
+    desk.adds("Ficus lyrata", "41")
+    desk.lists(**{"Ficus lyrata": "already belongs"})
+    desk.press_in_box("Edit")
     with desk.qtbot.waitSignal(entry.plant_requested) as requested:
         desk.actions["Show that plant"].click()
     assert requested.args == [41]
@@ -287,29 +277,6 @@ def test_the_next_free_id_follows_the_scripts(desk: FormDesk) -> None:
     desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(SECONDS)
     desk.qtbot.waitUntil(lambda: desk.next_id == "2")
     assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
-
-
-def test_a_typed_id_is_kept_and_reported_when_a_script_uses_it(desk: FormDesk) -> None:
-    desk.type(desk.id, "50")
-    desk.type(desk.name, "half a na")
-    desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(SECONDS)
-    desk.sees("ID 50 already belongs to “by a script”")
-    assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("50", "half a na", True)
-
-
-def test_a_closed_message_about_an_id_does_not_come_back_with_the_plants_of_scripts(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(SECONDS)
-    desk.type(desk.id, "50")
-    desk.sees("ID 50 already belongs")
-    desk.qtbot.keyClick(desk.id, Qt.Key.Key_Escape)
-    desk.store.add(new_plant({"id": 51, "name": "by a script"}), COMMAND).result(SECONDS)
-    desk.qtbot.waitUntil(lambda: desk.next_id == "52")
-    desk.answers()
-    assert (desk.id.text(), desk.message.tone) == ("50", Tone.HINT)
-    desk.id.setFocus()
-    desk.qtbot.keyClick(desk.id, Qt.Key.Key_Backspace)
-    desk.qtbot.keyClick(desk.id, Qt.Key.Key_1)
-    desk.sees("ID 51 already belongs")
 
 
 def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:
