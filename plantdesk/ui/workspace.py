@@ -137,7 +137,7 @@ class Workspace(Page):
         plants.commands.save_notes = card.notes.save
         card.delete_requested.connect(plants.commands.delete)
         card.requests.tag.connect(plants.commands.change_tag)
-        card.requests.copy.connect(plants.copy_selected)
+        card.requests.copy.connect(plants.browser.table.copy)
         card.notes.saving_changed.connect(plants.status.show_saving)
         card.notes.waiting_changed.connect(partial(plants.status.show_unsaved, "note"))
         return card
@@ -163,7 +163,7 @@ class Workspace(Page):
         transfer = Transfer(context, plants)
         for exporting in (card.requests.export, sidebar.export_requested):
             exporting.connect(transfer.export)
-        transfer.imported_requested.connect(plants.filter_by)
+        transfer.imported_requested.connect(plants.browser.search_bar.choose)
         plants.import_requested.connect(lambda text, tag: transfer.import_text(text, tag=tag))
         plants.browser.welcome.import_requested.connect(transfer.choose_files)
         samples = Samples(context)
@@ -228,15 +228,15 @@ class Workspace(Page):
 
     def _make_sidebar(self, plants: Plants) -> Sidebar:
         self._sidebar = sidebar = Sidebar(self._context)
-        sidebar.filter_chosen.connect(plants.filter_by)
-        sidebar.search_chosen.connect(plants.search)
+        search = plants.browser.search_bar
+        sidebar.filter_chosen.connect(search.choose)
+        sidebar.search_chosen.connect(search.set_search)
         sidebar.tagging_requested.connect(plants.commands.set_tag)
         sidebar.renamed.connect(plants.replace_tag)
         sidebar.counted.connect(plants.show_counts)
         self.sidebar.left.connect(plants.focus_table)
         plants.browser.selection_count_changed.connect(sidebar.show_selection)
         plants.browser.table.dragged.connect(sidebar.show_for_drag)
-        search = plants.browser.search_bar
         search.changed.connect(sidebar.show_search)
         search.save_requested.connect(sidebar.save_search)
         search.tags_requested.connect(sidebar.toggle)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QObject, Qt, QTime, Signal, Slot
+from PySide6.QtCore import QLocale, Qt, QTime, Signal, Slot
 from typing_extensions import override
 
-from plantdesk.domain.addresses import InvalidAddressError, address_of, id_of
+from plantdesk.domain.addresses import address_of
 from plantdesk.domain.errors import StoreReadOnlyError, Text, prevents_changes
 from plantdesk.platform.window_requests import WindowRequest
-from plantdesk.ui.background import plant_of
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.filters import moved_filter
 from plantdesk.ui.menus import Key, Section
@@ -23,6 +22,7 @@ from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import listed
 from plantdesk.ui.plants.remembered import KeptPlants, RememberedView
+from plantdesk.ui.plants.scanning import Scanning
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.widgets.messages import Tone
@@ -34,62 +34,10 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Changes, PlantRow
-    from plantdesk.domain.selections import Term
     from plantdesk.domain.views import Counts
     from plantdesk.ui.background import StoreQueries
     from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.held_keys import HeldKeys
     from plantdesk.ui.plants.quick_entry import QuickEntry
-    from plantdesk.ui.widgets.messages import Toast
-
-
-class Scanning(QObject):
-    """Finds the plant of a scanned address, as soon as there is a store.
-
-    `found(id, takes_focus)`: show the plant and its card; move the focus to its row, or leave it.
-    """
-
-    found = Signal(object, bool)
-
-    def __init__(self, toast: Toast, keys: HeldKeys, parent: QObject) -> None:
-        """Report in `toast` an invalid address or a missing plant; `keys` are held for a plant that takes the focus."""
-        super().__init__(parent)
-        self._toast, self._keys = toast, keys
-        self._queries: StoreQueries | None = None
-        self._requested: int | None = None
-
-    def set_store(self, queries: StoreQueries | None) -> None:
-        """Search this store; None: wait for one."""
-        self._queries = queries
-        if queries is not None and self._requested is not None:
-            self.show(self._requested)
-
-    def open_address(self, address: str) -> None:
-        """Show the plant of an address, which may come from anyone."""
-        try:
-            self.show(id_of(address))
-        except InvalidAddressError as error:
-            self._toast.show_error(error)
-
-    def show(self, plant_id: int, *, takes_focus: bool = True) -> None:
-        """Show a plant; the focus goes to its row, or stays in a field for the next address."""
-        if self._queries is None:
-            self._requested = plant_id
-        else:
-            self._requested = None
-            if takes_focus:
-                self._keys.hold()
-            self._queries.ask(self, partial(plant_of, plant_id=plant_id), partial(self._on_read, plant_id, takes_focus))
-
-    def _on_read(self, plant_id: int, takes_focus: bool, row: PlantRow | None) -> None:
-        if row is None:
-            if takes_focus:
-                self._keys.drop_commands()
-            self._toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
-            return
-        self.found.emit(plant_id, takes_focus)
-        if takes_focus:
-            self._keys.release()
 
 
 class Plants(Feature):
@@ -278,11 +226,6 @@ class Plants(Feature):
         else:
             self.import_requested.emit(text, self._form.tag_text)
 
-    @Slot()
-    def copy_selected(self) -> None:
-        """Copy the plants of the selected rows for a spreadsheet."""
-        self.browser.copy_selection()
-
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:
         """Put id, name and tag of a plant that was refused into the form."""
@@ -352,16 +295,6 @@ class Plants(Feature):
         self.browser.search_field.selectAll()
 
     # --- the search ---
-
-    @Slot(object, bool)
-    def filter_by(self, term: Term | None, add: bool) -> None:
-        """Show the plants of a filter, or with `add` those of the other filters as well; None: all plants."""
-        self.browser.search_bar.choose(term, add=add)
-
-    @Slot(str)
-    def search(self, text: str) -> None:
-        """Show what a search finds."""
-        self.browser.search_bar.set_search(text)
 
     @Slot(object, object)
     def show_counts(self, counts: Counts, tags: list[str]) -> None:

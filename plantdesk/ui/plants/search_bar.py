@@ -195,6 +195,7 @@ class SearchBar(QWidget):
         self._tags_button.clicked.connect(self.tags_requested)
         self._new_plants_button.clicked.connect(self.top_requested)
 
+    @Slot(str)
     def set_search(self, text: str) -> None:
         """Show another search: its words in the field, its other terms as chips."""
         terms = parse_terms(text)
@@ -214,7 +215,8 @@ class SearchBar(QWidget):
         self.filters = tuple(filter(is_filter, parse_terms(search.removesuffix(typed))))
         self._set_text(typed)
 
-    def choose(self, term: Term | None, *, add: bool) -> None:
+    @Slot(object, bool)
+    def choose(self, term: Term | None, add: bool) -> None:
         """Search for `term` alone, or `add` it to the filters; remove it if it is there. None: show all plants."""
         if term is None:
             self.clear()
