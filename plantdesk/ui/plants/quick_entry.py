@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QDialogButtonBox, QHBoxLayout, QVBoxLayout
 from typing_extensions import override
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _WIDTH, _TAG_WIDTH = 520, 200
-#: Milliseconds for which the window waits for the answer to an ID that was typed.
-_ANSWER_TIMEOUT = 1000
 
 
 class QuickLine(MessageLine):
@@ -135,17 +133,13 @@ class QuickEntry(QObject):
         super().__init__(parent)
         self._context, self._queue = context, queue
         self._queries: StoreQueries | None = None
-        self._asked: Submission | None = None
         self._is_open = False
         self._window = window = QuickWindow(context.theme)
         self._form = form = window.form
         self._completion = NameCompletion(context.theme, form.name_field, form.tag_field, self, window, listed(context))
-        self._timeout = QTimer(self, singleShot=True, interval=_ANSWER_TIMEOUT)
-        self._timeout.timeout.connect(self._close)
         form.settled.connect(self._remember)
         form.submitted.connect(self._submit)
         window.closed.connect(self._on_closed)
-        queue.added.connect(self._on_added)
         queue.refused.connect(self._on_refused)
         queue.changed.connect(self._report_done)
         queue.changed.connect(self._remember)
@@ -190,60 +184,39 @@ class QuickEntry(QObject):
             self.scanned.emit(scanned)
             return
         try:
-            entries = entered_plants(form)
+            entries, texts = entered_plants(form), form.texts
         except InvalidPlantError as error:
             self._show_refusal(error)
             return
-        if entries:
-            submission = Submission(entries, form.texts, is_quick=True)
-            self._send(submission, stay=stay)
-
-    def _send(self, submission: Submission, *, stay: bool) -> None:
-        self._completion.remember(submission.entries[0].name, submission.entries[0].tag)
-        self._form.message.clear()
-        self._form.start_next()
-        self._queue.submit(submission)
-        if not stay and submission.entries[0].id is None:
+        if not entries:
+            return
+        self._completion.remember(entries[0].name, entries[0].tag)
+        form.message.clear()
+        form.start_next()
+        self._queue.submit(Submission(entries, texts, is_quick=True))
+        if not stay:
             self._window.accept()
-        elif not stay:  # the ID may belong to another plant
-            self._asked = submission
-            self._timeout.start()
-
-    @Slot(object, object)
-    def _on_added(self, submission: Submission, _result: object) -> None:
-        if submission is self._asked:
-            self._close()
 
     @Slot(object)
     def _on_refused(self, submission: Submission) -> None:
-        """Let the user correct a refused plant. If they type the next one already, the main window lists it."""
-        error, is_last = submission.error, submission is self._asked or not self._window.isVisible()
+        """Open the window again for a refused plant; if the next one is being typed, the main window lists it."""
+        error = submission.error
         if not submission.is_quick or submission.state is not State.REFUSED or error is None:
-            if submission is self._asked:
-                self._close()
-        elif is_last and self._form.is_empty:
-            self._asked = None
-            self._timeout.stop()
+            return
+        if self._window.isVisible() or not self._form.is_empty:
+            text = self.tr("{reason} PlantDesk lists the plant in its window.")
+            self._form.show_errors([], text.format(reason=error_text(error)))
+        else:
             self._queue.discard([submission])
             self._form.fill(submission.texts)
             self._is_open = True
             bring_to_front(self._window)
             self._show_refusal(error)
-        else:
-            text = self.tr("{reason} PlantDesk lists the plant in its window.")
-            self._form.show_errors([], text.format(reason=error_text(error)))
 
     def _show_refusal(self, error: Exception) -> None:
         fields = [each.field for each in error.fields] if isinstance(error, InvalidPlantError) else [FieldName.ID]
         self._form.show_errors(fields, error_text(error))
         self._form.focus_field(fields[0])
-
-    @Slot()
-    def _close(self) -> None:
-        self._timeout.stop()
-        self._asked = None
-        if self._form.is_empty:  # else the text is the next plant, typed meanwhile
-            self._window.accept()
 
     @Slot()
     def _on_closed(self) -> None:
