@@ -130,7 +130,6 @@ class Workspace(Page):
         plants.browser.selection_count_changed.connect(card.show_selection)
         plants.browser.table.card_requested.connect(card.toggle)
         plants.plant_opened.connect(card.show_pane)
-        plants.browser.rows_settled.connect(card.stop_waiting)
         plants.requested.connect(self.requested)
         plants.quick_done.connect(self.quick_done)
         plants.browser.plants_shown.connect(self.plants_shown)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QWidget
-from typing_extensions import override
 
 from plantdesk import __version__
-from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.records import COMMAND
-from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.ui.main_window import MainWindow
@@ -63,32 +58,12 @@ class Frame(Desk):
         return [model.index(row, 0).data() for row in range(model.rowCount())]
 
     @property
-    def seen(self) -> list[str]:
-        """What is in sight in the card."""
-        return [each.text() for each in self.workspace.card.findChildren(QLabel) if each.isVisible()]
-
-    @property
     def places(self) -> list[QRect]:
         return [self.workspace.sidebar.geometry(), self.name.geometry(), self.tag.geometry()]
 
     @property
     def places_of_bars(self) -> list[QRect]:
         return [*(bar.geometry() for bar in self.bars), self.workspace.list_rect, self.message.geometry()]
-
-
-class Moved(QObject):
-    """Notes when a widget is moved, resized, shown or hidden."""
-
-    def __init__(self, widget: QWidget) -> None:
-        super().__init__(widget)
-        self.kinds: list[QEvent.Type] = []
-        widget.installEventFilter(self)
-
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide}:
-            self.kinds.append(event.type())
-        return False
 
 
 def test_the_first_frame_has_the_last_layout(
@@ -142,62 +117,6 @@ def test_what_is_half_typed_is_in_the_first_frame(
     after.workspace.set_store(store)
     assert after.action("Keep tag for the next plant").isChecked()
     after.workspace.release_store()
-
-
-@pytest.fixture
-def closed(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, tmp_path: Path) -> Frame:
-    """A window that was closed with the card of a plant beside the list."""
-    add("Aloe", tag="kitchen")
-    store.add(new_plant({"id": 2, "name": "Basil", "tag": "bed 4"}), COMMAND).result()
-    frame = Frame(qtbot, theme, bridge, tmp_path)
-    frame.window.resize(1180, 700)
-    frame.workspace.complete()
-    frame.workspace.set_store(store)
-    frame.until(lambda: frame.columns[Column.SOURCE] > 0 and frame.the(PlantTableView).model().rowCount() == 2)
-    frame.the(PlantTableView).setFocus()
-    frame.the(PlantTableView).selectRow(0)
-    frame.press(Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
-    frame.until(lambda: "ID 2" in frame.seen)
-    frame.workspace.release_store()
-    frame.window.close()
-    return frame
-
-
-def next_frame(qtbot: QtBot, theme: Theme, bridge: Bridge, closed: Frame, folder: Path) -> Frame:
-    """The window of the next start, before its store is open."""
-    frame = Frame(qtbot, theme, bridge, folder)
-    frame.window.resize(closed.window.size())
-    frame.workspace.complete()
-    frame.workspace.appear()
-    QCoreApplication.processEvents()
-    return frame
-
-
-def test_the_card_of_the_last_plant_has_its_place_from_the_start(
-    qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, closed: Frame, tmp_path: Path
-) -> None:
-    frame = next_frame(qtbot, theme, bridge, closed, tmp_path)
-    columns, moved = frame.columns, Moved(frame.workspace.card)
-    assert columns[Column.SOURCE] == -1, "there is no room for it beside the card"
-    assert frame.workspace.card.isVisible()
-    assert not frame.seen
-    frame.workspace.set_store(store)
-    frame.until(lambda: "ID 2" in frame.seen)
-    QCoreApplication.processEvents()
-    assert (frame.columns, moved.kinds) == (columns, [])
-    frame.workspace.release_store()
-
-
-def test_the_card_is_withdrawn_where_the_last_plant_is_gone(
-    qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, closed: Frame, tmp_path: Path
-) -> None:
-    store.apply([DeleteAll(Selection(ids=[2]))], COMMAND).result()
-    frame = next_frame(qtbot, theme, bridge, closed, tmp_path)
-    assert frame.workspace.card.isVisible()
-    frame.workspace.set_store(store)
-    frame.until(frame.workspace.card.isHidden)
-    frame.until(lambda: frame.workspace.list_rect.right() == frame.workspace.rect().right())
-    frame.workspace.release_store()
 
 
 def test_a_bar_at_the_start_moves_nothing_afterwards(

@@ -23,7 +23,6 @@ from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.undo_stack import AddedPlant
 
 if TYPE_CHECKING:
-    from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.history import PlantChange
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import Changes, PlantRow
@@ -39,7 +38,6 @@ _MAX_CHANGES = 50
 class Card(Feature):
     """Shows the card while it is requested and plants are selected; reads nothing while it is hidden.
 
-    If a plant was selected last, the card is shown empty at the start until the rows are loaded.
     `requests` are those of its buttons, but for `delete_requested`: delete the selected plants.
     """
 
@@ -55,7 +53,6 @@ class Card(Feature):
         self._pane = context.page.card
         self._changes = PlantChanges(context, self)
         self._opened: OpenStore | None = None
-        self._awaits_plant = False
         self._date_due_for: int | None = None
         self._count = 0
         self._ids: list[int] = []
@@ -90,32 +87,18 @@ class Card(Feature):
     @override
     def complete(self) -> None:
         self.context.page.add_part(Part.CARD, self._pane, self._focus)
-        self._await_plant()
+        self._show_remembered()
 
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._opened = opened
-        self._await_plant()
+        self._show_remembered()
         self.notes.open(opened)
 
-    def _await_plant(self) -> None:
-        """Show the pane as it was, for the plant that will be selected, so that it does not open afterwards."""
+    def _show_remembered(self) -> None:
+        """Request the pane if it was shown with this store."""
         remembered = self.context.preferences.of_store(self.context.location.key)
-        position = remembered.get("position")
-        self._awaits_plant = isinstance(position, list) and [*map(type, position[1:])] == [int]
-        self._pane.set_available(available=self._awaits_plant)
         self._pane.set_requested(requested=remembered.get("card") is True)
-
-    @Slot()
-    def stop_waiting(self) -> None:
-        """Withdraw the pane if the plant that was selected last is not among the rows."""
-        if self._awaits_plant:
-            self._awaits_plant = False
-            self._pane.set_available(available=self._count > 0)
-
-    @override
-    def show_no_store(self, reason: PlantDeskError) -> None:
-        self.stop_waiting()
 
     @override
     def release_store(self) -> None:
@@ -178,8 +161,7 @@ class Card(Feature):
         self._date_command.setEnabled(count == 1)
         if not count and self.notes.has_unsaved and has_focus(self._pane):
             self.context.page.window().setFocus()  # what is typed next must not act on another plant
-        self._awaits_plant = self._awaits_plant and not count
-        self._pane.set_available(available=count > 0 or self._awaits_plant)
+        self._pane.set_available(available=count > 0)
         if self._pane.isVisible():
             self._soon.start()
 

@@ -77,7 +77,6 @@ class PlantBrowser(QFrame):
     `selection_count_changed(count)`: selected rows. `added_hidden(plant_id)`: the search does not find the plant of
     `reveal_added`. `copied(text)`: a sentence about what was copied; `copy_refused(text)`: why nothing was.
     `failed(error)`: a query of the store failed. `plants_shown`: the first rows are there, or why there are none.
-    `rows_settled`: all rows are there, or the reason why they cannot be shown.
     `welcome_shown(shown)`: the page of an empty store is shown now, or no longer; it offers samples if
     `offers_samples` is true.
     """
@@ -89,7 +88,6 @@ class PlantBrowser(QFrame):
     copy_refused = Signal(str)
     failed = Signal(object)
     plants_shown = Signal()
-    rows_settled = Signal()
     welcome_shown = Signal(bool)
 
     def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:
@@ -332,7 +330,5 @@ class PlantBrowser(QFrame):
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self.search_field.setFocus()
                 self.search_field.setText(self.search_field.text())  # so that Undo restores the rows and not typed text
-        if model.complete or model.failed_to_load:
-            if self._pages.currentWidget() is not self.table:
-                self._notify_shown()
-            self.rows_settled.emit()
+        if (model.complete or model.failed_to_load) and self._pages.currentWidget() is not self.table:
+            self._notify_shown()

@@ -261,10 +261,8 @@ class Plants(Feature):
         self._add_controller.plant_requested.connect(browser.show_plant)
         for changed in (
             browser.table.horizontalHeader().sectionResized,
-            browser.table.verticalScrollBar().valueChanged,
             browser.order_changed,
             browser.search_bar.changed,
-            browser.selection_count_changed,
         ):
             changed.connect(self.view_changed)
 

@@ -96,19 +96,17 @@ class RememberedView:
         values = self._preferences.of_store(location.key)
         layout = layout_from_json(values)
         browser.table.set_table_layout(layout)
-        if browser.search_bar.text == self._last_search:
-            if values.get("search", "") != self._last_search:  # or what Ctrl+F selected would be deselected
-                browser.search_bar.restore(values)
-            browser.table.keeper.return_to(values.get("position"))
+        is_new = values.get("search", "") != self._last_search  # else what Ctrl+F selected would be deselected
+        if is_new and browser.search_bar.text == self._last_search:
+            browser.search_bar.restore(values)
         if values.get("pinned") is True:
             self._form.tag_field.set_pinned(pinned=True)
         return layout
 
     def save(self, browser: PlantBrowser) -> None:
-        """Remember the view of the open store; until all rows are loaded, the position of the last start stays."""
+        """Remember the view of the open store."""
         if self._restored is not None:
             self._last_search = browser.search_bar.text
-            position = {"position": browser.table.keeper.position()} if browser.model.complete else {}
             self._preferences.change_store(
                 self._restored,
                 **browser.table.table_layout().as_json(),
@@ -116,7 +114,6 @@ class RememberedView:
                 widest_id=browser.table.columns.widest_id,
                 sources=browser.table.columns.has_sources,
                 pinned=self._form.tag_field.is_pinned,
-                **position,
             )
 
     def close(self) -> None:

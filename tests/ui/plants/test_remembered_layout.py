@@ -170,22 +170,6 @@ def test_a_tag_of_several_levels_has_room_where_names_have_enough(desk: LayoutDe
     assert desk.table.columnWidth(Column.NAME) > 260
 
 
-def test_the_selected_plant_and_the_place_in_the_table_are_remembered(
-    desk: LayoutDesk, store: Store, add: Adder, other_store: Store
-) -> None:
-    rows = add(*[f"Fern {number}" for number in range(300)])
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 303)
-    desk.table.keeper.seek(rows[150].id)
-    top = desk.table.rowAt(0)
-    assert top > 0
-    desk.open(other_store)
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0)
-    desk.open(store)
-    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 303 and desk.table.rowAt(0) == top)
-    assert desk.table.current_id() == rows[150].id
-    assert desk.table.selected_count() == 1
-
-
 def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: LayoutDesk, store: Store) -> None:
     before = desk.table.columnViewportPosition(Column.TAG)
     store.add(new_plant({"id": 7, "name": "Dill"}), COMMAND).result()

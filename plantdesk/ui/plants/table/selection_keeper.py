@@ -1,4 +1,4 @@
-"""Keeps selection, current row and scroll position on the same plants while rows change, and across a restart."""
+"""Keeps selection, current row and scroll position on the same plants while rows change."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ class SelectionKeeper(QObject):
         self._top_id: int | None = None
         self._offset = 0  # pixels by which the top row was scrolled out
         self._requested_id: int | None = None
-        self._requested_top: int | None = None
         self._visible_id: int | None = None
         self._returning: Collection[int] = ()
         self._top = 0
@@ -83,19 +82,6 @@ class SelectionKeeper(QObject):
             self._table.clearSelection()
         else:
             self._go_to(row, _Hint.EnsureVisible)
-
-    def position(self) -> list[int | None]:
-        """Return the id of the plant in the top row, None at the table's top; then that of a single selected plant."""
-        selected = self.selected_ids() if self.selected_count() == 1 else [None]
-        return [self._id_at(self._table.rowAt(0)) if self._scrolled() else None, *selected]
-
-    def return_to(self, position: object) -> None:
-        """Go back to a `position` when the rows of the next query are loaded; for anything else, go to the top."""
-        is_valid = isinstance(position, list) and all(each is None or type(each) is int for each in position)
-        ids = position if is_valid and isinstance(position, list) and len(position) == len(self.position()) else [None]
-        self._requested_top, selected = ids[0], ids[-1]
-        if selected is not None:
-            self.seek(selected)
 
     def selected_count(self) -> int:
         """Return the number of selected rows, in constant time."""
@@ -142,9 +128,6 @@ class SelectionKeeper(QObject):
                 self._go_to_selected(self._table.currentIndex())
         self._select_returning()
         self._go_to_requested()
-        row, self._requested_top = self._row_of(self._requested_top), None
-        if row is not None:
-            self._table.scrollTo(self._model.index(row, 0), _Hint.PositionAtTop)
 
     @Slot(QModelIndex, int, int)
     def _on_about_to_change(self, _parent: QModelIndex, first: int, _last: int) -> None:
