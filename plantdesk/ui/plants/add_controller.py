@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError, Text
+from plantdesk.domain.errors import IdTakenError, InvalidField, InvalidPlantError, PlantDeskError, Text
 from plantdesk.domain.records import PlantRow, parse_id
 from plantdesk.ui.background import next_free_id
 from plantdesk.ui.plants.add_queue import AddQueue
@@ -18,7 +18,7 @@ from plantdesk.ui.plants.form_fields import MAX_QUANTITY
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.outbox import EnteredPlant, State, Submission
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants, plants_of
-from plantdesk.ui.texts import error_text, quoted, shown, translate
+from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.undo_stack import AddedPlant, Discarded, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import announce
@@ -38,16 +38,14 @@ _log = logging.getLogger(__name__)
 _SLOW_OPENING = 300
 
 
-def entered_plants(form: PlantForm) -> Sequence[EnteredPlant] | None:
-    """Return the plants in a form; None for a wrong quantity, which the form then shows. Raises InvalidPlantError."""
+def entered_plants(form: PlantForm) -> Sequence[EnteredPlant]:
+    """Return the plants in a form. Raises InvalidPlantError, also for a wrong quantity."""
     from plantdesk.domain.validation import check_name, plant_fields
 
     quantity, name, tag, id_text = form.quantity, form.name_text, form.tag_text, form.id_text
     if not 1 <= quantity <= MAX_QUANTITY:
-        text = translate("AddPlantController", "From 1 to {most} plants can be added at once.")
-        text = text.format(most=QLocale().toString(MAX_QUANTITY))
-        form.show_errors([FieldName.NAME], text)
-        return None
+        text = Text("From 1 to {most:,} plants can be added at once.", most=MAX_QUANTITY)
+        raise InvalidPlantError([InvalidField(FieldName.NAME, text)])
     check_name(name)
     first = parse_id(id_text) if id_text else None
     plant_fields({"name": name, "tag": tag} if tag else {"name": name})
@@ -155,8 +153,6 @@ class AddPlantController(QObject):
             entries = entered_plants(form)
         except InvalidPlantError as error:
             self._show_invalid(error)
-            return
-        if entries is None:
             return
         submission = Submission(entries, form.texts)
         self.queue.outbox.edited = None

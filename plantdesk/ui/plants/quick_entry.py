@@ -188,8 +188,6 @@ class QuickEntry(QObject):
         except InvalidPlantError as error:
             self._show_refusal(error)
             return
-        if not entries:
-            return
         self._completion.remember(entries[0].name, entries[0].tag)
         form.message.clear()
         form.start_next()
