@@ -163,7 +163,7 @@ class SqliteLocation:
 
     def open_read_only(self, progress: Callable[[float], None] | None = None) -> ReadOnlyPlants:
         """Open the store without a writer."""
-        from plantdesk.store.sqlite.read_only import ReadOnlyStore
+        from plantdesk.store.sqlite.store import ReadOnlyStore
 
         return ReadOnlyStore(self.path, progress=progress)
 
