@@ -171,12 +171,12 @@ class SettingRows(QObject):
         start = StartRows(context, partial(commands.show_manual, "window", "quick entry"), self)
         self._followers.append(start.follow)
         self.sections = [
-            SettingsSection("eye", self.tr("Appearance"), appearance),
-            SettingsSection("pencil", self.tr("Entry"), entry),
-            SettingsSection("key-round", self.tr("API"), api),
-            SettingsSection("clock", self.tr("Start"), start.rows),
-            SettingsSection("database", self.tr("Backups"), self.backups.rows),
-            SettingsSection("refresh-cw", self.tr("Updates"), self._updates()),
+            SettingsSection(self.tr("Appearance"), appearance),
+            SettingsSection(self.tr("Entry"), entry),
+            SettingsSection(self.tr("API"), api),
+            SettingsSection(self.tr("Start"), start.rows),
+            SettingsSection(self.tr("Backups"), self.backups.rows),
+            SettingsSection(self.tr("Updates"), self._updates()),
         ]
         self._preferences.changed.connect(self._follow)
         context.theme.changed.connect(self._follow)

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from plantdesk.domain.folding import searched
 from plantdesk.platform import languages
-from plantdesk.ui.qt import STRETCH, fill, set_properties
+from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.theme.metrics import XL, M, S
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
@@ -43,7 +43,7 @@ class SettingRow(QWidget):
     """
 
     def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
-        """Show a hint after the controls; a search finds the row by `words` as well."""
+        """Show a hint after the controls; “Find a command” finds the row by `words` as well."""
         super().__init__()
         self._theme, self._words = theme, words
         self._label = PlainLabel(label, wrapped=True, buddy=controls[0])
@@ -100,13 +100,6 @@ class SettingRow(QWidget):
         if text:
             announce(self, text)
 
-    def show_found(self, words: Sequence[str]) -> bool:
-        """Show the row if it has all folded words, and mark it unless `words` is empty; return whether it has them."""
-        is_found = all(word in self.words for word in words)
-        self.setVisible(is_found)
-        set_properties(self._label, hit=str(bool(words) and is_found).lower())
-        return is_found
-
     def _texts(self) -> list[str]:
         texts = [self._label.text(), self._hint.text(), self._words]
         for each in self._controls:
@@ -138,18 +131,10 @@ def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
 class SettingsSection(QWidget):
     """A heading and its rows."""
 
-    def __init__(self, icon: str, title: str, rows: Sequence[SettingRow]) -> None:
+    def __init__(self, title: str, rows: Sequence[SettingRow]) -> None:
         super().__init__()
-        self.icon, self.title, self.rows = icon, title, rows
+        self.title, self.rows = title, rows
         line = QFrame()
         line.setProperty("pane", "lines")
         line.setFixedHeight(1)
         fill(QVBoxLayout(self), PlainLabel(title, role="strong"), line, *rows, margins=(0, 0, 0, XL), spacing=S)
-
-    def show_found(self, words: Sequence[str]) -> int:
-        """Show the rows that have all words, or all rows if the title has them; return the number of rows shown."""
-        title = searched(f"{self.title} {languages.current().sources(self.title)}")
-        is_titled = bool(words) and all(word in title for word in words)
-        found = sum([row.show_found([] if is_titled else words) for row in self.rows])
-        self.setVisible(bool(found))
-        return found

@@ -198,7 +198,6 @@ QProgressBar { background: $line; border: none; border-radius: 3px; margin-top: 
 QProgressBar::chunk { background: $info; border-radius: 3px; }
 
 QLabel[role="strong"] { font-weight: 600; }
-QLabel[hit="true"] { background: $selection; border-radius: 4px; }
 QLabel[tone="muted"] { color: $text_2; }
 QLabel[tone="error"] { color: $error; }
 QLabel[tone="warning"] { color: $warning; }

@@ -67,10 +67,6 @@ class SettingsDesk(Desk):
         self.page, self.server, self.plants = page, server, plants
 
     @property
-    def search(self) -> QLineEdit:
-        return self.field("Search the settings")
-
-    @property
     def port(self) -> QLineEdit:
         return self.field("Port")
 

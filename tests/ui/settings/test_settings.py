@@ -1,4 +1,4 @@
-"""The settings page: each setting applies at once, wherever it is changed, and a search finds it."""
+"""The settings page: each setting applies at once, wherever it is changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QLabel,
-    QListWidget,
     QPushButton,
     QScrollArea,
     QSpinBox,
@@ -21,19 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.domain.server_state import Failed, On, PortInUseError
-from plantdesk.platform import languages
-from plantdesk.platform.languages import Catalogue
 from plantdesk.platform.settings import ThemeMode
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.settings.rows import SettingRow
-from plantdesk.ui.translation import Translator
 from plantdesk.ui.window.commands import WindowCommands
-from tests.support.other_languages import Language, english
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from PySide6.QtWidgets import QApplication
 
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.main_window import MainWindow
@@ -183,61 +176,17 @@ def test_settings_that_cannot_be_saved_say_so(desk: SettingsDesk, context: Windo
     assert context.preferences.settings.text_scale == 1.1
 
 
-# --- searching, keys -------------------------------------------------------------------------------------------------
+# --- keys and texts ---
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("theme", ["Theme"]),
-        ("DARK", ["Theme"]),
-        ("font", ["Text size"]),
-        ("tag enter", ["Enter key"]),
-        ("backups", ["Folder", "Every", "Keep", "Last one", "Plants"]),
-    ],
-)
-def test_a_search_finds_labels_values_and_other_words(desk: SettingsDesk, text: str, found: list[str]) -> None:
-    labels = ["Theme", "Text size", "Rows", "Language", "Enter key", "Port", "Folder", "Every", "Keep"]
-    labels += ["Last one", "Plants"]
-    assert desk.visible(*labels) == labels
-    desk.type(desk.search, text)
-    assert desk.visible(*labels) == found
-    desk.press(Qt.Key.Key_Escape)
-    assert desk.visible(*labels) == labels
-    assert desk.widget.isVisible()
-    desk.press(Qt.Key.Key_Escape)
-    assert not desk.widget.isVisible()
-
-
-def test_a_search_without_a_result_can_be_cleared(desk: SettingsDesk) -> None:
-    desk.type(desk.search, "xyz")
-    assert desk.visible("No setting is called “xyz”.")
-    desk.the(QPushButton, "Clear search").click()
-    assert desk.visible("Theme")
-
-
-def test_tab_goes_from_the_search_to_the_sections_and_the_first_setting(desk: SettingsDesk) -> None:
-    desk.search.setFocus()
+def test_tab_goes_through_the_settings_from_the_first_one(desk: SettingsDesk) -> None:
     found = []
     for _ in range(3):
-        desk.press(Qt.Key.Key_Tab)
         found.append(desk.focused.accessibleName())
-    assert found == ["Sections", "Theme", "Smaller"]
-
-
-def test_down_leaves_the_search_for_the_first_result(desk: SettingsDesk) -> None:
-    desk.type(desk.search, "port")
-    desk.press(Qt.Key.Key_Down)
-    assert desk.port.hasFocus()
-
-
-def test_a_section_is_scrolled_to(desk: SettingsDesk) -> None:
-    sections = desk.the(QListWidget, "Sections")
-    sections.setFocus()
-    desk.press(Qt.Key.Key_End)
-    box = desk.button("Check once a day; nothing is installed")
-    assert not box.visibleRegion().isEmpty()
-    assert sections.currentItem().text() == "Updates"
+        desk.press(Qt.Key.Key_Tab)
+    assert found == ["Theme", "Smaller", "Larger"]
+    desk.press(Qt.Key.Key_Escape)
+    assert not desk.widget.isVisible()
 
 
 def test_every_control_has_a_name(desk: SettingsDesk) -> None:
@@ -267,36 +216,9 @@ def test_in_a_narrow_dialog_no_text_is_cut_and_a_hint_is_not_a_column_of_words(d
     row = next(each for each in desk.widget.findChildren(SettingRow) if each.focus_target is desk.port)
     row.show_error("Port 8721 is in use by another program. The API stays on port 8720, as long as that is free.")
     desk.widget.resize(width, 600)
-    desk.until(lambda: not cut_texts(desk.the(QScrollArea).viewport()))
     hint = next(each for each in desk.widget.findChildren(QLabel) if each.text() == "A small window for one plant.")
-    assert hint.height() < 3 * hint.fontMetrics().lineSpacing()
-
-
-def test_the_sections_show_that_they_have_the_focus(desk: SettingsDesk) -> None:
-    sections = desk.the(QListWidget)
-    desk.search.setFocus()
-    without = sections.grab().toImage()
-    sections.setFocus()
-    assert sections.grab().toImage() != without
-
-
-@pytest.mark.parametrize(
-    "text", ["theme", "dark", "font", *(pytest.param(word, marks=pytest.mark.slow) for word in ("dunkel", "Schrift"))]
-)
-def test_in_another_language_a_search_finds_english_words_too(
-    request: pytest.FixtureRequest, qapp: QApplication, text: str
-) -> None:
-    translator = Translator()
-    languages.use(Language("de"))
-    qapp.installTranslator(translator)
-    try:
-        desk: SettingsDesk = request.getfixturevalue("desk")
-        desk.type(desk.search, text)
-        found = {"Theme", "Text size"} & {*map(english, desk.seen())}
-        assert found == {"Text size" if text in {"font", "Schrift"} else "Theme"}
-    finally:
-        qapp.removeTranslator(translator)
-        languages.use(Catalogue())
+    most = 3 * hint.fontMetrics().lineSpacing()
+    desk.until(lambda: hint.height() < most and not cut_texts(desk.the(QScrollArea).viewport()))
 
 
 def test_where_there_is_no_tray_the_window_cannot_stay_in_it(
