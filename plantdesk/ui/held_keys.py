@@ -60,15 +60,6 @@ class HeldKeys(QObject):
         if self._is_holding:
             self._soon.start()
 
-    def release_to(self, window: QWidget) -> None:
-        """Type what is held into the focused widget of another window, which was opened for it."""
-        if self._is_holding:
-            self._end()
-            for key in self._keys:
-                focused: QWidget | None = window.focusWidget()
-                QApplication.sendEvent(window if focused is None else focused, key)
-            self._keys.clear()
-
     @Slot()
     def drop(self) -> None:
         """Forget what is held."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -35,10 +35,9 @@ _PAUSE = 1000
 class CleanUpDialog(Dialog):
     """Stays open beside the main window, whose toast it repeats in a line of its own.
 
-    `activated`: its window became active. `refreshed`: the pages read the store again, after changes.
+    `refreshed`: the pages read the store again, after changes.
     """
 
-    activated = Signal()
     refreshed = Signal()
     focus_moving = Signal()
 
@@ -83,12 +82,6 @@ class CleanUpDialog(Dialog):
     def show_page(self, number: int) -> None:
         """Show a page, if it is not shown already."""
         self._tabs.setCurrentIndex(number)
-
-    @override
-    def event(self, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.WindowActivate:
-            self.activated.emit()
-        return super().event(event)
 
     @override
     def focusNextPrevChild(self, following: bool) -> bool:

@@ -90,8 +90,7 @@ class CleanUp(Feature):
         from plantdesk.ui.cleanup.pages import DuplicatesPage, TagsPage
         from plantdesk.ui.cleanup.rewriting import RewritingPage
 
-        text, keys = self._start_text(), self.context.keys
-        keys.hold()
+        text = self._start_text()
         duplicates, tags = DuplicatesPage(self.context, opened), TagsPage(self.context, opened)
         duplicates.merge_requested.connect(self._merge)
         tags.merge_requested.connect(self._merge_tags)
@@ -99,7 +98,6 @@ class CleanUp(Feature):
         texts.edit_requested.connect(self._rewrite)
         texts.plant_requested.connect(self._show_plant)
         dialog = CleanUpDialog(self.context, [duplicates, tags, texts])
-        dialog.activated.connect(partial(keys.release_to, dialog))
         dialog.refreshed.connect(self._show_count)
         return dialog
 

@@ -276,17 +276,6 @@ def test_it_begins_with_the_text_that_is_selected(replaced: Replaced, context: W
     assert replaced.desk.field("Find").text() == "nemerosa"
 
 
-def test_keys_that_are_typed_before_the_dialog_is_there_are_for_it(replaced: Replaced, context: WindowContext) -> None:
-    field = QLineEdit(context.page)
-    field.show()
-    field.setFocus()
-    context.keys.hold()
-    QTest.keyClicks(field, "Sal")
-    replaced.feature.open_dialog()
-    replaced.window.until(lambda: replaced.desk.field("Find").text() == "Sal")
-    assert not field.text()
-
-
 def test_more_places_than_are_listed_are_counted_and_changed(replaced: Replaced, add: Adder) -> None:
     add(*(f"Rosa {number}" for number in range(MAX_LISTED + 100)))
     replaced.open()
