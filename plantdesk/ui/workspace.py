@@ -160,8 +160,7 @@ class Workspace(Page):
         card = self._make_card(plants)
         self._plants = plants
         transfer = Transfer(context, plants)
-        for exporting in (card.requests.export, sidebar.export_requested):
-            exporting.connect(transfer.export)
+        card.requests.export.connect(transfer.export)
         transfer.imported_requested.connect(plants.browser.search_bar.choose)
         plants.import_requested.connect(lambda text, tag: transfer.import_text(text, tag=tag))
         plants.browser.welcome.import_requested.connect(transfer.choose_files)

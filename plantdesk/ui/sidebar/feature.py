@@ -37,7 +37,7 @@ class Sidebar(Feature):
     `filter_chosen(term, add)`: the plants of a term are requested, with `add` in addition to other filters; None: all.
     `search_chosen(text)`: a saved search is requested. `tagging_requested(tag)`: the selected plants get a tag, or
     none. `renamed(old, new)`: a tag has another name, or was removed (None). `counted(counts, tags)`: the counts
-    have changed; the tags are in their order. `export_requested`: the plants that are shown now are to be exported.
+    have changed; the tags are in their order.
     """
 
     filter_chosen = Signal(object, bool)
@@ -45,7 +45,6 @@ class Sidebar(Feature):
     tagging_requested = Signal(object)
     renamed = Signal(str, object)
     counted = Signal(object, object)
-    export_requested = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -273,19 +272,9 @@ class Sidebar(Feature):
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), partial(self._view.start_renaming, entry.key)).setShortcut("F2")
             if entry.tag is not None:
-                self._add_tag_commands(menu, entry, entry.tag)
+                self._tags.add_color_menu(menu, entry.tag)
             menu.addAction(entry.removal_text, partial(self._remove, entry)).setShortcut("Del")
         menu.popup(position)
-
-    def _add_tag_commands(self, menu: QMenu, entry: SidebarEntry, tag: str) -> None:
-        self._tags.add_color_menu(menu, tag)
-        menu.addSeparator()
-        if entry.children:
-            menu.addAction(self.tr("&Fold all"), partial(self._view.fold_all, tag))
-        plants = Text("E&xport {count:,} plants…", one="E&xport 1 plant…", count=entry.plants or 0)
-        export = menu.addAction(shown(plants), partial(self.filter_chosen.emit, entry.term, False))
-        export.triggered.connect(self.export_requested)
-        export.setEnabled(bool(entry.plants))
 
     @Slot(object, str)
     def _rename(self, entry: SidebarEntry, name: str) -> None:

@@ -264,12 +264,6 @@ class SidebarView(QTreeView):
             if item.hasChildren():
                 self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in self.folded)
 
-    def fold_all(self, tag: str) -> None:
-        """Fold a tag and all tags below it."""
-        for item in self._items.values():
-            if is_in_branch(item.data(ENTRY_ROLE).tag or "", tag):
-                self.collapse(item.index())
-
     def entry(self, index: Index) -> SidebarEntry:
         """Return the entry at an index."""
         entry: SidebarEntry = index.data(ENTRY_ROLE)

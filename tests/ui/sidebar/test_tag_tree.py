@@ -10,12 +10,11 @@ import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDragMoveEvent, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox
+from PySide6.QtWidgets import QApplication
 
 from plantdesk.ui.plant_drag import dragged_tag, tag_data
 from plantdesk.ui.sidebar.entries import Contents, SidebarEntry, entries_of
 from plantdesk.ui.sidebar.view import ENTRY_ROLE
-from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from tests.support.waiting import MILLISECONDS
@@ -256,23 +255,14 @@ def test_a_branch_is_removed(desk: TreeDesk) -> None:
     desk.until(lambda: desk.toast.text == "Removed the tag “garden” from 4 plants.")
 
 
-def test_a_branch_is_folded_whole_and_opened_by_what_is_dragged_over_it(desk: TreeDesk) -> None:
+def test_a_folded_branch_is_opened_by_what_is_dragged_over_it(desk: TreeDesk) -> None:
     desk.go_to("garden")
-    desk.choose_in_menu("Fold all")
+    desk.press(Qt.Key.Key_Left)
     desk.shows_tree("garden 4", "hall 1")
     viewport, arguments = desk.view.viewport(), (Qt.DropAction.CopyAction, tag_data("hall"), LEFT, NONE)
     QApplication.sendEvent(viewport, QDragEnterEvent(desk.point("garden"), *arguments))
     QApplication.sendEvent(viewport, QDragMoveEvent(desk.point("garden"), *arguments))
-    desk.shows_tree("garden 4", "  bed 1 1", "  bed 3 2", "hall 1")
-
-
-def test_the_plants_of_a_branch_are_exported(desk: TreeDesk) -> None:
-    desk.go_to("bed 3")
-    desk.choose_in_menu("Export 2 plants…")
-    desk.until(lambda: desk.widget.findChildren(ExportDialog) != [])
-    assert desk.the(ExportDialog).findChildren(QComboBox)[0].currentText() == (
-        'Those that the search “tag="garden/bed 3/"” finds'
-    )
+    desk.shows_tree(*TREE)
 
 
 def test_plants_dropped_on_a_branch_get_its_tag(desk: TreeDesk) -> None:
