@@ -41,7 +41,7 @@ from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.quick_entry import QuickWindow
-from plantdesk.ui.plants.search_bar import FilterChip
+from plantdesk.ui.plants.search_bar import FilterChips
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
@@ -915,7 +915,7 @@ def test_size_place_search_and_what_is_typed_are_there_after_a_kill(
 
 def test_typed_terms_stay_text_and_chips_stay_chips_over_a_restart(qtbot: QtBot, qapp: QApplication) -> None:
     def search(desk: ProgramDesk) -> tuple[str, list[str]]:
-        chips = [each.text().removesuffix("  ✕") for each in desk.window.findChildren(FilterChip) if each.isVisible()]
+        chips = [each.text().removesuffix("  ✕") for each in desk.the(FilterChips).actions()]
         return desk.the(SearchField).text(), chips
 
     with running(qtbot, qapp, paths.database_file()) as desk:

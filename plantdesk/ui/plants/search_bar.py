@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QToolBar, QToolButton, QWidget
 from typing_extensions import override
 
 from plantdesk.domain.addresses import split_address
@@ -24,7 +24,7 @@ from plantdesk.ui.theme.colors import dot_color
 from plantdesk.ui.theme.metrics import EDGE, ICON, FontRole, M, S, tabular
 from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.painting import dot_icon
-from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip, tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -36,115 +36,93 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _MAX_TEXT = 160
+#: The width of the button for the filters that do not fit, and what it needs beside the room that Qt gives it.
+_MORE_WIDTH, _MORE_MARGIN = 24, 16
 
 
-class FilterChip(QPushButton):
-    """Shows a filter; pressed, it removes it."""
-
-    def __init__(self, term: Term, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setProperty("variant", "chip")
-        text, tag = filter_text(term), tag_of(term)
-        metrics = QFontMetrics(theme.metrics.font(FontRole.PILL))
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, theme.metrics.scaled(_MAX_TEXT))
-        self.setText(f"{shown}  ✕".replace("&", "&&"))
-        self.setAccessibleName(self.tr("Remove the filter {filter}").format(filter=text))
-        set_tool_tip(self, self.accessibleName())
-        if tag is None:
-            theme.icons.put_on(self, filter_icon(term))
-        else:
-            self.setIcon(dot_icon(dot_color(theme.tags.hue(tag), theme.colors)))
-
-
-class FilterChips(QWidget):
-    """A row of chips; those that do not fit are in a menu. Left and Right move between the chips.
+class FilterChips(QToolBar):
+    """A row of filters, each of which removes itself when pressed. Left and Right move between them.
 
     `removed(position)`: the user removed a filter.
     """
 
     removed = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
-        self._room = 0
         self._filters: Sequence[Term] = ()
-        self._chips: list[FilterChip] = []
         self._group = QButtonGroup(self)  # moves the focus by Left and Right
         self._group.setExclusive(False)
-        self._more_button = QToolButton(self)
-        self._more_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._layout = fill(QHBoxLayout(self), self._more_button, margins=0, spacing=S)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setAccessibleName(self.tr("Filters"))
+        if (more := self.findChild(QToolButton, "qt_toolbar_ext_button")) is not None:  # for those that do not fit
+            more.setAccessibleName(self.tr("More filters"))
+            more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            more.setFixedWidth(_MORE_WIDTH)
+            theme.icons.put_on(more, "chevron-down", "text_2")
+        self.setContentsMargins(*mirrored(self, 0, 0, _MORE_MARGIN, 0))
         for signal in (theme.changed, theme.tags.changed):
             signal.connect(self._show)
 
     def set_filters(self, filters: Sequence[Term]) -> None:
-        """Show a chip for each filter; the focus stays at its position."""
+        """Show other filters; the focus stays at its position."""
         self._filters = filters
         self._show()
 
     @Slot()
     def _show(self) -> None:
-        focused = next((at for at, chip in enumerate(self._chips) if chip.hasFocus()), None)
-        for chip in self._chips:
-            chip.hide()
-            chip.deleteLater()
-        self._chips = [FilterChip(term, self._theme, self) for term in self._filters]
-        for at, chip in enumerate(self._chips):
-            chip.clicked.connect(partial(self.removed.emit, at))
-            self._group.addButton(chip)
-            self._layout.insertWidget(at, chip)
-        self._fit()
-        if focused is not None and self._chips:
-            self._chips[min(focused, len(self._chips) - 1)].setFocus(Qt.FocusReason.TabFocusReason)
+        focused, size = self._focused(), self._theme.metrics.scaled(ICON)
+        self.setIconSize(QSize(size, size))
+        for action in self.actions():
+            self.removeAction(action)
+            action.deleteLater()
+        for at, term in enumerate(self._filters):
+            self._add(term).triggered.connect(partial(self.removed.emit, at))
+        self.setVisible(bool(self._filters))
+        if focused is not None and self._filters:
+            at = min(focused, len(self._filters) - 1)
+            self.widgetForAction(self.actions()[at]).setFocus(Qt.FocusReason.TabFocusReason)
 
-    def set_room(self, room: int) -> None:
-        """Use at most so many pixels."""
-        if room != self._room:
-            self._room = room
-            self._fit()
+    def _add(self, term: Term) -> QAction:
+        text, tag = filter_text(term), tag_of(term)
+        metrics = QFontMetrics(self._theme.metrics.font(FontRole.PILL))
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self._theme.metrics.scaled(_MAX_TEXT))
+        action = self.addAction(f"{shown}  ✕".replace("&", "&&"))
+        button = self.widgetForAction(action)
+        button.setProperty("variant", "chip")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        name = self.tr("Remove the filter {filter}").format(filter=text)
+        button.setAccessibleName(name)
+        button.setAccessibleDescription(name)
+        action.setToolTip(tool_tip(name))
+        if isinstance(button, QToolButton):
+            self._group.addButton(button)
+        if tag is None:
+            self._theme.icons.put_on(action, filter_icon(term))
+        else:
+            action.setIcon(dot_icon(dot_color(self._theme.tags.hue(tag), self._theme.colors)))
+        button.ensurePolished()
+        button.setMinimumWidth(button.sizeHint().width())  # else Qt would shorten its text to nothing
+        return action
+
+    def _focused(self) -> int | None:
+        """Return the position of the filter that has the focus."""
+        return next((at for at, each in enumerate(self.actions()) if self.widgetForAction(each).hasFocus()), None)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        here = next((at for at, chip in enumerate(self._chips) if chip.hasFocus()), -1)
-        if here >= 0 and event.key() in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
-            self.removed.emit(here)
+        focused = self._focused()
+        if focused is not None and event.key() in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
+            self.removed.emit(focused)
         else:
             super().keyPressEvent(event)
 
-    def _fit(self) -> None:
-        """Show the chips that fit, and the others in the menu."""
-        fitting, used = 0, 0
-        for chip in self._chips:
-            used += chip.sizeHint().width() + S
-            fitting += used <= self._room - (self._more_width() if fitting + 1 < len(self._chips) else 0)
-        for at, chip in enumerate(self._chips):
-            chip.setVisible(at < fitting)
-            chip.updateGeometry()
-        self._show_more(fitting)
-        self.setVisible(bool(self._chips))
 
-    def _show_more(self, fitting: int) -> None:
-        hidden = self._chips[fitting:]
-        self._more_button.setVisible(bool(hidden))
-        self._more_button.setText(f"+{len(hidden)}")
-        self._more_button.setAccessibleName(self.tr("More filters"))
-        menu = QMenu(self._more_button)
-        for at, chip in enumerate(hidden, start=fitting):
-            menu.addAction(chip.accessibleName().replace("&", "&&"), partial(self.removed.emit, at))
-        before = self._more_button.menu()
-        self._more_button.setMenu(menu)
-        if before is not None:
-            before.deleteLater()
-
-    def _more_width(self) -> int:
-        return self._more_button.sizeHint().width() + S
-
-
-#: Widths for text of 13 px: the search field in a wide window, its minimum, and the width of such a window.
-_SEARCH, _MIN_SEARCH, _WIDE = 300, 150, 900
+#: Widths of the search field, for text of 13 px.
+_MIN_SEARCH, _MAX_SEARCH = 150, 300
+#: The stretch factor of the search field: it gets its room before the gap after it.
+_FIRST = 100
 #: Below these widths of the window the count is shorter.
 _SHORT, _SHORTEST = 850, 700
 #: The beginning of a term whose value is not typed yet.
@@ -256,14 +234,12 @@ class SearchBar(QWidget):
     def set_tags_button(self, *, visible: bool) -> None:
         """Show or hide the button that replaces the collapsed sidebar."""
         self._tags_button.setVisible(visible)
-        self._fit()
 
     @Slot(int)
     def set_new_plants(self, count: int) -> None:
         """Show how many new plants are above the visible rows, if any; nothing in the table moves."""
         self._new_plants_button.setText(shown(Text("{count:,} new plants", one="1 new plant", count=count)))
         self._new_plants_button.setVisible(count > 0)
-        self._fit()
 
     def set_count(self, shown: int | None, total: int | None) -> None:
         """Show the number of plants found, and of all plants; None: not known yet."""
@@ -314,7 +290,6 @@ class SearchBar(QWidget):
         self._typed = _UNFINISHED.sub("", self.field.text()).strip()
         before, self.text = self.text, " ".join(filter(None, (search_text(self.filters), self._typed)))
         self._save_button.setVisible(bool(self.text))
-        self._fit()
         if self.text != before:
             self.changed.emit(self.text)
 
@@ -327,20 +302,7 @@ class SearchBar(QWidget):
             )
         self._count_label.setText(text)
         self._count_label.setAccessibleDescription(self.count_text())
-        self._fit()
         self._layout.activate()  # or the longer text would be cut in the next frame
-
-    def _fit(self) -> None:
-        """Give the field its width, and the chips the rest."""
-        scaled = self._theme.metrics.scaled
-        is_wide = self.window().width() >= scaled(_WIDE)
-        margins = self._layout.contentsMargins()
-        room = self.width() - margins.left() - margins.right() - self._count_label.sizeHint().width() - 2 * S
-        for button in (self._tags_button, self._save_button, self._new_plants_button):
-            room -= 0 if button.isHidden() else button.sizeHint().width() + S
-        self._chips.set_room(room - scaled(_SEARCH if is_wide and room > scaled(2 * _SEARCH) else _MIN_SEARCH))
-        chips = self._chips.sizeHint().width() + S if self.filters else 0
-        self.field.setFixedWidth(max(scaled(_MIN_SEARCH), min(room - chips, scaled(_SEARCH) if is_wide else room)))
 
     def _set_up_buttons(self) -> None:
         icons = self._theme.icons
@@ -359,12 +321,20 @@ class SearchBar(QWidget):
         self._new_plants_button.hide()
 
     def _lay_out(self) -> None:
-        search = (self._tags_button, self.field, self._chips, self._save_button)
+        search = (self._tags_button, (self.field, _FIRST), self._chips, self._save_button)
         margins = mirrored(self, EDGE, M, M + _SCROLL_BAR, S - 2)
         self._layout = fill(
             QHBoxLayout(self), *search, STRETCH, self._new_plants_button, self._count_label, margins=margins, spacing=S
         )
         self._chips.hide()
+        self._theme.changed.connect(self._fit)
+        self._fit()
+
+    @Slot()
+    def _fit(self) -> None:
+        scaled = self._theme.metrics.scaled
+        self.field.setMinimumWidth(scaled(_MIN_SEARCH))
+        self.field.setMaximumWidth(scaled(_MAX_SEARCH))
 
     @Slot()
     def _on_text_changed(self) -> None:

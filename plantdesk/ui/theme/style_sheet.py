@@ -128,12 +128,13 @@ QPushButton[variant="pill"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${pill_radius}px;
   padding: 0 15px; min-height: ${pill}px; font-weight: 600;
 }
-QPushButton[variant="chip"] {
+QToolBar { background: transparent; border: none; padding: 0; spacing: 8px; }
+QToolButton[variant="chip"] {
   background: $selection; border: 2px solid transparent; border-radius: ${chip_radius}px; padding: 0 8px;
   min-height: ${chip}px; font-size: ${caption}pt; font-weight: 400;
 }
-QPushButton[variant="chip"]:hover { background: $hover; }
-QPushButton[variant="chip"]:focus { border: 2px solid $focus; padding: 0 8px; min-height: ${chip}px; }
+QToolButton[variant="chip"]:hover { background: $hover; }
+QToolButton[variant="chip"]:focus { border: 2px solid $focus; padding: 0 8px; min-height: ${chip}px; }
 QPushButton[variant="pill"]:hover { background: $accent_hover; border-color: $accent_hover; }
 QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_2}px; }
 
