@@ -1,9 +1,8 @@
-"""Reads the rows of CSV and TSV files, and the header lines of Anki."""
+"""Reads the rows of CSV and TSV files."""
 
 from __future__ import annotations
 
 import csv
-import html
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.strict_json import Unread
-from plantdesk.transfer.columns import SAMPLED, Layout, field_of, mapped, title_rows
+from plantdesk.transfer.columns import SAMPLED, field_of, title_rows
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import LONGEST
 
@@ -21,72 +20,10 @@ if TYPE_CHECKING:
     from plantdesk.transfer.text import TextFile
 
 
-_KEYS = re.compile(
-    r"#(separator|html|tags|columns|notetype|deck|guid|(?:notetype|deck|tags|guid) column):(.*)", re.IGNORECASE
-)
-_SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "pipe": "|", "colon": ":"}
-_BREAK = re.compile(r"<br\s*/?>|</(?:div|p|li)>", re.IGNORECASE)
-_TAG = re.compile(r"<[^<>]*>")
-#: A number of a character that Python refuses to read.
-_NO_CHARACTER = re.compile(r"&#[0-9]{8,};?")
-
-
-class AnkiHeader(NamedTuple):
-    """What the first lines say; `layout` has the columns by the number of cells in a row."""
-
-    lines: int
-    values: dict[str, str]
-
-    @property
-    def delimiter(self) -> str:
-        """The delimiter; a tab if none is given."""
-        name = self.values.get("separator", "tab").strip()
-        return _SEPARATORS.get(name.lower(), name[:1] or "\t")
-
-    @property
-    def is_html(self) -> bool:
-        """Whether the fields are HTML."""
-        return self.values.get("html", "").strip().lower() == "true"
-
-    def layout(self, width: int) -> Layout:
-        """Return the columns of rows with `width` cells: the first field of a note is the name, the next its note."""
-        names = self.values.get("columns", "").split(self.delimiter) if "columns" in self.values else []
-        names += [str(at) for at in range(len(names) + 1, width + 1)]
-        special = {kind: self._column(f"{kind} column") for kind in ("tags", "notetype", "deck", "guid")}
-        fields = [at for at in range(len(names)) if at not in special.values()]
-        found = mapped(names, {}) | ({"tag": special["tags"]} if special["tags"] is not None else {})
-        rest = [at for at in fields if at not in found.values()]
-        for field in ("name", "note"):
-            if field not in found and rest:
-                found[field] = rest.pop(0)
-        return Layout(names, has_header=False, fields=found)
-
-    def _column(self, key: str) -> int | None:
-        number = self.values.get(key, "").strip()
-        return int(number) - 1 if number.isascii() and number.isdigit() and int(number) else None
-
-
-def anki_header(lines: Sequence[str]) -> AnkiHeader | None:
-    """Return the header that lines begin with, or None."""
-    values: dict[str, str] = {}
-    for count, line in enumerate(lines):
-        found = _KEYS.fullmatch(line)
-        if found is None:
-            return AnkiHeader(count, values) if values else None
-        values[found[1].lower()] = found[2]
-    return AnkiHeader(len(lines), values) if values else None
-
-
-def without_html(text: str | None) -> str | None:
-    """Return a field as text."""
-    if text is None or ("<" not in text and "&" not in text):
-        return text
-    plain = _NO_CHARACTER.sub("\ufffd", _TAG.sub("", _BREAK.sub("\n", text)))
-    return html.unescape(plain).replace("\xa0", " ").strip()
-
-
 #: The line by which Excel is told the delimiter.
 _SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)
+#: The first line of a file of Anki.
+_ANKI = re.compile("#(?:separator|html|tags|columns|notetype|deck|guid)[^:]*:", re.IGNORECASE)
 DELIMITERS = (",", ";", "\t", "|")
 #: The delimiter if the header has none of those: an ASCII separator, which no text has.
 ONE_COLUMN = "\x1f"
@@ -113,6 +50,7 @@ class Dialect(NamedTuple):
 class DelimitedTable:
     """The rows of a file. `dialect` is that of the file: parts of it that were None have been detected."""
 
+    layout = None
     other_tables = 0
 
     def __init__(
@@ -126,20 +64,16 @@ class DelimitedTable:
             delimiter = named[1]
             self._lines = _without_blanks(islice(self._lines, 1, None))
             lines = self._first_lines()
-        self._anki = anki_header(lines)
-        if self._anki is not None:
-            delimiter = self._anki.delimiter
-            self._lines = _without_blanks(islice(self._lines, self._anki.lines, None))
-            lines = self._first_lines()
         if not lines:
             raise text.error(Text("It has no header."))
+        if _ANKI.match(lines[0]):
+            raise text.error(Text("It is an export of Anki. Export it without HTML, and delete the lines with #."), 1)
         sample = _below_title(lines)
         self.dialect = _detected(sample, delimiter, quote)
-        if is_list and self._anki is None and _is_list(sample, self.dialect):
+        if is_list and _is_list(sample, self.dialect):
             self.dialect = Dialect(ONE_COLUMN, "")
         #: If even the header is in quotes, "" is a missing text; else it is an empty one, as PlantDesk exports it.
         all_quoted = bool(self.dialect.quote) and sample[0].startswith(self.dialect.quote)
-        self._sample = lines
         self._records = _Records(text, self._lines, self.dialect, all_quoted=all_quoted)
 
     def _first_lines(self) -> list[str]:
@@ -148,22 +82,9 @@ class DelimitedTable:
         self._lines = chain(first, self._lines)
         return [line.rstrip("\r\n") for _, line in first]
 
-    @property
-    def layout(self) -> Layout | None:
-        """The layout that Anki's header names, else None: it is found from the rows."""
-        if self._anki is None:
-            return None
-        width = 0
-        with suppress(csv.Error):  # which `batches` reports with its line
-            width = len(next(_reader(self._sample, self.dialect), []))
-        return self._anki.layout(width)
-
     def batches(self) -> Iterator[Batch]:
         """Yield all rows. Raises FileError and OSError."""
-        is_html = self._anki is not None and self._anki.is_html
-        for batch in self._records.batches():
-            rows = [[without_html(cell) for cell in row] for row in batch.rows] if is_html else batch.rows
-            yield batch._replace(rows=rows)
+        return self._records.batches()
 
 
 def _lines_of(text: TextFile) -> Iterator[tuple[int, str]]:

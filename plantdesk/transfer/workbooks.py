@@ -315,15 +315,12 @@ _DIGITS = "0123456789"
 class WorkbookTable:
     """The first sheet of a workbook; `others` are the rows of each other one."""
 
+    layout = None
+
     def __init__(self, rows: Iterator[Row], others: Iterable[Iterator[Row]], name: str) -> None:
         self._rows, self._others, self._name = rows, others, name
         #: Sheets that are not read and have a text, known after `batches`.
         self.other_tables = 0
-
-    @property
-    def layout(self) -> None:
-        """None: the layout is found from the rows."""
-        return
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows with a text, at least one. Raises FileError and OSError."""

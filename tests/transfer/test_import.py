@@ -485,8 +485,6 @@ def test_other_things_than_files(tmp_path: Path, capfd: pytest.CaptureFixture[st
         ("a.csv", "sep=;\n \nname;tag\nFern;hall\n", [(1, "Fern", "hall", None)]),
         ("a.csv", "\r \r\rname,tag\r\nFern,hall\r\n", [(1, "Fern", "hall", None)]),
         ("a.csv", "\r\r7,8\r\n", "There is no column for the name. The columns are “7”, “8”."),
-        ("a.txt", '#separator:tab\n#columns:name\ttag\n"Peace rose\tgarden\nFern\thall\n', "In column 1 a quote"),
-        ("a.txt", '#separator:tab\n#columns:name\ttag\n"Peace\trose"\tbed\n', [(1, "Peace\trose", "bed", None)]),
     ],
 )
 def test_what_stands_above_the_first_row_ends_no_import_with_a_traceback(

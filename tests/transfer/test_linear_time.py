@@ -12,7 +12,7 @@ import pytest
 from plantdesk.domain import folding
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.search import parse_search, search_text
-from plantdesk.transfer import delimited, markdown
+from plantdesk.transfer import markdown
 from plantdesk.transfer.columns import MAX_COLUMNS, Columns, field_of
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format
@@ -57,7 +57,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "json": lambda text: read(text, Format.JSON),
     "json lines": lambda text: read(text, Format.JSON_LINES),
     "cell of markdown": markdown.plain,
-    "cell of anki": delimited.without_html,
     "search": lambda text: search_text(parse_search(text).groups[0] if parse_search(text).groups else ()),
     "folding": lambda text: (folding.searched(text), folding.natural_key(text)),
     "header": field_of,

@@ -12,7 +12,6 @@ from plantdesk.cli.main import main
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
-from plantdesk.transfer import delimited
 from tests.support.pasting import pasted_plants
 from tests.transfer.conftest import stored
 
@@ -37,12 +36,6 @@ Bought in **March**, see [[Orders]].
 
 The end | is here.
 """
-ANKI = (
-    "#separator:tab\n#html:true\n#guid column:1\n#notetype column:2\n#deck column:3\n#tags column:6\n"
-    "a;b\tBasic\tGarden\tAster &amp; <b>Co</b>\tsunny<br>dry\tbed4\n"
-    'c\tBasic\tGarden\t"Ivy ""common"""\t\t\n'
-)
-ANKI_WITH_COLUMNS = "#separator:Comma\n#columns:Front,Back,Tags\n#deck:Garden\nAster,sunny,bed4\nIvy <b>,,\n"
 ZOTERO = (
     '"Key","Item Type","Publication Year","Author","Title","ISBN","Url","Type","Number","Notes","Manual Tags",'
     '"Automatic Tags"\n'
@@ -71,8 +64,6 @@ OPEN_GARDEN_PLANNER = (
                 (3, "Rose", "bed 2", None),
             ],
         ),
-        ("notes.txt", ANKI, [(1, "Aster & Co", "bed4", "sunny\ndry"), (2, 'Ivy "common"', None, None)]),
-        ("cards.txt", ANKI_WITH_COLUMNS, [(1, "Aster", "bed4", "sunny"), (2, "Ivy <b>", None, None)]),
         ("library.csv", ZOTERO, [(1, "The Aster", "bed 4", "Page 4"), (2, "Ivy, common", None, None)]),
         (
             "plants.csv",
@@ -80,7 +71,7 @@ OPEN_GARDEN_PLANNER = (
             [(1, "Apple 1", "Tree", 'by the wall, "old"'), (2, "Aster", "Perennial", None)],
         ),
     ],
-    ids=["Markdown", "Anki", "Anki with columns", "Zotero", "Open Garden Planner"],
+    ids=["Markdown", "Zotero", "Open Garden Planner"],
 )
 def test_files_of_other_programs_are_recognised(tmp_path: Path, name: str, content: str, plants: Plants) -> None:
     file = tmp_path / name
@@ -126,8 +117,12 @@ def test_markdown_without_a_table_is_refused(tmp_path: Path, capfd: pytest.Captu
     assert "It has no table." in capfd.readouterr().err
 
 
-def test_a_reference_to_no_character_is_read() -> None:
-    assert delimited.without_html("a&#" + "9" * 5000 + ";b&amp;") == "a\ufffdb&"
+@pytest.mark.parametrize("first", ["#separator:tab", "#html:true", "#notetype column:2"])
+def test_notes_of_anki_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str], first: str) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text(f"{first}\n#tags column:3\nAster &amp; <b>Co</b>\tsunny\tbed4\n", encoding="utf-8")
+    assert main(["import", "--no-header", "--map", "name=1", str(file)]) == 1
+    assert "It is an export of Anki." in capfd.readouterr().err
 
 
 def test_quotes_of_darwin_core_are_text(tmp_path: Path) -> None:
