@@ -33,7 +33,7 @@ from tests.support.pasting import pasted_plants
 _FOLDER = Path(__file__).parents[1] / ".dev" / "fuzz"
 _LONGEST = 4096
 #: The first byte of an input names one of them; behind them, a text is pasted.
-_FORMS = (Format.CSV, Format.TSV, Format.JSON, Format.JSON_LINES, Format.MARKDOWN)
+_FORMS = (Format.CSV, Format.TSV, Format.JSON, Format.JSON_LINES)
 
 
 def read_file(data: bytes) -> None:

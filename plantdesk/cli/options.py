@@ -460,7 +460,7 @@ def _add_labels(commands: Commands) -> None:
 
 
 def _add_import(commands: Commands) -> None:
-    does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel, Markdown or PlantDesk; undo removes them"
+    does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel or PlantDesk; undo removes them"
     command = add_command(commands, "import", does, "transfer.import_plants", "database")
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
     _add_format(command, tuple(Format))

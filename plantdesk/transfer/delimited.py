@@ -68,6 +68,8 @@ class DelimitedTable:
             raise text.error(Text("It has no header."))
         if _ANKI.match(lines[0]):
             raise text.error(Text("It is an export of Anki. Export it without HTML, and delete the lines with #."), 1)
+        if any({"|", "-"} <= set(line) <= set(" |:-") for line in lines):
+            raise text.error(Text("It is a table in Markdown. Copy the table as it is shown, or save it as CSV."), 1)
         sample = _below_title(lines)
         self.dialect = _detected(sample, delimiter, quote)
         if is_list and _is_list(sample, self.dialect):

@@ -29,9 +29,8 @@ class Format(StrEnum):
     JSON_LINES = "jsonl"
     #: An Excel workbook.
     XLSX = "xlsx"
-    #: The file of a PlantDesk store, and a Markdown file with a table; only for import.
+    #: The file of a PlantDesk store; only for import.
     STORE = "db"
-    MARKDOWN = "md"
 
 
 #: The format of each suffix.
@@ -46,8 +45,6 @@ SUFFIXES = {
     ".xlsx": Format.XLSX,
     ".xlsm": Format.XLSX,
     ".db": Format.STORE,
-    ".md": Format.MARKDOWN,
-    ".markdown": Format.MARKDOWN,
 }
 
 
@@ -58,11 +55,11 @@ _DATA = Text("Save it as CSV or JSON.")
 _OTHERS = {
     **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar"), _PACKED),
     **dict.fromkeys((".parquet", ".feather", ".arrow", ".rds", ".rda", ".rdata", ".sav"), _DATA),
-    **dict.fromkeys((".xls", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric"), _SHEET),
+    **dict.fromkeys((".xls", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric", ".md"), _SHEET),
 }
 
 #: The formats that an export writes.
-WRITTEN = tuple(form for form in Format if form not in {Format.STORE, Format.MARKDOWN})
+WRITTEN = tuple(form for form in Format if form is not Format.STORE)
 
 
 class UnknownFormatError(PlantDeskError):

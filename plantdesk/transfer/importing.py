@@ -21,7 +21,6 @@ from plantdesk.transfer.columns import READ
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable
 from plantdesk.transfer.files import opened_target
 from plantdesk.transfer.inputs import Reading, opened, rows_of
-from plantdesk.transfer.markdown import MarkdownTable
 from plantdesk.transfer.reading import Refused
 
 if TYPE_CHECKING:
@@ -60,9 +59,9 @@ class FileReading(NamedTuple):
     If the name is put together from `name_columns`, its column has the names of all of them, as `Genus+Species`.
 
     `encoding` and `delimiter` are None if the format has none, `doubtful_cell` is None if the encoding is certain.
-    `other_tables` is the number of tables of the file that were not read, `links` that of links read as their text,
-    `titles` that of rows above the header, such as a title, and `leading_zeros` that of IDs that are numbers without
-    them. `codes` are those of a column that is no ID.
+    `other_tables` is the number of sheets of the file that were not read, `titles` that of rows above the header, such
+    as a title, and `leading_zeros` that of IDs that are numbers without them. `codes` are those of a column that is no
+    ID.
     """
 
     name: str
@@ -74,7 +73,6 @@ class FileReading(NamedTuple):
     name_columns: tuple[str, ...]
     ignored: tuple[str, ...]
     other_tables: int
-    links: int
     titles: int
     leading_zeros: int
     codes: Codes | None
@@ -84,7 +82,7 @@ class Preview(NamedTuple):
     """The numbers of rows by outcome, the first invalid rows, and the first that conflict.
 
     `blank` are the rows without any text, which are left out, `other_tables` those of the files that are not read,
-    `links` those that are read as their text, `titles` the rows above headers, and `leading_zeros` the IDs with such.
+    `titles` the rows above headers, and `leading_zeros` the IDs with such.
     """
 
     counts: ImportCounts
@@ -93,7 +91,6 @@ class Preview(NamedTuple):
     invalid_rows: Sequence[Refused]
     conflict_rows: Sequence[Refused]
     other_tables: int
-    links: int
     titles: int
     leading_zeros: int
 
@@ -111,7 +108,6 @@ def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
         reader.name_columns,
         tuple(reader.ignored),
         0 if table is None else table.other_tables,
-        table.links if isinstance(table, MarkdownTable) else 0,
         reader.layout.titles,
         reader.leading_zeros,
         reader.layout.codes,
@@ -189,9 +185,7 @@ class FileImport:
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
         counts = self._import.compare(on_conflict, set().union(*self._fields))
         clashing = list(itertools.islice(self._conflicts(), self._max_listed))
-        sums = [
-            sum(map(attrgetter(name), self.readings)) for name in ("other_tables", "links", "titles", "leading_zeros")
-        ]
+        sums = [sum(map(attrgetter(name), self.readings)) for name in ("other_tables", "titles", "leading_zeros")]
         return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, *sums)
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:

@@ -12,7 +12,6 @@ from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of
 from plantdesk.transfer.delimited import DelimitedTable, Dialect
 from plantdesk.transfer.formats import Format, format_of
-from plantdesk.transfer.markdown import MarkdownTable
 from plantdesk.transfer.name_parts import with_names
 from plantdesk.transfer.reading import RowReader, layout_of_objects, text_of
 from plantdesk.transfer.tables import opened_store
@@ -82,8 +81,6 @@ def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
             return Input(form, text, None, _checked(items, text))
         case Format.JSON_LINES:
             return Input(form, text, None, _json_lines(text))
-        case Format.MARKDOWN:
-            return Input(form, text, MarkdownTable(text), iter(()))
         case _:
             delimiter = reading.delimiter or ("\t" if form is Format.TSV else None)
             return Input(form, text, DelimitedTable(text, delimiter, reading.quote, is_list=reading.is_list), iter(()))

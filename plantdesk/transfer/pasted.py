@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from io import StringIO
 
-from plantdesk.transfer import markdown
 from plantdesk.transfer.columns import Columns, field_of
 from plantdesk.transfer.delimited import DELIMITERS, ONE_COLUMN
 from plantdesk.transfer.files import InputFile
-from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading
 
 #: A bullet or number of a list, as word processors and web pages paste it.
@@ -25,8 +23,6 @@ def pasted_reading(text: str) -> Reading:
     """Return how a pasted text is read: by lines if it is no table, else by columns, named by headers or guessed."""
     reading = Reading(columns=Columns(has_header=None))
     lines = [line for line in _lines(text) if line.strip()]
-    if markdown.is_table(lines):
-        return reading._replace(form=Format.MARKDOWN)
     if any("\t" in line for line in lines):  # even if rows differ in length: no name has a tab
         return reading._replace(delimiter="\t")
     return reading if _is_table(lines) else reading._replace(delimiter=ONE_COLUMN, quote="")

@@ -243,7 +243,7 @@ def test_the_summary_says_how_each_file_was_read(
     ("content", "name"),
     [
         ("ID,Name\nPL0001,Fern\nPL0002,Ivy\n7,Rose\n", "a.csv"),
-        ("| ID | Name |\n|--|--|\n| PL0001 | Fern |\n| PL0001 | Ivy |\n| tomato-1 | Rose |\n", "a.md"),
+        ("ID|Name\nPL0001|Fern\nPL0001|Ivy\ntomato-1|Rose\n", "a.txt"),
         ('[{"ID": "PL0001", "Name": "Fern"}, {"ID": "PL0001", "Name": "Ivy"}, {"Name": "Rose"}]', "a.json"),
         ('{"ID": "PL0001", "Name": "Fern"}\n{"Name": "Ivy"}\n{"ID": "2019-7", "Name": "Rose"}\n', "a.jsonl"),
     ],
@@ -300,7 +300,7 @@ def test_ids_that_lose_leading_zeros_are_counted(
         ("Art;Gattung\npalmatum;Acer\n", "Acer palmatum"),
         ("Gattung;Sorte\nAcer;Osakazuki\n", "Acer ‘Osakazuki’"),
         ("cultivar\tgenus\nOsakazuki\tAcer\n", "Acer ‘Osakazuki’"),
-        ("| Genre | Espèce |\n|--|--|\n| Acer | palmatum |\n", "Acer palmatum"),
+        ("Genre|Espèce\nAcer|palmatum\n", "Acer palmatum"),
         ('[{"genus": "Acer", "species": "palmatum"}]', "Acer palmatum"),
         ('{"species": "palmatum", "genus": "Acer", "id": "7"}\n', "Acer palmatum"),
         ("Género;Especie;Variedad\nAcer;palmatum;dissectum\n", "Acer palmatum var. dissectum"),

@@ -229,7 +229,7 @@ def test_a_refused_target_leaves_the_locks_on_the_open_store(tmp_path: Path) -> 
 
 
 def test_formats_that_are_only_read_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", str(tmp_path / "plants.md")]) == 1
+    assert main(["export", str(tmp_path / "plants.db")]) == 1
     assert "Give it a name that ends with .csv, .tsv, .json, .jsonl, .xlsx;" in capfd.readouterr().err
 
 

@@ -280,7 +280,6 @@ def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.Captur
                 "columns": {"id": "id", "name": "name"},
                 "ignored": [],
                 "other_tables": 0,
-                "links": 0,
                 "title_rows": 0,
                 "leading_zeros": 0,
                 "codes": None,
@@ -579,7 +578,7 @@ LATER = "Aster,bed,\r\n" * 9000
         ("a.csv", f"name,tag,height\n{LATER},bed,3\r\nLupin,,\n,b,\n", [",bed,3", ""]),
         ("a.csv", f'name,tag,height\n{LATER},"bed",3\r\nLupin,,\n', [",bed,3"]),
         ("a.tsv", "id\tname\theight\nx\tIvy\t3\n1\tFern\t4\n", ["x,Ivy,3"]),
-        ("a.md", "|id|name|height|\n|-|-|-|\n|x|Ivy|3, 4|\n|1|Fern|2|\n", ['x,Ivy,"3, 4"']),
+        ("a.txt", "id|name|height\nx|Ivy|3, 4\n1|Fern|2\n", ['x,Ivy,"3, 4"']),
         ("a.jsonl", '{"nam":"x"}\n{"name":"Fern","x":null}\n', ['{"nam":"x"}']),
         ("a.jsonl", '{"nam":1.50,"a":true}\n{"name":"Fern","x":[]}\n', ['{"nam":1.50,"a":true}']),
         (

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain import folding
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.search import parse_search, search_text
-from plantdesk.transfer import markdown
-from plantdesk.transfer.columns import MAX_COLUMNS, Columns, field_of
+from plantdesk.transfer.columns import Columns, field_of
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of
-from plantdesk.transfer.text import TextFile
 from tests.support.costs import cpu_seconds
 from tests.support.pasting import pasted_plants
-
-if TYPE_CHECKING:
-    from plantdesk.transfer.reading import Refused
 
 # fmt: off
 #: What a hostile text repeats.
@@ -53,10 +46,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "pasted": lambda text: pasted_plants(text, 1_000),
     "csv": lambda text: read(text, Format.CSV),
     "single quotes": lambda text: read(text, Format.CSV, "'"),
-    "markdown": lambda text: read(text, Format.MARKDOWN),
     "json": lambda text: read(text, Format.JSON),
     "json lines": lambda text: read(text, Format.JSON_LINES),
-    "cell of markdown": markdown.plain,
     "search": lambda text: search_text(parse_search(text).groups[0] if parse_search(text).groups else ()),
     "folding": lambda text: (folding.searched(text), folding.natural_key(text)),
     "header": field_of,
@@ -82,15 +73,3 @@ def test_no_text_takes_longer_than_in_proportion_to_its_length(reader: Callable[
         for unit in UNITS:
             # A longer text may be read further, but not at two sizes; the machine may be busy, but not four times.
             assert not all(map(grows, (SMALL, 4 * SMALL) * 2)), (before, unit, after)
-
-
-def test_a_row_of_markdown_has_as_many_cells_as_one_of_csv() -> None:
-    bars = "|" * 1_000_000
-    refused: list[Refused] = []
-    source = InputFile("x", text=f"| name | tag |\n|-|-|\n| Fern | a |\n{bars}\n")
-    with opened(source, Reading(Format.MARKDOWN)) as file:
-        plants = [row.name for rows in rows_of(file, 1, Columns(), refused.append)[1] for row in rows]
-    assert plants == ["Fern"]
-    text = TextFile(io.BytesIO(f"a|b\n-|-\n|{bars}".encode()), "x", lambda _size: None)
-    cells = next(markdown.MarkdownTable(text).batches()).rows
-    assert len(cells[0]) <= MAX_COLUMNS + 1

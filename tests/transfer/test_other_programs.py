@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from plantdesk.cli.main import main
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.store.sqlite.store import Store
+from plantdesk.transfer.text import FileError
 from tests.support.pasting import pasted_plants
 from tests.transfer.conftest import stored
 
@@ -20,22 +20,6 @@ if TYPE_CHECKING:
 
 Plants = list[tuple[int, str, str | None, str | None]]
 
-JOPLIN = """# Garden
-
-Bought in **March**, see [[Orders]].
-
-| Shop | Price |
-|------|------:|
-| Ivy's | 4.90 |
-
-| Pflanze | Standort | Notizen |
-|:--------|:--------:|---|
-| **Aster** ‘Mönch’ | bed 4 | sunny<br>dry |
-| [[Ivy\\|Common ivy]] |  | a \\| b, [source](https://example.org) |
-| Rose | *bed* 2
-
-The end | is here.
-"""
 ZOTERO = (
     '"Key","Item Type","Publication Year","Author","Title","ISBN","Url","Type","Number","Notes","Manual Tags",'
     '"Automatic Tags"\n'
@@ -55,15 +39,6 @@ OPEN_GARDEN_PLANNER = (
 @pytest.mark.parametrize(
     ("name", "content", "plants"),
     [
-        (
-            "note.md",
-            JOPLIN,
-            [
-                (1, "Aster ‘Mönch’", "bed 4", "sunny\ndry"),
-                (2, "Common ivy", None, "a | b, source"),
-                (3, "Rose", "bed 2", None),
-            ],
-        ),
         ("library.csv", ZOTERO, [(1, "The Aster", "bed 4", "Page 4"), (2, "Ivy, common", None, None)]),
         (
             "plants.csv",
@@ -71,7 +46,7 @@ OPEN_GARDEN_PLANNER = (
             [(1, "Apple 1", "Tree", 'by the wall, "old"'), (2, "Aster", "Perennial", None)],
         ),
     ],
-    ids=["Markdown", "Zotero", "Open Garden Planner"],
+    ids=["Zotero", "Open Garden Planner"],
 )
 def test_files_of_other_programs_are_recognised(tmp_path: Path, name: str, content: str, plants: Plants) -> None:
     file = tmp_path / name
@@ -82,39 +57,16 @@ def test_files_of_other_programs_are_recognised(tmp_path: Path, name: str, conte
     assert [(row.id, row.name, row.tag, row.note) for row in rows] == plants
 
 
-def test_a_markdown_table_is_pasted() -> None:
-    pasted = pasted_plants("| a | b |\n|---|---|\n| Aster | bed 4 |\n| Ivy | bed 4 |\n", 100)
-    assert [(row.name, row.tag) for row in pasted.rows] == [("Aster", "bed 4"), ("Ivy", "bed 4")]
+MARKDOWN = "| name | tag |\n|:---|---|\n| [Aster](https://a.b/c) | bed 4 |\n"
 
 
-@pytest.mark.parametrize("first", ["name", "bed"])
-def test_other_tables_of_a_file_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str], first: str) -> None:
-    file = tmp_path / "note.md"
-    tables = [f"| {head} | b |\n|---|---|\n| Aster | c |\n| Ivy | d |\n" for head in (first, "x", "y")]
-    file.write_text("# Plants\n\n" + "\n".join(tables), encoding="utf-8")
-    assert main(["import", "--dry-run", "--map", f"name={first}", str(file)]) == 0
-    said = capfd.readouterr().err
-    assert "2 other tables are not read" in said
-    assert "2 new" in said
-
-
-def test_links_that_are_read_as_their_text_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "note.md"
-    file.write_text(
-        "| name | tag |\n|-|-|\n| [Fern](https://a.b/c) | ![d](e.png) |\n| Ivy | [[f]] |\n", encoding="utf-8"
-    )
-    assert main(["import", str(file), "--json"]) == 0
-    printed = capfd.readouterr()
-    assert "2 links are read as their text" in printed.err
-    assert json.loads(printed.out)["files"][0]["links"] == 2
-    assert stored() == [(1, "Fern", "d", None), (2, "Ivy", "f", None)]
-
-
-def test_markdown_without_a_table_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "note.md"
-    file.write_text("# Garden\n\nNo | table\n", encoding="utf-8")
-    assert main(["import", str(file)]) == 1
-    assert "It has no table." in capfd.readouterr().err
+def test_tables_in_markdown_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for name, reason in (("note.txt", "It is a table in Markdown."), ("note.md", "as CSV")):
+        (tmp_path / name).write_text(MARKDOWN, encoding="utf-8")
+        assert main(["import", str(tmp_path / name)]) == 1
+        assert reason in capfd.readouterr().err
+    with pytest.raises(FileError, match="Copy the table as it is shown"):
+        pasted_plants(MARKDOWN, 100)
 
 
 @pytest.mark.parametrize("first", ["#separator:tab", "#html:true", "#notetype column:2"])

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 DATA = {
     *("Salvia", "nemorosa", "Mentha", "piperita", "Monstera", "deliciosa", "kitchen", "bed", "Aster", "Rose", "Ivy"),
     *("Fern", "Thyme", "sunny", "twelve", "Beside the tap, in its own pot: runs.", "greenhouse", "plants.db", "plants"),
-    *("CSV", "TSV", "JSON", "JSON Lines", "Excel", "Markdown", "UTF-8", "API", "PlantDesk", "HTTP", "POST", "curl"),
+    *("CSV", "TSV", "JSON", "JSON Lines", "Excel", "UTF-8", "API", "PlantDesk", "HTTP", "POST", "curl"),
     *("Python", "SQLite", "Libraries", "System", "AM", "PM", "id", "name", "tag", "note", "English", "Ctrl"),
     *("Enter", "Shift", "Space"),
     *("plants-2026.csv", "bytes", __version__, "Deutsch", "Español", "Français"),

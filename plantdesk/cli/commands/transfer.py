@@ -174,7 +174,6 @@ def _reading_text(reading: FileReading) -> str:
         (reading.other_tables, "1 other table is not read", "{count:,} other tables are not read"),
         (reading.titles, "1 row above the header is not read", "{count:,} rows above the header are not read"),
         (reading.leading_zeros, "1 ID loses its leading zeros", "{count:,} IDs lose their leading zeros"),
-        (reading.links, "1 link is read as its text", "{count:,} links are read as their text"),
     ):
         if count:
             parts.append(one if count == 1 else several.format(count=count))
@@ -234,7 +233,6 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
             "columns": reading.columns,
             "ignored": reading.ignored,
             "other_tables": reading.other_tables,
-            "links": reading.links,
             "title_rows": reading.titles,
             "leading_zeros": reading.leading_zeros,
             "codes": None if codes is None else {"column": codes.column, "example": codes.example},

@@ -193,7 +193,6 @@ def differences(preview: Preview) -> Iterator[Text]:
         Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros").filled(
             count=preview.leading_zeros
         ),
-        Text("{count:,} links are read as their text", one="1 link is read as its text", count=preview.links),
     ):
         if text.values["count"]:
             yield text
