@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx, .xlsm): the first sheet is read row by row, in memory that does not grow with the file.
+"""Excel workbooks (.xlsx, .xlsm): the first sheet is read row by row, and only the texts that cells share are kept.
 
 The XML of the ZIP file is parsed piece by piece, with limits on all that a file can claim. Cells are read as they are
 shown, as far as a plant may need it.
@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import mmap
 import posixpath
 import re
 import shutil
 import tempfile
 import zipfile
 import zlib
-from array import array
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -127,8 +125,10 @@ class Parts:
                 yield
 
 
-#: Shared texts, formats, and characters of a format and of a number.
-_MAX_TEXTS, _MAX_FORMATS, _MAX_CODE, _MAX_NUMBER = 10_000_000, 100_000, 255, 50
+#: Shared texts, which are kept in memory, and their characters.
+_MAX_TEXTS, _MAX_SIZE = 4_000_000, 128 * 1024 * 1024
+#: Formats, and characters of a format and of a number.
+_MAX_FORMATS, _MAX_CODE, _MAX_NUMBER = 100_000, 255, 50
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _ZEROS = re.compile("0+")
 #: The formats of dates and times that Excel does not describe in the file, by number.
@@ -222,46 +222,27 @@ def unescaped(text: str) -> str:
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-class SharedTexts:
-    """The shared texts of a workbook, in a file."""
+def shared_texts(parts: Parts, part: str, name: str) -> list[str]:
+    """Return the texts that cells name by number. Raises FileError, OSError, and what a damaged workbook raises."""
+    parser = Parser(name)
+    reader = TextReader(parser)
+    texts: list[str] = []
+    size = 0
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._ends = array("Q", [0])
-        self._map: mmap.mmap | bytes = b""
+    def end(tag: str) -> None:
+        nonlocal size
+        reader.end(tag)
+        if tag == "si":
+            parser.end_item()
+            texts.append(reader.text())
+            size += len(texts[-1])
+            if len(texts) > _MAX_TEXTS or size > _MAX_SIZE:
+                raise FileError(name, Text("It has more texts than a table would need."))
 
-    def read(self, parts: Parts, part: str, name: str) -> None:
-        """Write the texts of a part to the file. Raises FileError, OSError, and what a damaged workbook raises."""
-        parser = Parser(name)
-        reader = TextReader(parser)
-
-        def end(tag: str) -> None:
-            reader.end(tag)
-            if tag == "si":
-                parser.end_item()
-                text = reader.text().encode()
-                self._file.write(text)
-                self._ends.append(self._ends[-1] + len(text))
-                if len(self._ends) > _MAX_TEXTS:
-                    raise FileError(name, Text("It has more texts than a table would need."))
-
-        parser.on_start, parser.on_end = reader.start, end
-        for _ in parts.parsed(part, parser, is_table=True):
-            pass
-        self._file.flush()
-        if self._ends[-1]:  # else there is nothing to map
-            self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-
-    def __getitem__(self, number: int) -> str:
-        if number < 0:
-            raise IndexError(number)
-        start, end = self._ends[number], self._ends[number + 1]
-        return self._map[start:end].decode()
-
-    def close(self) -> None:
-        """Release the file."""
-        if isinstance(self._map, mmap.mmap):
-            self._map.close()
+    parser.on_start, parser.on_end = reader.start, end
+    for _ in parts.parsed(part, parser, is_table=True):
+        pass
+    return texts
 
 
 class TextReader:
@@ -377,9 +358,7 @@ def opened_workbook(
         with _malformed(name):
             parts = Parts(stream, name, size, progress)
             book = _Book(parts, name)
-            texts = stack.enter_context(closing(SharedTexts(stack.enter_context(tempfile.TemporaryFile()))))
-            if book.texts in parts:
-                texts.read(parts, book.texts, name)
+            texts = shared_texts(parts, book.texts, name) if book.texts in parts else []
         sheets = (_rows(parts, sheet, _Sheet(name, texts, book.formats)) for sheet in book.sheets)
         yield WorkbookTable(itertools.dropwhile(lambda row: row[0] <= skipped, next(sheets)), sheets, name)
 
@@ -432,7 +411,7 @@ def _rows(parts: Parts, part: str, sheet: _Sheet) -> Iterator[Row]:
 class _Sheet(Parser):
     """Collects the rows of a sheet."""
 
-    def __init__(self, name: str, texts: SharedTexts, formats: CellFormats) -> None:
+    def __init__(self, name: str, texts: list[str], formats: CellFormats) -> None:
         super().__init__(name)
         self.on_start, self.on_end = self._start_element, self._end_element
         #: The rows that are complete, without those that have no text.
@@ -498,6 +477,8 @@ class _Sheet(Parser):
             case _, "":
                 text = None
             case "s", number:
+                if "-" in number:  # a list would count from its end
+                    raise IndexError(number)
                 text = self._shared[int(number)]
             case "str" | "e", value:
                 text = unescaped(value)
