@@ -24,7 +24,7 @@ from plantdesk.ui.theme.colors import dot_color
 from plantdesk.ui.theme.metrics import EDGE, ICON, FontRole, M, S, tabular
 from plantdesk.ui.widgets.containers import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.painting import dot_icon
-from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip, tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_action_tip, set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -95,7 +95,7 @@ class FilterChips(QToolBar):
         name = self.tr("Remove the filter {filter}").format(filter=text)
         button.setAccessibleName(name)
         button.setAccessibleDescription(name)
-        action.setToolTip(tool_tip(name))
+        set_action_tip(action, name)
         if isinstance(button, QToolButton):
             self._group.addButton(button)
         if tag is None:

@@ -15,6 +15,7 @@ from plantdesk.ui.texts import one_line
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
+    from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QSystemTrayIcon, QWidget
 
 
@@ -108,6 +109,11 @@ def set_tool_tip(widget: QWidget, text: str) -> None:
     """
     widget.setToolTip(tool_tip(text))
     widget.setAccessibleDescription(text)
+
+
+def set_action_tip(action: QAction, text: str) -> None:
+    """Show `text` as the tooltip of the buttons of an action."""
+    action.setToolTip(tool_tip(text))
 
 
 def set_tray_tip(icon: QSystemTrayIcon, text: str) -> None:
