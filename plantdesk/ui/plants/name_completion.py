@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QCompleter, QStyle, QStyleOptionViewItem, QWidget
+from shiboken6 import isValid
 from typing_extensions import override
 
 from plantdesk.domain.errors import Text
@@ -162,7 +163,7 @@ class NameCompletion(QObject):
             self._delegate.show(offers, typed)
             self._completer.complete(self._place())
             self._list.setCurrentIndex(QModelIndex())  # else Qt takes the first one
-        else:
+        elif isValid(self._list):  # a field that is deleted loses the focus after its list is gone
             self._list.hide()
 
     def _place(self) -> QRect:

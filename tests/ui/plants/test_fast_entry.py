@@ -6,10 +6,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtCore import QMimeData, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListView
+from shiboken6 import delete
 
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
@@ -18,13 +19,13 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.form_fields import NameField
-from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameDelegate
+from plantdesk.ui.plants.name_completion import MAX_OFFERS, NameCompletion, NameDelegate
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import TagCompleter
-from plantdesk.ui.widgets.messages import Tone
+from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk, plain
 from tests.support.waiting import MILLISECONDS, SECONDS
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.workspace import Workspace
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -674,3 +676,16 @@ def test_tags_are_completed_level_by_level(desk: EntryDesk) -> None:
     QTest.keyClick(popup, Qt.Key.Key_Down)
     QTest.keyClick(popup, Qt.Key.Key_Return)
     assert desk.tag.text() == "garden/bed 1/left"
+
+
+def test_a_form_that_is_deleted_has_no_list_to_close(qtbot: QtBot, theme: Theme) -> None:
+    form, parent = PlantForm(theme, MessageLine(theme)), QObject()
+    NameCompletion(theme, form.name_field, form.tag_field, parent)
+    with qtbot.waitExposed(form):
+        form.show()
+    form.activateWindow()
+    form.name_field.setFocus()
+    qtbot.waitUntil(form.name_field.hasFocus)
+    with qtbot.captureExceptions() as raised:
+        delete(form)
+    assert not raised
