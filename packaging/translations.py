@@ -4,7 +4,8 @@
     python3 packaging/dev.py texts --check     before a release: only count, and fail where a translation is missing
 
 `plantdesk.pot` has the texts, LANGUAGE.po the translations, which build_hook.py compiles. A new language is an empty
-file LANGUAGE.po. Refuses translations that the program would not show.
+file LANGUAGE.po. Refuses translations with other fields or mnemonics than the
+text has: the program shows all without a check.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from __future__ import annotations
 import ast
 import io
 import re
+import string
 import sys
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -21,7 +24,6 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 import project
-from plantdesk.platform.languages import is_usable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +35,9 @@ TEMPLATE = "plantdesk.pot"
 _WIDTH = 110
 _TAGS = {"summary", "p", "li", "caption"}
 _HEADER = "# Texts of PlantDesk's window. Made by `python3 packaging/dev.py texts`; translations are written by hand."
+#: What begins or ends a field, or marks a mnemonic.
+_MARKS = re.compile("[{}&]")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 #: What a file says of itself and PlantDesk does not use.
 _UNUSED = (
     b"POT-Creation",
@@ -124,6 +129,29 @@ def problems_of(catalogue: Catalog) -> list[str]:
         for sources, found in pairs(message)
         if not any(is_usable(found, source) for source in sources)
     ]
+
+
+def is_usable(translation: str, source: str) -> bool:
+    """Return whether a translation is not blank, and has the fields (a count excepted) and mnemonics of its source."""
+    if not translation.strip() or not set(_CONTROLS.findall(translation)) <= set(source):
+        return False
+    if not _MARKS.search(source + translation):
+        return True
+    try:
+        fields, allowed = _fields(translation), _fields(source)
+    except ValueError:  # a single brace
+        return False
+    missing = {name for name, *_ in allowed - fields}
+    return not fields - allowed and missing <= {"count"} and _mnemonics(translation) == _mnemonics(source)
+
+
+def _fields(template: str) -> Counter[tuple[str, str | None, str | None]]:
+    parts = string.Formatter().parse(template)
+    return Counter((name, spec, conversion) for _, name, spec, conversion in parts if name is not None)
+
+
+def _mnemonics(text: str) -> int:
+    return text.replace("&&", "").count("&")
 
 
 def pairs(message: Message) -> list[tuple[tuple[str, ...], str]]:

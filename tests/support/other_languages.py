@@ -27,12 +27,12 @@ class Pseudo(Catalogue):
     """Translates every text into brackets."""
 
     @override
-    def _text(self, source: str, context: str = "") -> str | None:
+    def text(self, source: str, context: str = "") -> str | None:
         return f"[{source}{'~' * (1 + int(len(source) * _LONGER))}]"
 
     @override
     def plural(self, one: str, many: str, count: int) -> str | None:
-        return self._text(one if count == 1 else many)
+        return self.text(one if count == 1 else many)
 
     def english(self, text: str) -> str:
         """Return a text without the marks."""

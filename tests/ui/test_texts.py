@@ -48,7 +48,7 @@ def german() -> Iterator[None]:
 
     class German(Catalogue):
         @override
-        def _text(self, source: str, context: str = "") -> str | None:
+        def text(self, source: str, context: str = "") -> str | None:
             return {
                 "The plant store": "Der Speicher",
                 "{what} is read-only. Allow writing to the file and its folder.": "Nur lesbar ist: {what}.",
