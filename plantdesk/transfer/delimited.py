@@ -117,11 +117,9 @@ class _Records:
         self._reader = _reader(self._fed(), dialect)
         quote, delimiter = dialect.quote or "\0", re.escape(dialect.delimiter)
         blanks = " *" if dialect.skips_blanks else ""
-        cell = rf"{blanks}{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}|[^{delimiter}]*"
-        self._cell = re.compile(rf"({cell})(?:{delimiter}|\Z)")
-        #: The same with blanks after the closing quote, which spreadsheets read as well.
+        #: There may be blanks after the closing quote, which spreadsheets read as well.
         quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*){quote} *+"
-        self._loose_cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
+        self._cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
 
     def batches(self) -> Iterator[Batch]:
         """Yield all records. Raises FileError and OSError."""
@@ -156,14 +154,13 @@ class _Records:
         raw = "".join(self._raw)
         if self._all_quoted or not self._quote or 2 * self._quote not in raw:
             return [cell or None for cell in row]
-        cells = self._cell.findall(raw.rstrip("\r\n"))
-        quoted = [cell.lstrip(" ").startswith(self._quote) for cell in cells]
-        return [cell if cell or is_quoted else None for cell, is_quoted in zip(row, quoted, strict=False)]
+        cells, _ = self._cells(raw.rstrip("\r\n"))
+        return [text if text or cell is not None else None for text, cell in zip(row, cells, strict=False)]
 
     def _loose_row(self, error: csv.Error) -> Sequence[str | None] | Unread:
         """Return the cells of a record that is no strict CSV, or why it has none."""
         record = "".join(self._raw).rstrip("\r\n")
-        cells, column = self._loose_cells(record)
+        cells, column = self._cells(record)
         if not column:
             self._has_header = True
             return cells
@@ -171,12 +168,12 @@ class _Records:
             raise self._text.error(_reason(error, column), self._line) from None
         return Unread(_reason(error, column), record)
 
-    def _loose_cells(self, record: str) -> tuple[list[str | None], int]:
-        """Return the cells of a record with blanks after closing quotes, and 0 or the number of the faulty column."""
+    def _cells(self, record: str) -> tuple[list[str | None], int]:
+        """Return the cells of a record, None for those without text and quotes, and 0 or the number of a faulty one."""
         cells: list[str | None] = []
         at, end = 0, "begin"
         while end:
-            found = self._loose_cell.match(record, at)
+            found = self._cell.match(record, at)
             if found is None:
                 return cells, len(cells) + 1
             quoted, plain, end = found.groups()
@@ -199,7 +196,7 @@ class _Records:
 
     def _check_length(self) -> None:
         if self._size > _LONGEST_RECORD:
-            _, column = self._loose_cells("".join(self._raw))
+            _, column = self._cells("".join(self._raw))
             raise self._text.error(_UNCLOSED.filled(column=column), self._line)
         if len(self._raw) > _MAX_LINES:
             self._raw = ["".join(self._raw)]
