@@ -23,7 +23,7 @@ from typing_extensions import override
 from plantdesk.transfer.delimited import ONE_COLUMN
 from plantdesk.transfer.name_parts import in_order
 from plantdesk.ui.qt import fill
-from plantdesk.ui.texts import one_line, tag_text
+from plantdesk.ui.texts import one_line
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.fields import ComboBox, spin_box
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
@@ -80,12 +80,10 @@ class _PreviewDelegate(CellDelegate):
 class ColumnTable(QFrame):
     """Combo boxes that follow the columns of a table below them. `fields_changed`: the user has chosen a field.
 
-    They are not in the table, where assistive technologies do not find them. `blanks_changed(there)`: whether tags
-    are shown with blanks that could not be seen otherwise.
+    They are not in the table, where assistive technologies do not find them.
     """
 
     fields_changed = Signal()
-    blanks_changed = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -161,7 +159,6 @@ class ColumnTable(QFrame):
         self._table.show_rows([[Cell(one_line(each), color="text_2") for each in headings], *cells], (), [""] * count)
         self._fit(sample)
         self._show_ticks()
-        self._report_blanks()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -246,14 +243,7 @@ class ColumnTable(QFrame):
                 combo.setCurrentIndex(combo.findData("" if field == taken else field))
         self._show_ticks()
         self._table.viewport().update()
-        self._report_blanks()
         self.fields_changed.emit()
-
-    def _report_blanks(self) -> None:
-        at = self.fields.get("tag", -1)
-        model = self._table.model()
-        tags = [model.index(row, at).data(_TAG) for row in range(1, model.rowCount())]
-        self.blanks_changed.emit(any(tag is not None and tag_text(tag) != one_line(tag) for tag in tags if tag))
 
     def _fit(self, sample: Sample) -> None:
         table, count = self._table, self._table.model().columnCount()

@@ -272,8 +272,6 @@ class ImportDialog(Dialog):
         self._several = QCheckBox(self.tr("Put the name together from several columns"))
         self._codes = QCheckBox()
         self._codes.hide()
-        self._blanks = _note()
-        self._columns.blanks_changed.connect(self._show_blanks)
         self._counting = _note()
         self._outcome = OutcomePanel(self._theme)
         self._tag_edit = LineEdit()
@@ -366,12 +364,6 @@ class ImportDialog(Dialog):
         """Read the first row in the other way; the fields keep their columns."""
         self._reading = self._options.reading(self._reading, self._columns.columns)
         self._read_sample()
-
-    @Slot(bool)
-    def _show_blanks(self, there: bool) -> None:
-        text = self.tr("first rows, as they will be read")
-        blanks = self.tr("␣ is a blank of the tag, which is kept")
-        self._blanks.setText(f"{text} · {blanks}" if there else text)
 
     # --- the counts ---
 
@@ -532,7 +524,7 @@ class ImportDialog(Dialog):
             self._options,
             self._first_row,
             S,
-            _titled(self.tr("Columns"), self._blanks),
+            _titled(self.tr("Columns"), _note(self.tr("first rows, as they will be read"))),
             (self._columns, 1),
             self._several,
             self._codes,

@@ -133,15 +133,6 @@ def refused(desk: TransferDesk) -> list[list[str]]:
     return [row[:2] for row in rows_of(desk.the(RefusedDialog).findChildren(QTableView)[0])]
 
 
-def test_a_blank_at_the_end_of_a_tag_is_mentioned(desk: TransferDesk, tmp_path: Path) -> None:
-    file = tmp_path / "plants.csv"
-    file.write_text("name,tag,note\nAster, attic,sunny\n", encoding="utf-8")
-    desk.open_import(file)
-    desk.until_dialog_shows("␣ is a blank of the tag")
-    desk.pick("Field of column note", "Tag")
-    desk.qtbot.waitUntil(lambda: not any("␣" in text for text in desk.dialog.texts()))
-
-
 def test_lines_above_the_table_are_skipped(desk: TransferDesk, tmp_path: Path) -> None:
     file = tmp_path / "plants.csv"
     file.write_text("Pflanzenliste 2026;;\n\nNr;Pflanze;Beet\n7;Aster;Blume\n8;Ivy;Ranke\n", encoding="utf-8")
