@@ -6,25 +6,19 @@ The tables of others also have names that are not in use, and some have the auth
 from __future__ import annotations
 
 import stat
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import PurePath
-from typing import TYPE_CHECKING, cast
-from zipfile import BadZipFile, ZipFile
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import BackupUnusableError, Text
 from plantdesk.transfer.columns import Columns, NoColumnError, layout_of
-from plantdesk.transfer.formats import PIPE, SUFFIXES, Format
-from plantdesk.transfer.inputs import Reading, opened, text_input
+from plantdesk.transfer.formats import PIPE, Format
+from plantdesk.transfer.inputs import Reading, opened
 from plantdesk.transfer.name_parts import plain, with_names
-from plantdesk.transfer.text import GUESSED, FileError, TextFile, UnknownEncodingError
+from plantdesk.transfer.text import GUESSED, FileError, UnknownEncodingError
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
-    from zipfile import ZipInfo
-
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.inputs import Input
     from plantdesk.transfer.tables import Table
@@ -38,8 +32,6 @@ _KINGDOMS = {"", "plantae", "fungi", "chromista"}
 #: The headers of a whole name beside columns of its parts, and of the authors that it may end with.
 _WHOLE_NAME = ("scientificname", "scientific name", "taxon name", "canonicalname")
 _AUTHORS = ("scientificnameauthorship", "scientific name authorship", "taxon authors", "authorship")
-#: The tables of names in the archives of World Flora Online, Darwin Core and Kew, without their suffixes.
-_TABLES = {"classification", "taxon", "taxa", "wcvp_names", "wcvp_taxon"}
 
 
 def names_of(
@@ -48,7 +40,7 @@ def names_of(
     form: Format | None = None,
     left_out: Callable[[int], None] = lambda _count: None,
 ) -> Iterator[str]:
-    """Yield the names in a file, or in the table of a ZIP file; only the accepted ones, if it says which these are.
+    """Yield the names in a file; only the accepted ones, if it says which these are.
 
     If the table has a column `kingdom`, animals, bacteria and the like are left out as well.
     `progress` gets the bytes read since, `left_out` the number of names left out so far. The default format is that of
@@ -98,41 +90,11 @@ def _names_of_table(table: Table, file: str, left_out: Callable[[int], None]) ->
 
 @contextmanager
 def _opened(source: InputFile, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
-    path = source.path
-    if path is not None and path.suffix.lower() == ".zip" and path.is_file():
-        with _unpacked(source, reading, progress) as file:
-            yield file
-        return
     try:
         with opened(source, reading, progress) as file:
             yield file
     except BackupUnusableError:
         raise FileError(source.name, Text("It is a database, not a list of names. Save them as text or CSV.")) from None
-
-
-@contextmanager
-def _unpacked(source: InputFile, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
-    try:
-        with source.opened() as packed, ZipFile(packed) as archive, archive.open(table := _table(archive)) as stream:
-            share = source.size / max(table.file_size, 1)
-            name, binary = PurePath(table.filename).name, cast("BinaryIO", stream)
-            text = TextFile(binary, name, lambda count: progress(round(share * count)), reading.encoding)
-            yield text_input(reading.form or Format.CSV, text, reading)
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, LookupError) as error:
-        reason = Text("It is a ZIP file without a table that can be read. Unpack it, and choose the table in it.")
-        raise FileError(source.name, reason) from error
-
-
-def _table(archive: ZipFile) -> ZipInfo:
-    """Return the table with a known file name, else the largest one. Raises LookupError if there is none."""
-    tables = [each for each in archive.infolist() if _is_table(PurePath(each.filename))]
-    if not tables:
-        raise LookupError
-    return max(tables, key=lambda each: (PurePath(each.filename).stem.lower() in _TABLES, each.file_size))
-
-
-def _is_table(path: PurePath) -> bool:
-    return SUFFIXES.get(path.suffix.lower()) in {Format.CSV, Format.TSV} and not path.name.startswith(".")
 
 
 class _Reader:

@@ -50,8 +50,7 @@ class NamesDialog(Dialog):
         self._names = KnownNames(context.location.names_file)
         intro = self.tr(
             "While a name is typed, names of a list are offered after those of your plants. The list is a text with "
-            "one name on each line, or a table with a column of names, such as that of World Flora Online, also in the "
-            "ZIP file as it is downloaded."
+            "one name on each line, or a table with a column of names, such as that of World Flora Online, unpacked."
         )
         self._intro_label = PlainLabel(intro, wrapped=True)
         self._about_label = PlainLabel(role="strong", wrapped=True)

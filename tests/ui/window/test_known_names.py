@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING
-from zipfile import ZipFile
 
 import pytest
 from PySide6.QtCore import Qt
@@ -146,15 +145,14 @@ def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDesk, monkeypat
         "taxonID\tkingdom\tscientificName\ttaxonomicStatus\n1\tPlantae\tSalvia nemorosa\tAccepted\n"
         "2\tPlantae\tSalvia odd\tSynonym\n3\tAnimalia\tPanthera leo\tAccepted\n"
     )
-    file = desk.folder / "WFO_Backbone.zip"
-    with ZipFile(file, "w") as archive:
-        archive.writestr("classification.csv", table)
+    file = desk.folder / "classification.csv"
+    file.write_text(table, encoding="utf-8")
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
     desk.open_dialog()
     desk.button("Choose a file…").click()
     left_out = "2 names are left out, as they are not accepted, not of plants or fungi, or cannot be read."
     desk.until(lambda: left_out in desk.texts())
-    assert any(text.startswith("1 name from “WFO_Backbone.zip”") for text in desk.texts())
+    assert any(text.startswith("1 name from “classification.csv”") for text in desk.texts())
     dialog = desk.the(NamesDialog)
     layout = dialog.layout()
     assert layout is not None
