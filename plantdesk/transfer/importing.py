@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
@@ -79,10 +79,9 @@ class FileReading(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The numbers of rows by outcome, the first invalid rows, and the first that conflict.
+    """The numbers of rows by outcome, the first invalid rows, the first that conflict, and how the files were read.
 
-    `blank` are the rows without any text, which are left out, `other_tables` those of the files that are not read,
-    `titles` the rows above headers, and `leading_zeros` the IDs with such.
+    `blank` are the rows without any text, which are left out.
     """
 
     counts: ImportCounts
@@ -90,9 +89,22 @@ class Preview(NamedTuple):
     blank: int
     invalid_rows: Sequence[Refused]
     conflict_rows: Sequence[Refused]
-    other_tables: int
-    titles: int
-    leading_zeros: int
+    readings: Sequence[FileReading]
+
+
+#: What is read differently or not at all, by the field of FileReading that counts it.
+_DIFFERENCES = {
+    "other_tables": Text("{count:,} other tables are not read", one="1 other table is not read"),
+    "titles": Text("{count:,} rows above the header are not read", one="1 row above the header is not read"),
+    "leading_zeros": Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros"),
+}
+
+
+def differences(readings: Sequence[FileReading]) -> Iterator[Text]:
+    """Yield a text for each kind of content of files that is read differently or not at all, if there is any."""
+    for field, text in _DIFFERENCES.items():
+        if count := sum(getattr(each, field) for each in readings):
+            yield text.filled(count=count)
 
 
 def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
@@ -185,8 +197,7 @@ class FileImport:
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
         counts = self._import.compare(on_conflict, set().union(*self._fields))
         clashing = list(itertools.islice(self._conflicts(), self._max_listed))
-        sums = [sum(map(attrgetter(name), self.readings)) for name in ("other_tables", "titles", "leading_zeros")]
-        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, *sums)
+        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, list(self.readings))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.

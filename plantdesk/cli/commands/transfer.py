@@ -26,7 +26,7 @@ from plantdesk.store import location_of
 from plantdesk.transfer.columns import Columns, NoColumnError
 from plantdesk.transfer.files import checked_target, file_source
 from plantdesk.transfer.formats import PIPE, Format
-from plantdesk.transfer.importing import FileImport, ImportOptions, InvalidRowsError, NoNamesError
+from plantdesk.transfer.importing import FileImport, ImportOptions, InvalidRowsError, NoNamesError, differences
 from plantdesk.transfer.inputs import Reading
 from plantdesk.transfer.text import UnknownEncodingError
 
@@ -169,14 +169,7 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
 def _reading_text(reading: FileReading) -> str:
     """Return how a file was read, as its summary."""
     parts = [str(reading.form).upper() if reading.form is not Format.JSON_LINES else "JSON Lines"]
-    parts += [*_text_format(reading), _columns_text(reading), *_codes_text(reading)]
-    for count, one, several in (
-        (reading.other_tables, "1 other table is not read", "{count:,} other tables are not read"),
-        (reading.titles, "1 row above the header is not read", "{count:,} rows above the header are not read"),
-        (reading.leading_zeros, "1 ID loses its leading zeros", "{count:,} IDs lose their leading zeros"),
-    ):
-        if count:
-            parts.append(one if count == 1 else several.format(count=count))
+    parts += [*_text_format(reading), _columns_text(reading), *_codes_text(reading), *map(str, differences([reading]))]
     return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
 
 

@@ -23,13 +23,13 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.imports import OnConflict
-from plantdesk.transfer.importing import ImportOptions
+from plantdesk.transfer.importing import ImportOptions, differences
 from plantdesk.transfer.inputs import read_sample
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, XL, XXL, L, M, S, tabular
 from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
-from plantdesk.ui.transfer.import_job import ImportJob, differences, progress_text
+from plantdesk.ui.transfer.import_job import ImportJob, progress_text
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, TabOrder
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -505,7 +505,7 @@ class ImportDialog(Dialog):
             parts.insert(0, shown(Text("{count:,} rows", one="1 row", count=rows)))
             if preview.blank:
                 parts.insert(1, shown(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
-            parts += map(shown, differences(preview))
+            parts += map(shown, differences(preview.readings))
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QLocale, QObject, Signal
@@ -181,18 +181,3 @@ def progress_text(progress: Progress) -> str:
         return shown(Text("{count:,} rows", one="1 row", count=progress.rows))
     rows, total = map(QLocale().toString, (progress.rows, progress.total))
     return translate("Transfer", "{rows} of {total} plants").format(rows=rows, total=total)
-
-
-def differences(preview: Preview) -> Iterator[Text]:
-    """Yield a text for each kind of content that is read differently or not at all, if there is any."""
-    for text in (
-        Text("{count:,} other tables are not read", one="1 other table is not read", count=preview.other_tables),
-        Text("{count:,} rows above the header are not read", one="1 row above the header is not read").filled(
-            count=preview.titles
-        ),
-        Text("{count:,} IDs lose their leading zeros", one="1 ID loses its leading zeros").filled(
-            count=preview.leading_zeros
-        ),
-    ):
-        if text.values["count"]:
-            yield text
