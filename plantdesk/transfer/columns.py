@@ -59,11 +59,6 @@ _PARTS_OF_NAMES = (
 )
 #: Headers of names; alone in a row above other headers, each is a title.
 _TITLES = frozenset(("plants", "pflanzen", "plantes", "plantas", "piante", "planten", "rosliny", "vaxter", "kasvit"))
-#: Headers by which a program's files are recognised, and its headers of our fields. Zotero has columns called Type and
-#: Number as well, which mean something else.
-_PROGRAMS = (
-    (frozenset({"key", "item type", "title", "manual tags"}), {"title": "name", "manual tags": "tag", "notes": "note"}),
-)
 _FIELD_OF = {header.replace(" ", ""): field for field, headers in _HEADERS.items() for header in headers.split("|")}
 _WEAK = {header.replace(" ", ""): "name" for header in _PARTS_OF_NAMES.split("|")}
 #: Characters of a text that is guessed to be a tag.
@@ -153,23 +148,15 @@ def mapped(columns: Sequence[str], requested: Mapping[str, Column], *, only: boo
     positions = {field: _positions(column, columns) for field, column in requested.items()}
     found = {field: at[0] for field, at in positions.items()}
     taken = set(itertools.chain.from_iterable(positions.values()))
-    for fields, headers in [] if only else _known_headers(columns):
-        for at, name in enumerate(headers):
-            meant = fields.get(name)
+    headers = [*map(unspaced, columns)]
+    own = {field: field for field in READ}
+    for fields in () if only else (own, _FIELD_OF, _WEAK):  # the more certain ones first
+        for at, header in enumerate(headers):
+            meant = fields.get(header)
             if meant is not None and meant not in found and at not in taken:
                 found[meant] = at
                 taken.add(at)
     return found
-
-
-def _known_headers(columns: Sequence[str]) -> list[tuple[Mapping[str, str], list[str]]]:
-    """Return the fields of known headers, and the headers in the same spelling; the more certain ones first."""
-    names = [plain(column) for column in columns]
-    for headers, fields in _PROGRAMS:
-        if headers <= set(names):
-            return [(fields, names)]
-    words = [*map(unspaced, columns)]
-    return [({field: field for field in READ}, names), (_FIELD_OF, words), (_WEAK, words)]
 
 
 def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None = None) -> Layout:

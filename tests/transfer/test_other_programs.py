@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.domain.selections import Selection
-from plantdesk.platform import paths
-from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.text import FileError
 from tests.support.pasting import pasted_plants
 from tests.transfer.conftest import stored
@@ -18,14 +14,6 @@ from tests.transfer.conftest import stored
 if TYPE_CHECKING:
     from pathlib import Path
 
-Plants = list[tuple[int, str, str | None, str | None]]
-
-ZOTERO = (
-    '"Key","Item Type","Publication Year","Author","Title","ISBN","Url","Type","Number","Notes","Manual Tags",'
-    '"Automatic Tags"\n'
-    '"ABCD1234","book","1995","Miller, D.","The Aster","","","Herbarium","7","Page 4","bed 4",""\n'
-    '"EFGH5678","webpage","","","Ivy, common","","","","","","",""\n'
-)
 OPEN_GARDEN_PLANNER = (
     "name,type,variety_cultivar,planting_date,current_spread_cm,current_height_cm,position_x_cm,position_y_cm,notes,"
     "scientific_name,common_name,family,cycle,flower_type,pollination_type,max_height_cm,max_spread_cm,sun_requirement,"
@@ -36,25 +24,11 @@ OPEN_GARDEN_PLANNER = (
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "plants"),
-    [
-        ("library.csv", ZOTERO, [(1, "The Aster", "bed 4", "Page 4"), (2, "Ivy, common", None, None)]),
-        (
-            "plants.csv",
-            OPEN_GARDEN_PLANNER,
-            [(1, "Apple 1", "Tree", 'by the wall, "old"'), (2, "Aster", "Perennial", None)],
-        ),
-    ],
-    ids=["Zotero", "Open Garden Planner"],
-)
-def test_files_of_other_programs_are_recognised(tmp_path: Path, name: str, content: str, plants: Plants) -> None:
-    file = tmp_path / name
-    file.write_bytes(content.encode())
+def test_the_plant_list_of_open_garden_planner_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_bytes(OPEN_GARDEN_PLANNER.encode())
     assert main(["import", str(file)]) == 0
-    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
-        rows = [row for page in reader.pages(Selection()) for row in page]
-    assert [(row.id, row.name, row.tag, row.note) for row in rows] == plants
+    assert stored() == [(1, "Apple 1", "Tree", 'by the wall, "old"'), (2, "Aster", "Perennial", None)]
 
 
 MARKDOWN = "| name | tag |\n|:---|---|\n| [Aster](https://a.b/c) | bed 4 |\n"
