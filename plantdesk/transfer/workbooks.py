@@ -40,13 +40,6 @@ _MAX_UNPACKED, _MAX_RATIO = 64 * 1024 * 1024, 150
 _MAX_ITEM = 2 * 1024 * 1024
 _MAX_RELATIONS = 10_000
 _PIECE = 65_536
-#: What other programs keep in ZIP files, by their parts.
-_OTHERS = {
-    "meta-inf/manifest.xml": Text("an OpenDocument file (.ods)"),
-    "xl/workbook.bin": Text("a binary Excel workbook (.xlsb)"),
-    "index/document.iwa": Text("a Numbers file"),
-    "word/document.xml": Text("a Word document (.docx)"),
-}
 
 
 class Relation(NamedTuple):
@@ -69,18 +62,7 @@ class Parts:
         if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
             raise FileError(name, Text("It unpacks to much more than a table would need."))
         self._infos = {each.filename.replace("\\", "/").lower(): each for each in infos}
-        self._check_kind()
         self._fraction = size / max(unpacked, 1)
-
-    def _check_kind(self) -> None:
-        """Raise FileError for another kind of ZIP file, as far as it is known by its parts."""
-        for part, kind in _OTHERS.items():
-            if part in self._infos:
-                reason = Text(
-                    "It is {kind}, named like an Excel workbook. "
-                    "Open it in the program that it is of, and save the table as .xlsx or CSV."
-                )
-                raise FileError(self._name, reason.filled(kind=kind))
 
     def __contains__(self, part: str) -> bool:
         return part.lower() in self._infos

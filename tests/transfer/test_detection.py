@@ -186,12 +186,12 @@ def test_other_formats_are_refused_with_what_to_do(write: Write, name: str, capf
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ("META-INF/manifest.xml", "It is an OpenDocument file (.ods), named like an Excel workbook. Open it in"),
-        ("xl/workbook.bin", "It is a binary Excel workbook (.xlsb), named"),
+        ("META-INF/manifest.xml", "It is a damaged Excel workbook, or another file that is named like one."),
+        ("xl/workbook.bin", "It is a damaged Excel workbook, or another file that is named like one."),
         (None, "It is empty (0 bytes), not an Excel workbook. Save it or copy it again."),
     ],
 )
-def test_other_files_named_like_workbooks_are_named(
+def test_other_files_named_like_workbooks_are_refused(
     part: str | None, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "plants.xlsx"
