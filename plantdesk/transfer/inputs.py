@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.store import plants_of_file
 from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of
 from plantdesk.transfer.delimited import DelimitedTable, Dialect
 from plantdesk.transfer.formats import Format, format_of
 from plantdesk.transfer.name_parts import with_names
 from plantdesk.transfer.reading import RowReader, layout_of_objects, text_of
-from plantdesk.transfer.tables import opened_store
+from plantdesk.transfer.tables import StorePlants
 from plantdesk.transfer.text import LONGEST, FileError, TextFile
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def opened(source: InputFile, reading: Reading, progress: Callable[[int], None] 
     form = (reading.form or Format.CSV) if source.path is None else format_of(source.path, reading.form)
     with ExitStack() as stack:
         if form is Format.STORE and source.path is not None:
-            yield Input(form, None, stack.enter_context(opened_store(source.path)), iter(()))
+            yield Input(form, None, StorePlants(stack.enter_context(plants_of_file(source.path))), iter(()))
             return
         stream = stack.enter_context(source.opened())
         if form is Format.XLSX:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from plantdesk.store import plants_of_file
 from plantdesk.transfer.columns import Layout
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from plantdesk.domain.imports import SavedPlant
     from plantdesk.domain.strict_json import Unread
 
@@ -44,21 +40,14 @@ class Table(Protocol):
         """Yield all rows, at least one. Raises FileError and OSError."""
 
 
-_LAYOUT = Layout(("id", "name", "tag", "note"), has_header=False, fields={"id": 0, "name": 1, "tag": 2, "note": 3})
-
-
 class StorePlants:
     """The plants of a store in insertion order; the line of a row is its number."""
 
+    layout = Layout(("id", "name", "tag", "note"), has_header=False, fields={"id": 0, "name": 1, "tag": 2, "note": 3})
     other_tables = 0
 
     def __init__(self, pages: Iterator[list[SavedPlant]]) -> None:
         self._pages = pages
-
-    @property
-    def layout(self) -> Layout:
-        """The columns of every store."""
-        return _LAYOUT
 
     def batches(self) -> Iterator[Batch]:
         """Yield all plants. Raises StoreError."""
@@ -68,10 +57,3 @@ class StorePlants:
             first += len(page)
         if first == 1:
             yield Batch((), ())
-
-
-@contextmanager
-def opened_store(file: Path) -> Iterator[StorePlants]:
-    """Check and read the file of a store. Raises BackupUnusableError and StoreError."""
-    with plants_of_file(file) as pages:
-        yield StorePlants(pages)
