@@ -19,7 +19,6 @@ Belongs to the writer thread.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import Changes, now_ms
@@ -46,13 +45,9 @@ class Position(NamedTuple):
 class CommitTracker:
     """Finds what others commit, and knows where the writer's next commit begins."""
 
-    def __init__(self, connection: sqlite3.Connection, on_unrecorded: Callable[[], object] = lambda: None) -> None:
-        """Read the present state. Raises StoreDamagedError and sqlite3.Error.
-
-        `on_unrecorded` is called for a commit that neither history nor sequence numbers show, as of sqlite3.
-        """
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Read the present state. Raises StoreDamagedError and sqlite3.Error."""
         self._connection = connection
-        self._on_unrecorded = on_unrecorded
         self._version = self._data_version()
         #: The state after the last commit that was read or made.
         self.position = self.read_position()
@@ -84,18 +79,15 @@ class CommitTracker:
         """
         before = (self._version, self.position)
         if self._connection.in_transaction:
-            changes, is_recorded = self._poll()
-        elif self._data_version() == self._version:
+            return self._poll()[0]
+        if self._data_version() == self._version:
             return Changes()
-        else:
-            with snapshot(self._connection):
-                changes, is_recorded = self._poll()
-            if not is_recorded and is_locked(self._connection):
-                # A transaction that begins a new log changes the version as well, before its commit. Poll again then.
-                self._version, self.position = before
-                return Changes()
-        if not is_recorded:
-            self._on_unrecorded()
+        with snapshot(self._connection):
+            changes, is_recorded = self._poll()
+        if not is_recorded and is_locked(self._connection):
+            # A transaction that begins a new log changes the version as well, before its commit. Poll again then.
+            self._version, self.position = before
+            return Changes()
         return changes
 
     def own_changes(self) -> Changes:

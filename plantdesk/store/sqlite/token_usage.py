@@ -13,7 +13,7 @@ from plantdesk.store.sqlite.numbers import LAST_SEQ
 if TYPE_CHECKING:
     import sqlite3
 
-#: Plants that may wait for `count` while more are added: it empties the token caches. A list counts so many in 20 ms.
+#: Plants that may wait for `count` while more are added: it empties the cache of tokens. A list counts them in 20 ms.
 MAX_UNCOUNTED = 20_000
 _UNCOUNTED = """SELECT source_id, count(*) AS plants, max(added_at) AS used_at FROM plant
                 WHERE seq > (SELECT counted_seq FROM store) GROUP BY source_id"""

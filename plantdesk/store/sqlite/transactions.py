@@ -188,6 +188,5 @@ class Transactions:
         if connection is not self.known:
             self.known = connection
             self._health.recovered()
-            self._file.note_unrecorded()
             self.notify(Changes(needs_reload=True, tokens=True))
         return connection

@@ -96,7 +96,7 @@ class WriteConnection:
         self.sqlite.execute(f"PRAGMA journal_size_limit = {max_log}")
         self.checkpointer = Checkpointer(file, self.sqlite, max_log)
         try:
-            self.tracker = CommitTracker(self.sqlite, file.note_unrecorded)
+            self.tracker = CommitTracker(self.sqlite)
             self.inserter = GroupInserter(self.sqlite, self.tracker)
         except StoreDamagedError:
             self.close()

@@ -8,7 +8,6 @@ saved what the old file holds and calls `reopen`.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import time
 from typing import TYPE_CHECKING
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.numbers import FileState
 
 _RETRY_DELAY = 0.02
-#: Unique in the process, so that nothing known of one store is taken for that of another.
-_EPOCHS = itertools.count()
 
 
 class StoreFile:
@@ -49,8 +46,6 @@ class StoreFile:
             self.path = resolved(path)
             self._name = str(self.path)
             self._opened, self.generation = open_file(self.path, create=create, progress=progress), 0
-            #: Changed when what is known of the plants has become invalid: see `note_unrecorded`.
-            self.epoch = next(_EPOCHS)
 
     @property
     def read_only(self) -> bool:
@@ -82,10 +77,6 @@ class StoreFile:
     def has_index(self) -> bool:
         """Whether the index of the log is still there; if not, other processes may begin another one."""
         return self._opened.read_only or file_id(f"{self._name}-shm") == self._opened.log_index
-
-    def note_unrecorded(self) -> None:
-        """Note that neither history nor sequence numbers show what has changed. On the thread that may `reopen`."""
-        self.epoch = next(_EPOCHS)
 
     def refuse_outdated(self) -> None:
         """Raise StoreReadOnlyError for a store of an older PlantDesk that cannot be updated: no query fits it."""
