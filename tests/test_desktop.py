@@ -33,7 +33,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs, paths, settings, updates
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
-from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import Store
 from plantdesk.ui import server_control
@@ -479,7 +479,7 @@ def test_a_file_that_is_gone_can_be_restored_from_the_bar(qtbot: QtBot, qapp: QA
     path = tmp_path / "plants.db"
     with closing(Store(path)) as store:
         store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
-    back_up(path)
+    FileBackups(path).make()
     path.unlink()
     with running(qtbot, qapp, path) as desk:
         desk.until_bar(shown=True)
@@ -516,7 +516,7 @@ def test_where_a_file_is_gone_a_new_store_can_be_started(qtbot: QtBot, qapp: QAp
     path = tmp_path / "plants.db"
     with closing(Store(path)) as store:
         store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
-    backup = back_up(path)
+    backup = FileBackups(path).make()
     path.unlink()
     with running(qtbot, qapp, path) as desk:
         desk.until_bar(shown=True)

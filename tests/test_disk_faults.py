@@ -28,7 +28,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import FORM
 from plantdesk.platform import paths, settings
 from plantdesk.platform.unsaved_file import UnsavedFile
-from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
@@ -220,10 +220,10 @@ def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:
     with closing(Store(database)) as store:
         add_each(store, [(NewPlant(id=number, name="x" * 2500), FORM) for number in range(100)])
         backups = Backups(database)
-        good = back_up(database, BackupKind.AUTOMATIC)
+        good = FileBackups(database).make(BackupKind.AUTOMATIC)
         ballast = fill(small_disk)
         with pytest.raises(Exception, match=r"(?i)full|No space"):
-            back_up(database, BackupKind.AUTOMATIC)
+            FileBackups(database).make(BackupKind.AUTOMATIC)
         assert backups.newest_first() == [good]
         assert [each.name for each in backups.folder.iterdir()] == [good.path.name]
         ballast.unlink()
@@ -326,7 +326,7 @@ def test_a_store_damaged_while_it_is_open_is_reported_and_restored(tmp_path: Pat
     with closing(Store(database)) as store:
         add_each(store, [(NewPlant(id=number, name="x" * 500), FORM) for number in range(2000)])
     with serving_script(database) as script:
-        backup = back_up(database)
+        backup = FileBackups(database).make()
         with database.open("r+b") as file:
             file.seek(4096)
             file.write(b"\x5a" * (database.stat().st_size - 4096))

@@ -22,7 +22,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
 from plantdesk.store import pruning
-from plantdesk.store.sqlite.backups.jobs import back_up, copy_to_file
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files import opening
@@ -109,16 +109,16 @@ def cases(*groups: dict[str, Make]) -> pytest.MarkDecorator:
 
 
 def prune_backups(path: Path) -> None:
-    back_up(path)
+    FileBackups(path).make()
     Backups(path).prune("another")
 
 
 #: What a program does with a file that it is given, as the store or as a backup.
 USES: dict[str, Callable[[Path, Path], object]] = {
     "open": lambda path, _own: Store(path).close(),
-    "back up": lambda path, _own: back_up(path),
+    "back up": lambda path, _own: FileBackups(path).make(),
     "prune the backups": lambda path, _own: prune_backups(path),
-    "copy": lambda path, own: copy_to_file(path, own.with_name("copy.db")),
+    "copy": lambda path, own: FileBackups(path).copy_to(own.with_name("copy.db")),
     "preview": lambda path, own: preview_restore(own, path),
     "restore": lambda path, own: restore(own, path),
     "restore to nothing": lambda path, own: restore(own.with_name("new.db"), path),
@@ -201,7 +201,7 @@ def test_a_bad_history_ends_in_a_message(
         with suppress(PlantDeskError):
             restore(own, path)
         with suppress(PlantDeskError):
-            restore(path, back_up(path).path)
+            restore(path, FileBackups(path).make().path)
         _outcome(store.undo(None, COMMAND))
         _prune_all(path)
         assert all(change.plants >= 0 for change in reader.history())

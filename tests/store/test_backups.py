@@ -26,14 +26,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.platform import paths, settings
-from plantdesk.store.sqlite.backups.jobs import (
-    AutomaticBackups,
-    FileBackups,
-    back_up,
-    back_up_by_settings,
-    back_up_if_due,
-    copy_to_file,
-)
+from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups, copy_database, outdated
 from plantdesk.store.sqlite.migrations import apply_steps
@@ -44,8 +37,8 @@ _NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
 
 
 @pytest.fixture
-def backups(path: Path) -> Backups:
-    return Backups(path)
+def backups(path: Path) -> FileBackups:
+    return FileBackups(path)
 
 
 def add(store: Store, *ids: int) -> None:
@@ -59,9 +52,9 @@ def ids_in(file: Path) -> list[int]:
         return [plant_id for (plant_id,) in database.execute("SELECT id FROM plant ORDER BY id")]
 
 
-def test_a_backup_is_a_whole_store_in_one_file(store: Store, path: Path, backups: Backups) -> None:
+def test_a_backup_is_a_whole_store_in_one_file(store: Store, path: Path, backups: FileBackups) -> None:
     add(store, 1, 2)
-    backup = back_up(path)
+    backup = FileBackups(path).make()
     add(store, 3)
     assert backups.newest_first() == [backup]
     assert ids_in(backup.path) == [1, 2]
@@ -71,10 +64,10 @@ def test_a_backup_is_a_whole_store_in_one_file(store: Store, path: Path, backups
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 @pytest.mark.usefixtures("store")
-def test_backups_are_for_their_owner_alone(path: Path, backups: Backups) -> None:
+def test_backups_are_for_their_owner_alone(path: Path, backups: FileBackups) -> None:
     before = os.umask(0)
     try:
-        backup = back_up(path)
+        backup = FileBackups(path).make()
     finally:
         os.umask(before)
     assert stat.S_IMODE(backup.path.stat().st_mode) == 0o600
@@ -92,7 +85,7 @@ def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Sto
     writing = threading.Thread(target=add_on)
     writing.start()
     try:
-        made = [back_up(path) for _ in range(20)]
+        made = [FileBackups(path).make() for _ in range(20)]
     finally:
         ended.set()
         writing.join()
@@ -103,28 +96,28 @@ def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Sto
 
 @pytest.mark.usefixtures("store")
 def test_backups_of_one_millisecond_have_names_of_their_own(
-    path: Path, backups: Backups, monkeypatch: pytest.MonkeyPatch
+    path: Path, backups: FileBackups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plantdesk.store.sqlite.files.backup_folder.now_ms", lambda: 1_795_000_000_999)
-    made = [back_up(path) for _ in range(3)]
+    made = [FileBackups(path).make() for _ in range(3)]
     assert [(backup.made_at, backup.number) for backup in made] == [(1_795_000_000_999, each) for each in (1, 2, 3)]
     assert backups.newest_first() == made[::-1]
 
 
 def test_the_newest_backups_stay_after_the_clock_was_set_back(
-    store: Store, path: Path, backups: Backups, monkeypatch: pytest.MonkeyPatch
+    store: Store, path: Path, backups: FileBackups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(store, 1)
-    made = [back_up(path, BackupKind.REPLACED) for _ in range(10)]
+    made = [FileBackups(path).make(BackupKind.REPLACED) for _ in range(10)]
     monkeypatch.setattr("plantdesk.store.sqlite.files.backup_folder.now_ms", lambda: 0)
-    made += [back_up(path, BackupKind.REPLACED) for _ in range(3)]
+    made += [FileBackups(path).make(BackupKind.REPLACED) for _ in range(3)]
     assert backups.newest_first() == made[::-1]
     assert outdated(made) == made[2::-1]
 
 
 @pytest.mark.usefixtures("store")
-def test_other_files_in_the_folder_are_left_alone(path: Path, backups: Backups) -> None:
-    back_up(path)
+def test_other_files_in_the_folder_are_left_alone(path: Path, backups: FileBackups) -> None:
+    FileBackups(path).make()
     for name in ("notes.txt", "plants-20269921-999999-000-auto.db", "plants-20261121-120000-000-damaged.db"):
         (backups.folder / name).write_text("mine")
     backups.prune("")
@@ -132,12 +125,12 @@ def test_other_files_in_the_folder_are_left_alone(path: Path, backups: Backups) 
     assert len(list(backups.folder.iterdir())) == 4
 
 
-def test_a_damaged_store_makes_no_backup(store: Store, path: Path, backups: Backups) -> None:
+def test_a_damaged_store_makes_no_backup(store: Store, path: Path, backups: FileBackups) -> None:
     add(store, *range(1, 200))
     store.close()
     damage(path)
     with pytest.raises(StoreDamagedError):
-        back_up(path, BackupKind.AUTOMATIC)
+        FileBackups(path).make(BackupKind.AUTOMATIC)
     assert backups.newest_first() == []
     assert not backups.folder.exists()
 
@@ -162,21 +155,21 @@ def test_a_locked_store_is_reported_after_a_while(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_a_file_in_place_of_the_folder_is_reported(path: Path, backups: Backups) -> None:
+def test_a_file_in_place_of_the_folder_is_reported(path: Path, backups: FileBackups) -> None:
     backups.folder.write_text("mine")
     with pytest.raises(StoreUnreachableError, match=r"plants\.db-backups"):
-        back_up(path)
+        FileBackups(path).make()
     assert backups.folder.read_text() == "mine"
 
 
 @pytest.mark.usefixtures("store")
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets only administrators make links")
-def test_a_link_in_place_of_the_folder_is_not_followed_to_other_files(path: Path, backups: Backups) -> None:
+def test_a_link_in_place_of_the_folder_is_not_followed_to_other_files(path: Path, backups: FileBackups) -> None:
     elsewhere = path.with_name("elsewhere")
     elsewhere.mkdir()
     (diary := elsewhere / "diary.txt").touch()
     backups.folder.symlink_to(elsewhere)
-    uses: list[Callable[[], object]] = [lambda: back_up(path), lambda: backups.prune(""), backups.newest_first]
+    uses: list[Callable[[], object]] = [backups.make, lambda: backups.prune(""), backups.newest_first]
     for use in uses:
         with pytest.raises(BackupFolderError, match="link"):
             use()
@@ -242,14 +235,14 @@ def set_up(**values: object) -> None:
 def test_backups_go_to_the_folder_of_the_settings_and_older_ones_stay(store: Store, path: Path, tmp_path: Path) -> None:
     chosen = tmp_path / "drive"
     chosen.mkdir()
-    older = back_up(path)
+    older = FileBackups(path).make()
     set_up(backup_folder=str(chosen))
-    newer, before = back_up(path), back_up(path, BackupKind.BEFORE_RESTORE)
+    newer, before = FileBackups(path).make(), FileBackups(path).make(BackupKind.BEFORE_RESTORE)
     assert newer.path.parent.parent == chosen
     assert before.path.parent == older.path.parent  # a restore works without the drive
     assert [each.path for each in FileBackups(path).newest_first()] == [before.path, newer.path, older.path]
     add(store, 1)
-    assert back_up_if_due(store.file, 0)
+    assert FileBackups(store.path).make_after(0)
     assert FileBackups(path).newest_first()[0].path.parent == newer.path.parent
 
 
@@ -264,25 +257,25 @@ def test_stores_of_one_name_have_folders_of_their_own(path: Path, tmp_path: Path
 def test_a_drive_that_is_not_there_gets_no_folder(path: Path, tmp_path: Path) -> None:
     set_up(backup_folder=str(tmp_path / "drive"))
     with pytest.raises(BackupFolderError):
-        back_up(path)
+        FileBackups(path).make()
     assert not (tmp_path / "drive").exists()
-    back_up(path, BackupKind.BEFORE_UPDATE)
+    FileBackups(path).make(BackupKind.BEFORE_UPDATE)
     assert len(FileBackups(path).newest_first()) == 1
 
 
 def test_the_settings_say_how_often_and_how_many(store: Store, path: Path) -> None:
     add(store, 1)
     set_up(backup_every="never")
-    back_up_by_settings(store.file)
+    FileBackups(path).make_if_due()
     assert not FileBackups(path).newest_first()
     set_up(backup_every="week", backup_count=1)
-    back_up_by_settings(store.file)
+    FileBackups(path).make_if_due()
     (first,) = FileBackups(path).newest_first()
     add(store, 2)
-    back_up_by_settings(store.file)
+    FileBackups(path).make_if_due()
     assert FileBackups(path).newest_first() == [first]
     first.path.rename(first.path.with_name(first.path.name.replace("-20", "-19", 1)))  # a century ago
-    back_up_by_settings(store.file)
+    FileBackups(path).make_if_due()
     (only,) = FileBackups(path).newest_first()
     assert only.made_at > first.made_at
 
@@ -290,28 +283,28 @@ def test_the_settings_say_how_often_and_how_many(store: Store, path: Path) -> No
 # --- by time -------------------------------------------------------------------------------------
 
 
-def test_an_automatic_backup_is_made_only_when_something_changed(store: Store, backups: Backups) -> None:
+def test_an_automatic_backup_is_made_only_when_something_changed(store: Store, backups: FileBackups) -> None:
     add(store, 1)
-    assert back_up_if_due(store.file, 0)
-    assert not back_up_if_due(store.file, 0)
+    assert FileBackups(store.path).make_after(0)
+    assert not FileBackups(store.path).make_after(0)
     add(store, 2)
-    assert not back_up_if_due(store.file, 3600)
-    assert back_up_if_due(store.file, 0)
+    assert not FileBackups(store.path).make_after(3600)
+    assert FileBackups(store.path).make_after(0)
     store.tokens.create("greenhouse").result(SECONDS)
-    assert not back_up_if_due(store.file, 0)  # no token is valid in a backup
+    assert not FileBackups(store.path).make_after(0)  # no token is valid in a backup
     assert ids_in(backups.newest_first()[0].path) == [1, 2]
 
 
 def test_a_backup_of_the_future_keeps_no_other_from_being_made(
-    store: Store, backups: Backups, monkeypatch: pytest.MonkeyPatch
+    store: Store, backups: FileBackups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(store, 1)
     with monkeypatch.context() as clock:
         clock.setattr("plantdesk.store.sqlite.files.backup_folder.now_ms", lambda: now_ms() + 4 * 365 * 86_400_000)
-        back_up(store.path, BackupKind.AUTOMATIC)
+        FileBackups(store.path).make(BackupKind.AUTOMATIC)
     add(store, 2)
-    assert back_up_if_due(store.file, 3600)
-    assert not back_up_if_due(store.file, 3600)
+    assert FileBackups(store.path).make_after(3600)
+    assert not FileBackups(store.path).make_after(3600)
     assert ids_in(backups.newest_first()[0].path) == [1, 2]
 
 
@@ -319,20 +312,20 @@ def test_stores_of_one_stem_share_no_backups(tmp_path: Path) -> None:
     for number, name in enumerate(("plants.2025", "plants.2026", "plants", "plants.db")):
         with closing(Store(tmp_path / name)) as store:
             add(store, number)
-            assert back_up_if_due(store.file, 3600)
+            assert FileBackups(store.path).make_after(3600)
             backups = Backups(store.path)
             backups.prune("")
             (backup,) = backups.newest_first()
             assert ids_in(backup.path) == [number]
 
 
-def test_only_backups_of_this_very_store_are_thinned(store: Store, path: Path, backups: Backups) -> None:
+def test_only_backups_of_this_very_store_are_thinned(store: Store, path: Path, backups: FileBackups) -> None:
     add(store, 1)
-    own = back_up(path, BackupKind.AUTOMATIC)
+    own = FileBackups(path).make(BackupKind.AUTOMATIC)
     elsewhere = path.with_name("elsewhere.db")
     with closing(Store(elsewhere)) as other:
         add(other, 2)
-    theirs = [back_up(elsewhere, BackupKind.AUTOMATIC).path for _ in range(2)]
+    theirs = [FileBackups(elsewhere).make(BackupKind.AUTOMATIC).path for _ in range(2)]
     for number, file in enumerate(theirs):
         file.rename(backups.folder / f"plants.db-20250101-12000{number}-000-auto.db")
     with closing(connect(path)) as connection:
@@ -344,19 +337,19 @@ def test_only_backups_of_this_very_store_are_thinned(store: Store, path: Path, b
 
 def test_backups_of_0_1_0_are_still_found(store: Store, path: Path) -> None:
     add(store, 1)
-    made = back_up(path)
+    made = FileBackups(path).make()
     legacy = path.with_name("plants-backups")
     made.path.parent.rename(legacy)
     (legacy / made.path.name).rename(legacy / made.path.name.replace("plants.db-", "plants-"))
     assert len(Backups(path).newest_first()) == 1
-    assert back_up(path).path.parent == legacy
+    assert FileBackups(path).make().path.parent == legacy
 
 
 def test_no_token_is_valid_in_a_backup(store: Store, path: Path) -> None:
     token = store.tokens.create("greenhouse").result(SECONDS).token
-    for file in (back_up(path).path, path.with_name("copy.db")):
+    for file in (FileBackups(path).make().path, path.with_name("copy.db")):
         if not file.exists():
-            copy_to_file(path, file)
+            FileBackups(path).copy_to(file)
         with closing(Store(file)) as copy, closing(copy.tokens.checker()) as checker:
             assert copy.tokens.list() == []
             with pytest.raises(TokenRefusedError):
@@ -386,7 +379,7 @@ def test_a_program_that_ends_in_the_middle_of_a_backup_leaves_no_temporary(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_temporary_files_of_killed_backups_are_removed(store: Store, backups: Backups) -> None:
+def test_temporary_files_of_killed_backups_are_removed(store: Store, backups: FileBackups) -> None:
     add(store, 1)
     backups.folder.mkdir()
     name = ".plants.db-20250101-120000-000-auto.db"
@@ -394,19 +387,19 @@ def test_temporary_files_of_killed_backups_are_removed(store: Store, backups: Ba
     for temporary in (old, new):
         temporary.write_bytes(b"x")
     os.utime(old, (0, 0))
-    assert back_up_if_due(store.file, 0)
+    assert FileBackups(store.path).make_after(0)
     assert (old.exists(), new.exists()) == (False, True)
 
 
 def test_a_damaged_backup_does_not_pass_for_the_present_state(store: Store, path: Path) -> None:
     add(store, 1)
-    back_up(path, BackupKind.AUTOMATIC).path.write_bytes(b"SQLite format 3\0" + b"\x5a" * 8000)
-    assert back_up_if_due(store.file, 0)
+    FileBackups(path).make(BackupKind.AUTOMATIC).path.write_bytes(b"SQLite format 3\0" + b"\x5a" * 8000)
+    assert FileBackups(store.path).make_after(0)
 
 
-def test_a_long_running_program_makes_backups_by_itself(store: Store, backups: Backups) -> None:
+def test_a_long_running_program_makes_backups_by_itself(store: Store, backups: FileBackups) -> None:
     add(store, 1)
-    automatic = AutomaticBackups(partial(back_up_if_due, store.file, 0.01), first=0, every=0.01)
+    automatic = AutomaticBackups(partial(FileBackups(store.path).make_after, 0.01), first=0, every=0.01)
     try:
         until(lambda: len(backups.newest_first()) == 1)
         (first,) = backups.newest_first()
@@ -427,11 +420,13 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_a_failing_backup_is_logged_and_tried_again(
-    store: Store, backups: Backups, caplog: pytest.LogCaptureFixture
+    store: Store, backups: FileBackups, caplog: pytest.LogCaptureFixture
 ) -> None:
     backups.folder.write_text("in the way")
     outcomes: list[StoreError | None] = []
-    automatic = AutomaticBackups(partial(back_up_if_due, store.file, 0.01), outcomes.append, first=0, every=0.01)
+    automatic = AutomaticBackups(
+        partial(FileBackups(store.path).make_after, 0.01), outcomes.append, first=0, every=0.01
+    )
     try:
         until(lambda: "No automatic backup was made" in caplog.text)
         backups.folder.unlink()
@@ -455,7 +450,7 @@ def make_older(path: Path) -> None:
         database.commit()
 
 
-def test_an_older_store_is_backed_up_before_it_is_migrated(path: Path, backups: Backups) -> None:
+def test_an_older_store_is_backed_up_before_it_is_migrated(path: Path, backups: FileBackups) -> None:
     make_older(path)
     Store(path).close()
     (backup,) = backups.newest_first()
@@ -465,7 +460,7 @@ def test_an_older_store_is_backed_up_before_it_is_migrated(path: Path, backups: 
     assert ids_in(backup.path) == ids_in(path) == [7]
 
 
-def test_without_a_backup_nothing_is_migrated(path: Path, backups: Backups) -> None:
+def test_without_a_backup_nothing_is_migrated(path: Path, backups: FileBackups) -> None:
     make_older(path)
     backups.folder.write_text("in the way")
     with pytest.raises(StoreError, match=r"plants\.db-backups"):

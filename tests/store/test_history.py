@@ -16,7 +16,7 @@ from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import pruning
-from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.store import Store
 from tests.store.contract.test_changes import add, apply, rows, undo
@@ -34,7 +34,7 @@ def plants(store: Store) -> list[PlantRow]:
 
 
 def test_a_restore_can_be_undone(store: Store, path: Path, plants: list[PlantRow]) -> None:
-    backup = back_up(path)
+    backup = FileBackups(path).make()
     apply(store, edited(plants[0], note="dry"), DeleteAll(Selection(ids=[1])))
     add(store, 7, "New")
     before = rows(store)
@@ -78,7 +78,7 @@ def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, m
 
 
 def test_undo_goes_back_across_restores(store: Store, path: Path, plants: list[PlantRow]) -> None:
-    backup = back_up(path)
+    backup = FileBackups(path).make()
     number = apply(store, edited(plants[0], name="Great fern"), edited(plants[1], note="dry"))
     edited_rows = rows(store)
     restore(path, backup.path, FORM)

@@ -24,7 +24,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.backups.jobs import copy_to_file
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
@@ -99,7 +99,7 @@ def killed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "plants.db"
     filled(path, range(1, 60))
     shutil.copy(path, folder / "copied.db")
-    copy_to_file(path, folder / "backup.db")
+    FileBackups(path).copy_to(folder / "backup.db")
     with closing(sqlite3.connect(path)) as database:
         database.execute("VACUUM INTO ?", (str(folder / "vacuumed.db"),))
         with closing(sqlite3.connect(folder / "backed up by sqlite3.db")) as copy:

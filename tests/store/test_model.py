@@ -16,7 +16,7 @@ from typing_extensions import override
 from plantdesk.domain.records import FORM
 from plantdesk.domain.views import Order, View
 from plantdesk.store import pruning
-from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.store import Store
@@ -49,7 +49,7 @@ class FileBesideDict(StoreBesideDict):
 
     @rule()
     def back_up(self) -> None:
-        self.backups.append((back_up(self.path).path, dict(self.plants)))
+        self.backups.append((FileBackups(self.path).make().path, dict(self.plants)))
 
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:

@@ -27,7 +27,7 @@ from plantdesk.domain.models import Plant
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import idle_work
-from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.backup_folder import Backups
@@ -208,7 +208,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.models import Plant
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.files.backup_folder import Backups
-from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.files import file_lock
 print("ready", flush=True)
@@ -266,7 +266,7 @@ def test_a_link_to_an_empty_file_stays_a_link(tmp_path: Path) -> None:
     filled(link)
     assert link.is_symlink()
     assert target.stat().st_size > 0
-    back_up(link)
+    FileBackups(link).make()
     assert [backup.path.parent for backup in Backups(target).newest_first()] == [target.with_name("garden.db-backups")]
 
 
@@ -291,7 +291,7 @@ def test_a_second_name_that_a_killed_0_1_0_left_is_removed(path: Path) -> None:
 
 def test_a_store_that_is_gone_is_not_replaced_by_an_empty_one(path: Path) -> None:
     filled(path)
-    back_up(path)
+    FileBackups(path).make()
     path.unlink()
     with pytest.raises(StoreGoneError, match=r"plants\.db.*is gone"):
         Store(path)

@@ -16,7 +16,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.files.open_checks import check_file
@@ -108,7 +108,7 @@ def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) 
     path = tmp_path / "plants.db"
     with closing(Store(path)) as store:
         add_each(store, [(new_plant({"id": n, "name": f"Fern {n} " + "x" * 300}), COMMAND) for n in range(500)])
-    backup = back_up(path)
+    backup = FileBackups(path).make()
     size = path.stat().st_size
     with path.open("r+b") as file:
         file.seek(size // 2 // 4096 * 4096)

@@ -21,7 +21,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.store.sqlite.backups.jobs import back_up, back_up_if_due
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.inserts import add_as_next
@@ -92,7 +92,7 @@ def test_a_backup_beside_an_idle_store_leaves_the_new_file_as_it_is(store: Store
     """The backup thread of 0.1.0 merged the log of the old file into the new one."""
     add(store, *range(200))
     other.replace(path)
-    back_up_if_due(store.file, 0)
+    FileBackups(store.path, store.file).make_after(0)
     store.close()
     assert ids_in(path) == list(range(1000, 1500))
     assert list(range(200)) in replaced_backups(path)
@@ -179,7 +179,7 @@ def test_backups_may_be_on_another_disk(store: Store, path: Path, other: Path, t
     Backups(path).folder.symlink_to(folder)
     try:
         add(store, 1)
-        good = back_up(path)
+        good = FileBackups(path).make()
         other.replace(path)
         add(store, 2)
         assert replaced_backups(path) == [[1]]

@@ -14,7 +14,7 @@ from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import plant_fields
-from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import Backups
@@ -57,7 +57,7 @@ def backup(store: Store, path: Path) -> Backup:
     add(store, 1, "Aloe")
     add(store, 2, "Basil", FORM)
     add(store, 3, "Cactus", store.tokens.create("greenhouse").result(SECONDS).row.source)
-    made = back_up(path)
+    made = FileBackups(path).make()
     change(path, "DELETE FROM plant WHERE id = 1", "UPDATE plant SET name = 'Mint' WHERE id = 2")
     add(store, 4, "Daisy")
     return made
@@ -235,7 +235,7 @@ def test_a_store_that_replaces_a_damaged_one_gives_no_id_twice(path: Path, store
     for plant_id in (7, 8, 9):
         add(store, plant_id)
     store.apply([DeleteAll(Selection(ids=[9]))], COMMAND).result(SECONDS)
-    backup = back_up(path)
+    backup = FileBackups(path).make()
     store.close()
     path.write_bytes(b"\x5a" * 20_000)
     restore(path, backup.path)
@@ -291,7 +291,7 @@ def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
 @pytest.mark.usefixtures("backup")
 def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, store: Store) -> None:
     token = store.tokens.create("again").result(SECONDS).token
-    newer = back_up(path)
+    newer = FileBackups(path).make()
     store.tokens.revoke("again").result(SECONDS)
     store.close()
     path.write_bytes(b"\x5a" * 20_000)
@@ -309,7 +309,7 @@ def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store:
     store.tokens.create("later").result(SECONDS)
     for plant_id in range(10, 400):
         store.add(NewPlant(id=plant_id, name="x" * 200), COMMAND).result(SECONDS)
-    newer = back_up(path)
+    newer = FileBackups(path).make()
     store.tokens.revoke("later").result(SECONDS)
     store.close()
     with path.open("r+b") as file:

@@ -30,7 +30,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
-from plantdesk.store.sqlite.backups.jobs import back_up, back_up_if_due
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.migrations import apply_steps
@@ -107,7 +107,7 @@ def _old(desk: Desk) -> None:
 
 def _backed_up(desk: Desk) -> None:
     _filled(desk)
-    back_up(desk.path)
+    FileBackups(desk.path).make()
     with closing(Store(desk.path)) as store:
         desk.add(store, 100, 5)
 
@@ -115,7 +115,7 @@ def _backed_up(desk: Desk) -> None:
 def _damaged(desk: Desk) -> None:
     """Damage the end of the file, which contains no acknowledged plant; the rest can be read."""
     _filled(desk)
-    back_up(desk.path)
+    FileBackups(desk.path).make()
     with desk.path.open("r+b") as file:
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
@@ -123,7 +123,7 @@ def _damaged(desk: Desk) -> None:
 
 def _missing(desk: Desk) -> None:
     _filled(desk)
-    back_up(desk.path)
+    FileBackups(desk.path).make()
     desk.path.unlink()
 
 
@@ -151,8 +151,8 @@ def _back_up(desk: Desk) -> None:
     with closing(Store(desk.path)) as store:
         desk.add(store, 1000)
         arm()
-        back_up(desk.path)
-        back_up_if_due(store.file, 0)
+        FileBackups(desk.path).make()
+        FileBackups(store.path, store.file).make_after(0)
 
 
 def _restore(desk: Desk) -> None:
@@ -166,7 +166,7 @@ def _restore(desk: Desk) -> None:
 def _replace(desk: Desk) -> None:
     with closing(Store(desk.path)) as store:
         desk.add(store, 1000)
-        back_up(desk.path)
+        FileBackups(desk.path).make()
         desk.other.replace(desk.path)
         arm()
         desk.add(store, 2000)
@@ -175,7 +175,7 @@ def _replace(desk: Desk) -> None:
 def _lose_log(desk: Desk) -> None:
     with closing(Store(desk.path)) as store:
         desk.add(store, 1000)
-        back_up(desk.path)
+        FileBackups(desk.path).make()
         desk.path.with_name("plants.db-wal").unlink()
         arm()
         desk.add(store, 2000)

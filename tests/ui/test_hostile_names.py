@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableView, QWidge
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, ServerFailedError
-from plantdesk.store.sqlite.backups.jobs import FileBackups, back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
@@ -172,7 +172,7 @@ def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, na
 def test_the_preview_of_a_restore(
     qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, name: str
 ) -> None:
-    backup = back_up(store.path).path
+    backup = FileBackups(store.path).make().path
     file = backup.with_name("<b>“x”<br>\u202e.db" if os.name == "posix" else "“x”\u202e.db")
     backup.rename(file)
     add(name)

@@ -7,22 +7,19 @@ table of the server, and compared and exchanged there, as one change of the hist
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from psycopg import DataError
+from typing_extensions import override
 
-from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview
-from plantdesk.domain.errors import StoreError
+from plantdesk.domain.backups import BackupKind, Restored, RestorePreview
 from plantdesk.domain.history import Change, ChangeKind, parameter
-from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
-from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.models import EACH, TEXTS
 from plantdesk.store.postgres.changes import PostgresChange
@@ -32,34 +29,29 @@ from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.restoring import create_tables, difference, exchange
+from plantdesk.store.sqlite.backups.jobs import MadeBackups, State
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
-from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.copies import new_copy
-from plantdesk.store.sqlite.files.backup_folder import Backups, check_is_new, unusable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.domain.copies import StoreRows
     from plantdesk.domain.records import Source
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection, Transaction
 
-_log = logging.getLogger(__name__)
-
-#: Milliseconds between two automatic backups of one computer: each reads the whole store over the network.
-_DAY = 86_400_000
 #: Characters of a database's name in the name of its folder of backups.
 _MAX_NAME = 40
 _COLUMNS = ("id", *EACH)
 _TYPES = ["int8", *["text"] * len(TEXTS), "int8", "int8", "int8"]
 
 
-class SharedBackups(Backups):
-    """The backups that this computer has made of a shared store, see `StoreBackups`."""
+class SharedBackups(MadeBackups):
+    """The backups that this computer has made of a shared store."""
 
-    suffix = ".db"
     is_shared = True
+    #: A day: each reads the whole store over the network.
+    min_interval = 86_400
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -67,41 +59,12 @@ class SharedBackups(Backups):
         name = re.sub(r"[^\w-]", "_", address.name)[:_MAX_NAME]
         super().__init__(paths.database_file(with_folder=False).with_name(f"{name}-{digest}"))
 
-    def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
-        """Back up what is committed."""
+    @override
+    @contextmanager
+    def _state(self) -> Iterator[State]:
         paths.data_folder()
         with all_rows(self._address) as rows:
-            return self.make_by(partial(_write, rows), kind)
-
-    def make_if_due(self) -> bool:
-        """Make an automatic backup if the settings require one, daily at most; remove outdated ones.
-
-        Returns whether one was made. None is made if nothing has changed since the last one. Raises StoreError.
-        """
-        settings = read_saved()
-        every = BACKUP_INTERVALS[settings.backup_every]
-        if not every:
-            return False
-        paths.data_folder()
-        with all_rows(self._address) as rows:
-            known, now = self.of_store(rows.identity), now_ms()
-            if any(now - max(every * 1000, _DAY) < each.made_at <= now for each in known):
-                return False
-            if known and _position(known[0].path) == (rows.last_seq, rows.last_change):
-                return False
-            made = self.make_by(partial(_write, rows), BackupKind.AUTOMATIC)
-            _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
-            self.prune(rows.identity, settings.backup_count)
-        return True
-
-    def copy_to(self, file: Path) -> None:
-        """Copy the store to a new file."""
-        try:
-            check_is_new(file)
-            with all_rows(self._address) as rows:
-                _write(rows, file)
-        except OSError as error:
-            raise unusable(file, error) from error
+            yield State(rows.last_seq, rows.last_change, rows.identity, partial(new_copy, source=rows, is_backup=True))
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do."""
@@ -133,19 +96,6 @@ class SharedBackups(Backups):
                 create_tables(runner(connection))
                 _copy(reading, connection)
                 yield loaded, transactions
-
-
-def _write(rows: StoreRows, path: Path) -> None:
-    new_copy(path, rows, is_backup=True)
-
-
-def _position(backup: Path) -> tuple[int, int] | None:
-    """Return the last sequence number and change of a backup, None for one that cannot be read."""
-    with suppress(StoreError, sqlite3.Error), closing(connect(backup, immutable=True)) as connection:
-        sql = "SELECT last_seq, (SELECT coalesce(max(number), 0) FROM change) FROM store"
-        seq, change = connection.execute(sql).fetchone()
-        return int(seq), int(change)
-    return None
 
 
 def _copy(reading: sqlite3.Connection, connection: Connection) -> None:

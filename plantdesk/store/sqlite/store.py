@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
@@ -12,7 +12,7 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.domain.records import Changes
 from plantdesk.store.base import WrittenStore
-from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up_by_settings
+from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -108,7 +108,7 @@ class Store(WrittenStore):
 
     @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:
-        return AutomaticBackups(partial(back_up_by_settings, self.file), on_outcome).close
+        return AutomaticBackups(FileBackups(self.path, self.file).make_if_due, on_outcome).close
 
     @override
     def close(self) -> None:

@@ -19,8 +19,8 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import transaction, translate_errors
+from plantdesk.store.sqlite.files.log_origin import attached
 from plantdesk.store.sqlite.write_connection import CurrentConnection, WriteConnection
 
 if TYPE_CHECKING:

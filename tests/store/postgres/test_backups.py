@@ -143,7 +143,7 @@ def test_automatic_backups_are_made_daily_if_something_changed(
     store: PlantStore, backups: SharedBackups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1_800_000_000_000
-    for module in ("postgres.backups", "sqlite.files.backup_folder"):
+    for module in ("sqlite.backups.jobs", "sqlite.files.backup_folder"):
         monkeypatch.setattr(f"plantdesk.store.{module}.now_ms", lambda: now)
 
     def later(**span: float) -> bool:

@@ -13,7 +13,7 @@ from shiboken6 import isValid
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreUnreachableError, Text
-from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.ui.window.backups import BackupController, RestoreDialog
 from tests.support.desk import Desk
@@ -75,7 +75,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store) -> BackupDesk:
 def backup(store: Store, add: Adder) -> Backup:
     """Of two plants, of which there are three since then."""
     add("Aloe", "Basil")
-    made = back_up(store.path)
+    made = FileBackups(store.path).make()
     add("Cactus")
     return made
 
@@ -161,7 +161,7 @@ def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
 
 @pytest.mark.usefixtures("backup")
 def test_another_row_is_previewed(desk: BackupDesk, add: Adder) -> None:
-    back_up(desk.store.path)
+    FileBackups(desk.store.path).make()
     add("Daisy")
     dialog = desk.open()
     desk.says("holds 3 plants", "Goes: 1 plant (4 “Daisy”)")
@@ -174,7 +174,7 @@ def test_another_row_is_previewed(desk: BackupDesk, add: Adder) -> None:
 
 def test_what_would_change_nothing_cannot_be_restored(desk: BackupDesk, add: Adder) -> None:
     add("Aloe")
-    back_up(desk.store.path)
+    FileBackups(desk.store.path).make()
     desk.open()
     desk.says("holds 1 plant", "nothing would change")
     assert not desk.dialog.button("Restore").isEnabled()

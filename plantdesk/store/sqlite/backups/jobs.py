@@ -1,30 +1,34 @@
-"""Making backups: on request, into a file, and by time on a thread of its own while a store is open for long."""
+"""Making backups of a store of either kind: on request, into a file, and by time on a thread of its own."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sqlite3
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from typing_extensions import override
 
 from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
 from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
-from plantdesk.store.sqlite.backups.difference import attached, same
 from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.backup_folder import MAX_AUTOMATIC, Backups, check_is_new, copy_database, unusable
 from plantdesk.store.sqlite.files.disk_space import is_low
-from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
+from plantdesk.store.sqlite.files.open_checks import is_absent
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
+from plantdesk.store.sqlite.numbers import LAST_SEQ
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from plantdesk.domain.backups import Restored, RestorePreview
     from plantdesk.domain.records import Source
 
@@ -34,34 +38,110 @@ _log = logging.getLogger(__name__)
 _CHECK_INTERVAL = 3600.0
 #: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
 _FIRST = 5.0
+#: The last sequence number and change, and the identity, of a store in a file.
+_STATE = f"SELECT ({LAST_SEQ}), (SELECT coalesce(max(number), 0) FROM change), identity FROM store"
 
 
-def back_up(path: Path, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
-    """Back up what is committed in the store at `path`, durable when this returns. Raises StoreError."""
-    with _connected(path) as (file, connection):
-        return Backups(file.path).make_from(connection, kind)
+class State(NamedTuple):
+    """A state of a store. `write` copies the store, in this state or a later one, to a new file."""
+
+    last_seq: int
+    last_change: int
+    identity: str
+    write: Callable[[Path], object]
 
 
-def copy_to_file(path: Path, target: Path) -> None:
-    """Copy the store at `path` to the new file `target`; no token is valid in it. Raises StoreError."""
+class MadeBackups(Backups, ABC):
+    """The backups of a store, see `StoreBackups`."""
+
+    suffix = ".db"
+    #: Seconds between two automatic backups at least.
+    min_interval = 0.0
+
+    @abstractmethod
+    def _state(self) -> AbstractContextManager[State]:
+        """Return the present state of the store, which can be copied within the context. Raises StoreError."""
+
+    def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
+        """Back up what is committed, durable when this returns. Raises StoreError."""
+        with self._state() as state:
+            return self.make_by(state.write, kind)
+
+    def copy_to(self, file: Path) -> None:
+        """Copy the store to a new file; no token is valid in it. Raises StoreError."""
+        try:
+            check_is_new(file)
+            with self._state() as state:
+                state.write(file)
+        except OSError as error:
+            raise unusable(file, error) from error
+
+    def make_if_due(self) -> bool:
+        """Make an automatic backup if the settings require one now; return whether one was made. Raises StoreError."""
+        settings = read_saved()
+        every = BACKUP_INTERVALS[settings.backup_every]
+        return bool(every) and self.make_after(max(every, self.min_interval), settings.backup_count)
+
+    def make_after(self, every: float, count: int = MAX_AUTOMATIC) -> bool:
+        """Make an automatic backup unless one was made within `every` seconds, or nothing has changed since the last.
+
+        At most `count` automatic backups stay. A backup with a time in the future, from a clock that was wrong, does
+        not count. Returns whether one was made. Raises StoreError.
+        """
+        with self._state() as state:
+            known = [each for each in self.of_store(state.identity) if each.kind is not BackupKind.DAMAGED]
+            now = now_ms()
+            if any(now - every * 1000 < each.made_at <= now for each in known):
+                return False
+            if known and _position(known[0].path) == state[:2]:
+                return False
+            if is_low(self._path.parent):
+                raise DiskReserveError
+            made = self.make_by(state.write, BackupKind.AUTOMATIC)
+        _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
+        self.prune(state.identity, count)
+        return True
+
+
+def _position(backup: Path) -> tuple[int, int] | None:
+    """Return the last sequence number and change of a backup; None for one that cannot be read."""
     try:
-        check_is_new(target)
-        with _connected(path) as (_, connection):
-            copy_database(connection, target, revoke_tokens=True)
-    except OSError as error:
-        raise unusable(target, error) from error
+        with contextlib.closing(connect(backup, immutable=True)) as connection:
+            seq, change, _ = connection.execute(_STATE).fetchone()
+            return int(seq), int(change)
+    except (sqlite3.Error, TypeError, ValueError):
+        return None
 
 
-@contextlib.contextmanager
-def _connected(path: Path) -> Iterator[tuple[StoreFile, sqlite3.Connection]]:
-    if is_absent(resolved(path)):
-        raise StoreUnreachableError(Text("There is no database “{file}” to back up."), file=path.name)
-    with (
-        contextlib.closing(StoreFile(path)) as file,
-        translate_errors(),
-        contextlib.closing(file.connect()) as connection,
-    ):
-        yield file, connection
+class FileBackups(MadeBackups):
+    """The backups of the store in a file."""
+
+    is_shared = False
+
+    def __init__(self, path: Path, file: StoreFile | None = None) -> None:
+        """`file`: the store as this process has it open."""
+        super().__init__(Path(os.path.realpath(path)))
+        self._file = file
+
+    @override
+    @contextlib.contextmanager
+    def _state(self) -> Iterator[State]:
+        if self._file is None and is_absent(self._path):
+            raise StoreUnreachableError(Text("There is no database “{file}” to back up."), file=self._path.name)
+        with contextlib.ExitStack() as stack:
+            file = self._file or stack.enter_context(contextlib.closing(StoreFile(self._path)))
+            stack.enter_context(translate_errors())
+            connection = stack.enter_context(contextlib.closing(file.connect()))
+            seq, change, identity = connection.execute(_STATE).fetchone()
+            yield State(seq, change, identity, partial(copy_database, connection, revoke_tokens=True))
+
+    def preview(self, backup: Path) -> RestorePreview:
+        """Return what restoring a backup would do."""
+        return preview_restore(self._path, backup)
+
+    def restore(self, backup: Path, source: Source) -> Restored:
+        """Make the plants of a backup those of the store."""
+        return restore(self._path, backup, source)
 
 
 class AutomaticBackups:
@@ -107,69 +187,3 @@ class AutomaticBackups:
     def _report(self, error: StoreError | None) -> None:
         if self._on_outcome is not None:
             self._on_outcome(error)
-
-
-def back_up_by_settings(file: StoreFile) -> None:
-    """Make an automatic backup if the settings require one now. Raises StoreError."""
-    settings = read_saved()
-    every = BACKUP_INTERVALS[settings.backup_every]
-    if every:
-        back_up_if_due(file, every, settings.backup_count)
-
-
-def back_up_if_due(file: StoreFile, every: float, count: int = MAX_AUTOMATIC) -> bool:
-    """Make an automatic backup unless one was made within `every` seconds, or nothing has changed since the last.
-
-    At most `count` automatic backups stay.
-    Returns whether one was made. A backup with a time in the future, from a clock that was wrong, does not count.
-    Raises StoreError.
-    """
-    backups = Backups(file.path)
-    with translate_errors(), contextlib.closing(file.connect()) as connection:
-        (identity,) = connection.execute("SELECT identity FROM store").fetchone()
-        known = [each for each in backups.of_store(identity) if each.kind is not BackupKind.DAMAGED]
-        now = now_ms()
-        if any(now - every * 1000 < each.made_at <= now for each in known):
-            return False
-        if known and _unchanged(connection, known[0].path):
-            return False
-        if is_low(file.path.parent):
-            raise DiskReserveError
-        made = backups.make_from(connection, BackupKind.AUTOMATIC)
-    _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
-    backups.prune(identity, count)
-    return True
-
-
-def _unchanged(connection: sqlite3.Connection, backup: Path) -> bool:
-    try:
-        with translate_errors():
-            with contextlib.closing(connect(backup, immutable=True)) as reading:
-                check_schema(reading, SCHEMA_VERSION)
-            with attached(connection, backup):
-                return same(connection)
-    except (StoreError, sqlite3.Error):  # a backup of an older schema, or one that cannot be read: make a new one
-        return False
-
-
-class FileBackups(Backups):
-    """The backups of the store in a file, see `StoreBackups`."""
-
-    suffix = ".db"
-    is_shared = False
-
-    def make(self, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
-        """Back up what is committed."""
-        return back_up(self._path, kind)
-
-    def copy_to(self, file: Path) -> None:
-        """Copy the store to a new file."""
-        copy_to_file(self._path, file)
-
-    def preview(self, backup: Path) -> RestorePreview:
-        """Return what restoring a backup would do."""
-        return preview_restore(self._path, backup)
-
-    def restore(self, backup: Path, source: Source) -> Restored:
-        """Make the plants of a backup those of the store."""
-        return restore(self._path, backup, source)

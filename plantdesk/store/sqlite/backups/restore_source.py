@@ -17,7 +17,6 @@ from plantdesk.domain.imports import SavedPlant
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
 from plantdesk.store.models import EACH
 from plantdesk.store.restoring import create_tables
-from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import (
     IS_ASCII,
     add_functions,
@@ -27,7 +26,7 @@ from plantdesk.store.sqlite.connections import (
     translate_errors,
 )
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.files.log_origin import has_own_log
+from plantdesk.store.sqlite.files.log_origin import attached, has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
 

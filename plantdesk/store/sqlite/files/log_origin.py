@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError
@@ -41,6 +42,17 @@ def has_own_log(path: Path) -> bool:
     note = noted(path)
     was_replaced = note.used.database not in {None, file_id(path)} and note.used.wal == file_id(f"{path}-wal")
     return has_log(path) and not was_replaced and is_own_log(path, note.store) is not False
+
+
+@contextlib.contextmanager
+def attached(connection: sqlite3.Connection, other: Path) -> Iterator[None]:
+    """Attach, as `other`, a file with a checked schema; it is only read. Raises sqlite3.Error."""
+    mode = "mode=ro" if has_own_log(other) else "mode=ro&immutable=1"
+    connection.execute("ATTACH ? AS other", (f"{other.absolute().as_uri()}?{mode}",))
+    try:
+        yield
+    finally:
+        connection.execute("DETACH other")
 
 
 def is_own_log(path: Path, known: str) -> bool | None:
