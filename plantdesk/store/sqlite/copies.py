@@ -26,7 +26,7 @@ from plantdesk.domain.errors import NoStoreError
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import connect, snapshot, transaction, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import new_copy_file
+from plantdesk.store.sqlite.files.atomic_file import new_file, remove_old_temporary_files
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.opening import naming
 from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -127,7 +127,8 @@ def new_copy(path: Path, source: StoreRows, progress: Progress | None = None, *,
 
     `is_backup`: it keeps the identity of the store, and no token is valid in it.
     """
-    with naming(path), new_copy_file(path) as temporary, translate_errors(), closing(connect(temporary)) as connection:
+    remove_old_temporary_files(path.parent, path.name)
+    with naming(path), new_file(path) as temporary, translate_errors(), closing(connect(temporary)) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
         connection.execute("PRAGMA journal_mode = MEMORY")  # a file of it would be left by a kill
         migrate(connection)

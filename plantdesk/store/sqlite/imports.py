@@ -16,7 +16,7 @@ from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
-from plantdesk.store.sqlite.files.atomic_file import locked_temporary_file
+from plantdesk.store.sqlite.files.atomic_file import temporary_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,7 @@ def _connect(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.Connection, Pat
     """
     with translate_errors():
         try:
-            temporary = stack.enter_context(locked_temporary_file(file.path))
+            temporary = stack.enter_context(temporary_file(file.path))
         except OSError as error:
             if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
                 raise StoreReadOnlyError from error

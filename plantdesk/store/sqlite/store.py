@@ -14,7 +14,7 @@ from plantdesk.domain.records import Changes
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange
-from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
+from plantdesk.store.sqlite.files.atomic_file import remove_old_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.imports import SqliteImport
 from plantdesk.store.sqlite.inserts import add_as_next
@@ -63,7 +63,7 @@ class Store(WrittenStore):
         except StoreError:
             self.file.close()
             raise
-        remove_abandoned_temporary_files(self.path)
+        remove_old_temporary_files(self.path.parent, self.path.name)
 
     @property
     @override

@@ -16,13 +16,11 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from plantdesk.platform.atomic_replace import lock_temporary_file, remove_abandoned, replace
+from plantdesk.platform.atomic_replace import replace
 
-_TEMPORARY_SUFFIX, _LOCKED_SUFFIX = ".new", ".locked.new"
-#: All copies of stores, so that the next one finds what is left of any.
-_COPY = "plantdesk-copy"
+_TEMPORARY_SUFFIX = ".new"
 #: The end of the name of a temporary file, with what makes it unique.
-_RANDOM = r"\.[a-z0-9_]{8}(?:\.locked)?\.new\Z"
+_RANDOM = r"\.[a-z0-9_]{8}\.new\Z"
 #: Seconds after the last write to a temporary file, in both directions as clocks jump: its process is gone.
 _TEMPORARY_AGE = 86_400
 
@@ -41,21 +39,6 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def new_copy_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary file as `new_file` does, which the next copy to the folder removes if this process is killed.
-
-    Every connection to it must be closed when the block ends. Raises OSError.
-    """
-    place = path.with_name(_COPY)
-    remove_abandoned_temporary_files(place)
-    make = temporary_file if os.name == "nt" else locked_temporary_file  # Windows renames no open file
-    with make(place) as temporary:
-        yield temporary
-        flush(temporary)
-        put(temporary, path)
-
-
-@contextmanager
 def replaced_file(path: Path) -> Iterator[Path]:
     """Yield a temporary file as `new_file` does; at the end it replaces the file that is there. Raises OSError."""
     with temporary_file(path) as temporary:
@@ -66,27 +49,11 @@ def replaced_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def locked_temporary_file(path: Path) -> Iterator[Path]:
-    """Yield a file as `temporary_file` does, which the next opening of `path` removes if this process is killed.
-
-    It must not be renamed while it is used: its descriptor is closed at the end, which releases the locks of SQLite.
-    Raises OSError.
-    """
-    with temporary_file(path, _LOCKED_SUFFIX) as temporary:
-        descriptor = os.open(temporary, os.O_RDONLY)
-        try:
-            lock_temporary_file(descriptor)
-            yield temporary
-        finally:
-            os.close(descriptor)
-
-
-@contextmanager
-def temporary_file(path: Path, suffix: str = _TEMPORARY_SUFFIX) -> Iterator[Path]:
+def temporary_file(path: Path) -> Iterator[Path]:
     """Yield an empty file (mode 0600) beside `path`; it is removed at the end, unless renamed. Raises OSError."""
     import tempfile
 
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_TEMPORARY_SUFFIX, dir=path.parent)
     os.close(handle)
     temporary = Path(name)
     remove = partial(_remove, temporary)
@@ -132,11 +99,6 @@ def remove_old_temporary_files(folder: Path, name: str) -> None:
             is_temporary = stat.S_ISREG(status.st_mode) and re.search(_RANDOM, temporary.name) is not None
             if is_temporary and abs(time.time() - status.st_mtime) > _TEMPORARY_AGE:
                 temporary.unlink()
-
-
-def remove_abandoned_temporary_files(path: Path) -> None:
-    """Remove what killed processes left of the locked temporary files of `path`."""
-    remove_abandoned(path.parent, f".{path.name}.", _LOCKED_SUFFIX)
 
 
 def temporary_files_of(folder: Path, name: str) -> list[Path]:
