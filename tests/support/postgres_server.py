@@ -20,8 +20,8 @@ import psycopg
 import pytest
 
 from plantdesk.store.postgres.address import Address
+from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.location import PostgresLocation
-from plantdesk.store.postgres.migration import create_tables
 from tests.support.ports import free_port
 from tests.support.programs import is_open_to_all
 

@@ -22,8 +22,7 @@ from plantdesk.domain.copies import (
     transfer,
 )
 from plantdesk.store.postgres.connections import LONG, READER, connect, execute, translate_errors
-from plantdesk.store.postgres.desks import desk_name
-from plantdesk.store.postgres.migration import create_tables
+from plantdesk.store.postgres.desks import create_tables, desk_name
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
 from plantdesk.store.postgres.transactions import Transactions
 

@@ -1,26 +1,38 @@
 """The desks of a shared store: the computers that work on it, each by the name that others see in the history.
 
 A desk that listens notes its name and version every 30 s, on the connection that only waits: no change costs more for
-it. Commits name the desk as well, so that commands count.
+it. Commits name the desk as well, so that commands count. The tables are made here, and updated for all desks when a
+user has agreed.
 """
 
 from __future__ import annotations
 
 import platform
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import psycopg
 
 from plantdesk import __version__
-from plantdesk.domain.desks import Desk
+from plantdesk.domain.desks import Desk, TablesUpdate
 from plantdesk.platform.settings import read_saved
-from plantdesk.store.postgres.connections import NOW, execute
-from plantdesk.store.postgres.schema import SCHEMA_VERSION
+from plantdesk.store.postgres.connections import (
+    LONG,
+    NOW,
+    ServerUnreachableError,
+    connect,
+    execute,
+    translate_errors,
+)
+from plantdesk.store.postgres.schema import SCHEMA_VERSION, check_readable, migrate, version_of
 
 if TYPE_CHECKING:
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection
+    from plantdesk.store.postgres.schema import TablesVersion
 
+#: The role of the connection that makes or updates the tables.
+_ROLE = "migration"
 #: Characters of a desk's name.
 _MAX_NAME = 60
 #: Milliseconds for which a desk counts, and for which it is at work: it notes itself every 30 s.
@@ -65,3 +77,39 @@ def desks(connection: Connection, own: str, lately: int = _LATELY) -> list[Desk]
     found = f"{_NOTED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
     rows = execute(connection, _LISTED.format(found=found), {"lately": lately})
     return [Desk(name, version, tables, last_seen, name == own) for name, version, tables, last_seen in rows]
+
+
+def create_tables(address: Address) -> None:
+    """Make the tables of a store if there are none. Raises StoreError."""
+    with translate_errors(address), closing(connect(address, _ROLE)) as connection:
+        if version_of(connection) is None:
+            migrate(connection)
+
+
+def needed_update(address: Address) -> TablesUpdate | None:
+    """Return the update that the tables need; None if they are of this version or newer. Raises StoreError."""
+    with translate_errors(address), closing(connect(address, _ROLE)) as connection:
+        found = check_readable(version_of(connection), address.name, address.server)
+        if found.version >= SCHEMA_VERSION:
+            return None
+        listed = desks(connection, desk_name(address))
+        worst_first = sorted(listed, key=lambda desk: (not desk.is_own, desk.tables, -desk.last_seen))
+        return TablesUpdate(found.version, SCHEMA_VERSION, tuple(worst_first))
+
+
+def update_tables(address: Address) -> None:
+    """Bring the tables of all desks to this version, in one transaction. Raises StoreError; then nothing has changed.
+
+    If the answer to the commit is lost, the version of the tables shows whether they were updated.
+    """
+    try:
+        with translate_errors(address), closing(connect(address, _ROLE, LONG)) as connection:
+            migrate(connection)
+    except ServerUnreachableError:
+        if _version(address).version < SCHEMA_VERSION:
+            raise
+
+
+def _version(address: Address) -> TablesVersion:
+    with translate_errors(address), closing(connect(address, _ROLE)) as connection:
+        return check_readable(version_of(connection), address.name, address.server)

@@ -177,13 +177,13 @@ class PostgresLocation:
 
     def needed_update(self) -> TablesUpdate | None:
         """Return the update of the tables that this PlantDesk needs."""
-        from plantdesk.store.postgres.migration import needed_update
+        from plantdesk.store.postgres.desks import needed_update
 
         return needed_update(self.address)
 
     def update(self) -> None:
         """Update the tables for all desks."""
-        from plantdesk.store.postgres.migration import update_tables
+        from plantdesk.store.postgres.desks import update_tables
 
         update_tables(self.address)
 

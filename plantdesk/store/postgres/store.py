@@ -13,12 +13,10 @@ from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
 from plantdesk.store.postgres.backups import SharedBackups
-from plantdesk.store.postgres.changes import PostgresChange
+from plantdesk.store.postgres.changes import PostgresChange, PostgresImport
 from plantdesk.store.postgres.connections import ServerUnreachableError, connect
-from plantdesk.store.postgres.desks import desk_name
-from plantdesk.store.postgres.imports import PostgresImport
+from plantdesk.store.postgres.desks import create_tables, desk_name
 from plantdesk.store.postgres.listening import CommitListener
-from plantdesk.store.postgres.migration import create_tables
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.schema import check_readable, version_of
 from plantdesk.store.postgres.tokens import Tokens

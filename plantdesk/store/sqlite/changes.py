@@ -1,25 +1,41 @@
-"""What a change of plants in a file does differently, in the caller's write transaction."""
+"""What changes of plants and imports in a file do differently.
+
+The rows of an import are collected in a file beside the store, which the writer attaches at the end.
+"""
 
 from __future__ import annotations
 
+import errno
+import sqlite3
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, exists, func, select, update
 from typing_extensions import override
 
+from plantdesk.domain.errors import StoreReadOnlyError
+from plantdesk.domain.records import Changes
 from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.ids import NO_ROOM
+from plantdesk.store.imports import StaleError, StoreImport
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, STORE
+from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
+from plantdesk.store.sqlite.files.atomic_file import temporary_file
 from plantdesk.store.sqlite.numbers import last_number, last_seq
 from plantdesk.store.undo import FORMER, VERSION_BEFORE
 
 if TYPE_CHECKING:
-    import sqlite3
+    from collections.abc import Iterator
+    from pathlib import Path
 
     from sqlalchemy import ColumnElement, ScalarSelect, Select, Update
 
+    from plantdesk.domain.edits import Applied
     from plantdesk.store.change_writer import Extent
+    from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.writer import Writer
 
 _LARGEST_SEQ = select(func.coalesce(func.max(PLANT.c.seq), 0)).scalar_subquery()
 _KEEP_SEQ = update(STORE).where(STORE.c.last_seq < _LARGEST_SEQ).values(last_seq=_LARGEST_SEQ)
@@ -69,3 +85,67 @@ class SqliteChange(ChangeWriter):
         self.runner.run(at_end.where(image.change == undone, image.plant_id == moved.c.plant_id))
         is_own = (image.change == self.number) & (image.plant_id == FORMER.c.plant_id)
         self.runner.run(update(BEFORE_IMAGE).values(after=VERSION_BEFORE).where(is_own, FORMER.c.change == undone))
+
+
+class SqliteImport(StoreImport):
+    """An import into a SQLite store."""
+
+    def __init__(self, file: StoreFile, writer: Writer) -> None:
+        """Begin. Raises StoreError and OSError."""
+        self._writer = writer
+        with ExitStack() as stack, translate_errors():
+            connection, self._temporary = _connect(file, stack)
+            super().__init__(runner(connection))
+            self._stack = stack.pop_all()
+
+    @override
+    def close(self) -> None:
+        self._stack.close()
+
+    @override
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with translate_errors(), transaction(self._runner.connection, mode="DEFERRED"):
+            yield
+
+    @override
+    def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
+        def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
+            with self._using(connection):
+                return step(SqliteChange(connection)), Changes(history=True, needs_reload=True)
+
+        written = self._writer.submit(action, attached=self._temporary)
+        try:
+            return written.result()
+        except sqlite3.IntegrityError as error:
+            raise StaleError from error
+        except KeyboardInterrupt:
+            self.cancel()
+            try:
+                return written.result()  # it may have been committed already
+            except InterruptedError:
+                raise KeyboardInterrupt from None
+
+    @override
+    def _interrupt(self, connection: sqlite3.Connection) -> None:
+        connection.interrupt()
+
+
+def _connect(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.Connection, Path]:
+    """Return a connection to the store and a new file, which it has as `other`; `stack` removes the file.
+
+    Raises StoreError and OSError.
+    """
+    with translate_errors():
+        try:
+            temporary = stack.enter_context(temporary_file(file.path))
+        except OSError as error:
+            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+                raise StoreReadOnlyError from error
+            raise
+        connection = file.connect()
+        stack.callback(connection.close)
+        connection.execute("ATTACH ? AS other", (str(temporary),))
+        for pragma in ("page_size = 32768", "journal_mode = OFF", "synchronous = OFF"):
+            connection.execute(f"PRAGMA other.{pragma}")
+    return connection, temporary

@@ -13,10 +13,9 @@ from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.domain.records import Changes
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
-from plantdesk.store.sqlite.changes import SqliteChange
+from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
 from plantdesk.store.sqlite.files.atomic_file import remove_old_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.imports import SqliteImport
 from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.tokens import Tokens

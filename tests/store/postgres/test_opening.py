@@ -19,7 +19,7 @@ from plantdesk.store.postgres.connections import (
     StandbyError,
     connect,
 )
-from plantdesk.store.postgres.migration import create_tables
+from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.schema import NoSharedStoreError
 from tests.support.ports import free_port
 from tests.support.postgres_server import running_server
