@@ -24,7 +24,6 @@ from sqlalchemy import (
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import Field, SQLModel
 
-from plantdesk.domain.copies import SEARCHED
 from plantdesk.domain.folding import searched_texts
 from plantdesk.domain.records import EARLIEST, LATEST, SourceKind
 
@@ -254,7 +253,7 @@ PLANT, SOURCE, CHANGE, BEFORE_IMAGE, TOKEN, STORE, STATE, COMMIT = (
 
 
 #: The texts of a plant, and all columns that plants and their before-images have in common.
-TEXTS = ("name", "tag", "note", *SEARCHED)
+TEXTS = ("name", "tag", "note", "searched_name", "searched_tag", "searched_note")
 EACH = (*TEXTS, "seq", "added_at", "source_id")
 
 

@@ -16,7 +16,6 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.domain.copies import (
-    PLANT,
     CopyDiffersError,
     CopyRefusedError,
     NulInStoreError,
@@ -32,6 +31,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.platform import paths, settings
 from plantdesk.store import location_of
+from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.location import PostgresLocation
 from plantdesk.store.postgres.schema import NoSharedStoreError
 from tests.support.waiting import SECONDS

@@ -21,14 +21,14 @@ from plantdesk.domain.backups import BackupKind, Restored, RestorePreview
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.platform import paths
 from plantdesk.store.change_writer import ChangeEntry
-from plantdesk.store.models import EACH, TEXTS
+from plantdesk.store.copies import rows_of
 from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.connections import NulRefusedError, execute, translate_errors
 from plantdesk.store.postgres.copies import all_rows, copy_in, patient
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.transactions import Transactions
-from plantdesk.store.restoring import create_tables, difference, exchange
+from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, create_tables, difference, exchange
 from plantdesk.store.sqlite.backups.jobs import MadeBackups, State
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
 from plantdesk.store.sqlite.copies import new_copy
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 #: Characters of a database's name in the name of its folder of backups.
 _MAX_NAME = 40
-_COLUMNS = ("id", *EACH)
-_TYPES = ["int8", *["text"] * len(TEXTS), "int8", "int8", "int8"]
 
 
 class SharedBackups(MadeBackups):
@@ -99,13 +97,11 @@ class SharedBackups(MadeBackups):
 
 
 def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
-    rows = reading.execute(f"SELECT {', '.join(_COLUMNS)} FROM temp.restored")
     try:
-        copy_in(connection, "restored", _COLUMNS, _TYPES, rows)
+        for table in (RESTORED, RESTORED_SOURCE):
+            copy_in(connection, table, reading.execute(rows_of(table)))
     except DataError as error:
         raise NulRefusedError from error
-    sources = reading.execute("SELECT id, kind, label FROM temp.restored_source").fetchall()
-    copy_in(connection, "restored_source", ("id", "kind", "label"), ["int8", "text", "text"], iter(sources))
     connection.execute("ANALYZE restored")
 
 

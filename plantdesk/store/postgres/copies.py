@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from psycopg import errors
+from sqlalchemy import TEXT, BigInteger, LargeBinary
 from typing_extensions import override
 
-from plantdesk.domain.copies import (
-    Copied,
-    CopyRefusedError,
-    EmptyTables,
-    NulInStoreError,
-    StoreRows,
-    Table,
-    TargetNotEmptyError,
-    transfer,
-)
+from plantdesk.domain.copies import Copied, CopyRefusedError, NulInStoreError, StoreRows, TargetNotEmptyError
+from plantdesk.store.copies import columns_of, rows_of, transfer
 from plantdesk.store.postgres.connections import LONG, READER, connect, execute, translate_errors
 from plantdesk.store.postgres.desks import create_tables, desk_name
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, version_of
 from plantdesk.store.postgres.transactions import Transactions
 
 if TYPE_CHECKING:
+    from sqlalchemy import Table
+
     from plantdesk.domain.copies import Progress, Row
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection, Transaction
@@ -60,19 +55,6 @@ class PostgresRows(StoreRows):
     @override
     def with_nul(self) -> tuple[list[int], list[int]]:
         return [], []
-
-
-class _Tables(EmptyTables):
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    @override
-    def insert(self, table: Table, rows: Iterator[Row]) -> None:
-        copy_in(self._connection, table.name, table.columns, table.types, rows)
-
-    @override
-    def rows(self, table: Table) -> Iterator[Row]:
-        return _rows(self._connection, table)
 
 
 @contextmanager
@@ -111,7 +93,7 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, transa
     )  # made at the end in a fraction of the time
     connection.execute("DELETE FROM source")
     try:
-        copied = transfer(source, _Tables(connection), progress)
+        copied = transfer(source, partial(copy_in, connection), partial(_rows, connection), progress)
     except errors.IntegrityError as error:
         raise CopyRefusedError from error
     for table in ("source", "token"):
@@ -123,13 +105,11 @@ def _fill(address: Address, source: StoreRows, progress: Progress | None, transa
     return copied
 
 
-def copy_in(
-    connection: Connection, table: str, columns: Sequence[str], types: Sequence[str], rows: Iterator[Row]
-) -> None:
+def copy_in(connection: Connection, table: Table, rows: Iterator[Row]) -> None:
     """Copy rows into a table. Raises psycopg.Error."""
-    sql = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)"
+    sql = f"COPY {table.name} ({columns_of(table)}) FROM STDIN (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-        copy.set_types(types)
+        copy.set_types(_types(table))
         for row in rows:
             copy.write_row(row)
 
@@ -140,7 +120,12 @@ def patient(address: Address) -> Address:
 
 
 def _rows(connection: Connection, table: Table) -> Iterator[Row]:
-    sql = f"COPY (SELECT {', '.join(table.columns)} FROM {table.name} ORDER BY {table.order}) TO STDOUT (FORMAT BINARY)"
+    sql = f"COPY ({rows_of(table)}) TO STDOUT (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-        copy.set_types(table.types)
+        copy.set_types(_types(table))
         yield from copy.rows()
+
+
+def _types(table: Table) -> list[str]:
+    names = {BigInteger: "int8", LargeBinary: "bytea", TEXT: "text"}
+    return [names[type(column.type)] for column in table.columns]

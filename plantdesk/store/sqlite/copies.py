@@ -6,26 +6,18 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.domain.copies import (
-    BEFORE_IMAGE,
-    PLANT,
-    TABLES,
-    Copied,
-    CopyRefusedError,
-    EmptyTables,
-    StoreRows,
-    Table,
-    TargetNotEmptyError,
-    transfer,
-)
+from plantdesk.domain.copies import Copied, CopyRefusedError, StoreRows, TargetNotEmptyError
 from plantdesk.domain.errors import NoStoreError
 from plantdesk.domain.records import now_ms
+from plantdesk.store.copies import TABLES, columns_of, rows_of, transfer
+from plantdesk.store.models import BEFORE_IMAGE, PLANT, TOKEN
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.connections import connect, snapshot, transaction, translate_errors
+from plantdesk.store.sqlite.connections import connect, placeholders, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import new_file, remove_old_temporary_files
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.opening import naming
@@ -35,6 +27,8 @@ from plantdesk.store.sqlite.numbers import LAST_SEQ, count_commit
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sqlalchemy import Table
 
     from plantdesk.domain.copies import Progress, Row
 
@@ -61,7 +55,7 @@ class SqliteRows(StoreRows):
     @override
     def rows(self, table: Table) -> Iterator[Row]:
         rows = _rows(self._connection, table)
-        return rows if table.name != "token" else map(self._counted, rows)
+        return rows if table is not TOKEN else map(self._counted, rows)
 
     @override
     def with_nul(self) -> tuple[list[int], list[int]]:
@@ -76,20 +70,6 @@ class SqliteRows(StoreRows):
         if later is not None:
             used_at, added = later.used_at, added + later.plants
         return (*start, source_id, created_at, expires_at, revoked_at, used_at, added, limit)
-
-
-class _Tables(EmptyTables):
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    @override
-    def insert(self, table: Table, rows: Iterator[Row]) -> None:
-        columns, values = ", ".join(table.columns), ", ".join("?" * len(table.columns))
-        self._connection.executemany(f"INSERT INTO {table.name} ({columns}) VALUES ({values})", rows)
-
-    @override
-    def rows(self, table: Table) -> Iterator[Row]:
-        return _rows(self._connection, table)
 
 
 @contextmanager
@@ -144,7 +124,7 @@ def _fill(connection: sqlite3.Connection, source: StoreRows, progress: Progress 
     """Fill empty tables within the caller's transaction. Raises StoreError and sqlite3.Error."""
     connection.execute("DELETE FROM source")
     try:
-        copied = transfer(source, _Tables(connection), progress)
+        copied = transfer(source, partial(_insert, connection), partial(_rows, connection), progress)
     except sqlite3.IntegrityError as error:
         raise CopyRefusedError from error
     values = (source.last_seq, source.last_seq, source.last_id)
@@ -153,5 +133,10 @@ def _fill(connection: sqlite3.Connection, source: StoreRows, progress: Progress 
     return copied
 
 
+def _insert(connection: sqlite3.Connection, table: Table, rows: Iterator[Row]) -> None:
+    values = placeholders(len(table.columns))
+    connection.executemany(f"INSERT INTO {table.name} ({columns_of(table)}) VALUES ({values})", rows)
+
+
 def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[Row]:
-    return connection.execute(f"SELECT {', '.join(table.columns)} FROM {table.name} ORDER BY {table.order}")
+    return connection.execute(rows_of(table))

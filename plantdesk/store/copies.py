@@ -1,0 +1,86 @@
+"""Copying all rows of a store to an empty one of any kind.
+
+All rows are read in one snapshot and written in one transaction, which reads them again before it commits and compares
+counts and checksums.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from plantdesk.domain.copies import Copied, CopyDiffersError
+from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT, SOURCE, TOKEN
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
+
+    from plantdesk.domain.copies import Progress, Row, StoreRows
+
+#: The tables that both kinds have; each follows those that it refers to.
+TABLES = (SOURCE, PLANT, CHANGE, BEFORE_IMAGE, TOKEN)
+#: Rows between two calls of a progress.
+_PAGE = 5_000
+
+
+def columns_of(table: Table) -> str:
+    """Return the columns of a table in SQL, in the order of its rows."""
+    return ", ".join(table.columns.keys())
+
+
+def rows_of(table: Table) -> str:
+    """Return the SQL query of the rows of a table, by its primary key."""
+    return f"SELECT {columns_of(table)} FROM {table.name} ORDER BY {', '.join(table.primary_key.columns.keys())}"
+
+
+def transfer(
+    source: StoreRows,
+    insert: Callable[[Table, Iterator[Row]], object],
+    read: Callable[[Table], Iterator[Row]],
+    progress: Progress | None = None,
+) -> Copied:
+    """Insert all rows of `source` into empty tables, `read` them again and compare them. Raises CopyDiffersError."""
+    report = _Report(2 * source.count(), progress)
+    given = {table.name: _Checked(report) for table in TABLES}
+    for table in TABLES:
+        insert(table, given[table.name].passed(source.rows(table)))
+    for table in TABLES:
+        written = _Checked(report)
+        for _ in written.passed(read(table)):
+            pass
+        if written.result != given[table.name].result:
+            raise CopyDiffersError
+    whole = hashlib.sha256("".join(each.result[1] for each in given.values()).encode())
+    return Copied({name: each.rows for name, each in given.items()}, whole.hexdigest())
+
+
+class _Report:
+    def __init__(self, rows: int, progress: Progress | None) -> None:
+        self._rows, self._progress, self._done = max(rows, 1), progress, 0
+
+    def add(self, rows: int) -> None:
+        self._done += rows
+        if self._progress is not None:
+            self._progress(min(self._done / self._rows, 1.0))
+
+
+class _Checked:
+    """Counts rows, and computes their digest, while they pass."""
+
+    def __init__(self, report: _Report) -> None:
+        self.rows = 0
+        self._digest = hashlib.sha256()
+        self._report = report
+
+    @property
+    def result(self) -> tuple[int, str]:
+        return self.rows, self._digest.hexdigest()
+
+    def passed(self, rows: Iterator[Row]) -> Iterator[Row]:
+        while page := tuple(islice(rows, _PAGE)):
+            self._digest.update(repr(page).encode("utf-8", "surrogatepass"))
+            self.rows += len(page)
+            yield from page
+            self._report.add(len(page))
