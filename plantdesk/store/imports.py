@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain
-from operator import lt
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, exists, func, insert, literal, or_, select, true, union, update
@@ -26,7 +25,7 @@ from plantdesk.domain.folding import searched_all
 from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.imports import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.protocols import PlantImport
-from plantdesk.domain.records import SMALLEST_ID, Source, SourceKind
+from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.change_writer import ChangeEntry
 from plantdesk.store.database import TEMPORARY
 from plantdesk.store.ids import id_before_new
@@ -115,8 +114,6 @@ class StoreImport(PlantImport, ABC):
         #: The connection that is used just now.
         self._at_work: Any = None
         self._rows = 0
-        #: Whether several rows may have the same id, and the last id.
-        self._may_repeat, self._last_id = False, SMALLEST_ID - 1
         for table in (_GIVEN, *_COMPARED):
             runner.run(CreateTable(table))
 
@@ -136,18 +133,12 @@ class StoreImport(PlantImport, ABC):
     def add(self, rows: Sequence[ImportRow]) -> None:
         if not rows:
             return
-        _, _, ids, *texts = columns = [*zip(*rows, strict=True)]
+        _, _, _, *texts = columns = [*zip(*rows, strict=True)]
         self._runner.database.check_storable(*chain.from_iterable(texts))
         places = range(self._rows + 1, self._rows + 1 + len(rows))
-        self._note_order([each for each in ids if each is not None])
         with self._work() as runner:
             runner.database.fill(runner, _GIVEN, zip(places, *columns, *map(searched_all, texts), strict=True))
         self._rows += len(rows)
-
-    def _note_order(self, ids: Sequence[int]) -> None:
-        """Note whether the ids ascend: to find repeated ids takes SQLite a tenth of an import."""
-        self._may_repeat = self._may_repeat or not all(map(lt, [self._last_id, *ids], ids))
-        self._last_id = ids[-1] if ids else self._last_id
 
     @override
     def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
@@ -156,7 +147,7 @@ class StoreImport(PlantImport, ABC):
         with self._work() as runner:
             state = runner.database.state(runner)
             runner.database.analyze(runner, _GIVEN)
-            for statement in _comparison(on_conflict, self._fields, may_repeat=self._may_repeat):
+            for statement in _comparison(on_conflict, self._fields):
                 runner.run(statement)
             for table in _COMPARED:
                 runner.database.analyze(runner, table)
@@ -266,14 +257,12 @@ class StoreImport(PlantImport, ABC):
         return insert(PLANT).from_select(["id", "seq", *facts, *TEXTS], rows)
 
 
-def _comparison(on_conflict: OnConflict, fields: Collection[str], *, may_repeat: bool) -> Iterator[Any]:
-    """Yield the statements that compare the given rows with the store, and with each other if ids may repeat."""
+def _comparison(on_conflict: OnConflict, fields: Collection[str]) -> Iterator[Any]:
+    """Yield the statements that compare the given rows with the store, and with each other."""
     yield from map(delete, _COMPARED)
-    yield _known_in_store(fields)
-    if may_repeat:
-        yield _known_in_file(fields)
+    yield from (_known_in_store(fields), _known_in_file(fields))
     if on_conflict is OnConflict.REPLACE:
-        yield from (_LAST_WINS, _FIND_REPLACING) if may_repeat else (_FIND_REPLACING,)
+        yield from (_LAST_WINS, _FIND_REPLACING)
     conflicts = [_is_known.where(_known.conflicts)] if on_conflict is OnConflict.NEW_ID else []
     fresh = select(_given.place, func.row_number().over(order_by=_given.place))
     yield insert(_FRESH).from_select(["place", "nth"], fresh.where(or_(_given.id.is_(None), *conflicts)))
