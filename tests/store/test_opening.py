@@ -26,7 +26,7 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.models import Plant
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import new_plant
-from plantdesk.store.sqlite import idle_work
+from plantdesk.store.sqlite import transactions
 from plantdesk.store.sqlite.backups.jobs import FileBackups
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files import file_lock
@@ -151,7 +151,7 @@ def test_a_store_is_made_below_a_folder_that_cannot_be_listed(ordinary_folder: P
 def test_a_read_only_store_is_read_until_it_can_be_written(
     ordinary_folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setattr(idle_work, "_RETRY_POLLS", 1)
+    monkeypatch.setattr(transactions, "_RETRY_POLLS", 1)
     path = ordinary_folder / "plants.db"
     filled(path)
     before = files(ordinary_folder)

@@ -23,7 +23,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.views import View
-from plantdesk.store.sqlite import connections, idle_work
+from plantdesk.store.sqlite import connections, transactions
 from plantdesk.store.sqlite.files.backup_folder import Backups
 from plantdesk.store.sqlite.store import Store
 from tests.support.adding import plant
@@ -218,7 +218,7 @@ def test_a_store_whose_log_was_deleted_goes_on_with_all_its_plants(store: Store,
 @pytest.fixture
 def health(store: Store, monkeypatch: pytest.MonkeyPatch) -> SimpleQueue[StoreError | None]:
     """What the store reports of its health; it retries after every poll."""
-    monkeypatch.setattr(idle_work, "_RETRY_POLLS", 1)
+    monkeypatch.setattr(transactions, "_RETRY_POLLS", 1)
     received: SimpleQueue[StoreError | None] = SimpleQueue()
     store.subscribe_health(received.put)
     store.subscribe(lambda _changes: None)

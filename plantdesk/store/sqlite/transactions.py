@@ -6,6 +6,7 @@ Belongs to the writer thread, as does the health of the store: whether the last 
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -18,8 +19,11 @@ from plantdesk.domain.errors import (
     StoreReadOnlyError,
 )
 from plantdesk.domain.records import Changes
+from plantdesk.store.pruning import is_prunable, prune
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.connections import transaction, translate_errors
+from plantdesk.store.sqlite.commit_tracker import is_locked
+from plantdesk.store.sqlite.connections import check_whole, transaction, translate_errors
+from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.files.log_origin import attached
 from plantdesk.store.sqlite.write_connection import CurrentConnection, WriteConnection
 
@@ -70,6 +74,14 @@ class Health:
 
 #: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
 POLL_INTERVAL = 0.08
+#: Polls without work of this process, about a second, after which the log is moved into the database file.
+_QUIET_POLLS = 12
+#: Polls between two releases of the connection's cache: about ten seconds.
+_RELEASE_POLLS = 125
+#: Polls after which a store that cannot be written to is tried again: about two seconds.
+_RETRY_POLLS = 25
+#: Polls after which a damaged one is checked again, which takes its time: half a minute.
+_CHECK_POLLS = 375
 
 
 class Transactions:
@@ -190,3 +202,46 @@ class Transactions:
             self._health.recovered()
             self.notify(Changes(needs_reload=True, tokens=True))
         return connection
+
+    # --- while nothing is queued ---
+
+    def work_idly(self, polls: int, is_idle: Callable[[], bool]) -> None:
+        """Do what is due at the poll of this number since the last job; `is_idle` returns whether nothing is queued.
+
+        That is: poll for other processes, move the log, remove old history, and try a store again that cannot be
+        written to.
+        """
+        self.poll()
+        if polls % _QUIET_POLLS == 0:
+            self._run_quiet(is_idle)
+        if polls % _RELEASE_POLLS == 0 and (usable := self.usable) is not None:
+            usable.sqlite.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
+        if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
+            self._try_again()
+
+    def _run_quiet(self, is_idle: Callable[[], bool]) -> None:
+        known = self.known
+        if known is not None and known.checkpointer.pending and not is_locked(known.sqlite):
+            self.checkpoint()
+            self._prune(is_idle)
+
+    def _prune(self, is_idle: Callable[[], bool]) -> None:
+        """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
+        with contextlib.suppress(StoreError, sqlite3.Error):
+            while is_idle() and (known := self.known) and is_prunable(runner(known.sqlite)):
+                if is_locked(known.sqlite):  # a wait would delay the notice of what another process commits
+                    return
+                with self.without_plants() as connection:
+                    prune(runner(connection.sqlite))
+
+    def _try_again(self) -> None:
+        """Write without changing a plant, to find out whether the store can be written to again."""
+        if self._health.is_well:
+            return
+        with contextlib.suppress(StoreError):
+            with self.without_plants() as connection:
+                pass  # the count of such commits is written
+            if self._health.is_damaged:
+                with translate_errors():
+                    check_whole(connection.sqlite)
+                self._health.recovered()

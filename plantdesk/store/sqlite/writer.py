@@ -1,7 +1,7 @@
 """The one writer thread: all queued jobs are written in one transaction, made durable, and only then answered.
 
 Order for each group: commit, pass on the outcomes, notify the listeners. The thread ends only by `close`; what a job
-raises goes to its Future. What is done while nothing is queued is in `idle_work`.
+raises goes to its Future.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.files.disk_space import is_low
-from plantdesk.store.sqlite.idle_work import IdleWork
 from plantdesk.store.sqlite.inserts import Outcome
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Health, Transactions
 from plantdesk.store.write_queue import AddJob, WriteJob, WriteQueue, defect, resolve
@@ -53,7 +52,6 @@ class Writer:
         self._health = Health(report_health)
         self._queue = WriteQueue()
         self._transactions = Transactions(file, publish, self._health)
-        self._idle_work = IdleWork(self._transactions, self._health, self._queue.is_empty)
         self._unsaved: StoreError | None = None
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
@@ -119,7 +117,7 @@ class Writer:
             except Empty:
                 polls += 1
             try:
-                self._idle_work.run(polls)
+                self._transactions.work_idly(polls, self._queue.is_empty)
             except Exception:  # noqa: BLE001  a defect must not end the thread: writers would wait for ever
                 _log.exception("the store could not be polled")
 
