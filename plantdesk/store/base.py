@@ -78,8 +78,8 @@ class WrittenStore(PlantStore):
         self._writer.add(entries, done)
 
     @abstractmethod
-    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
-        """Queue what makes one change of the history; what it raises leaves the plants as they were."""
+    def _change(self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False) -> Future[_Result]:
+        """Queue what makes one change of the history, or changes tokens; what it raises leaves all as it was."""
 
     @override
     def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import bindparam, insert, select, update
 from typing_extensions import override
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.database import Runner
 
-_Result = TypeVar("_Result")
-
 #: Lets secret scanners recognise a token.
 _PREFIX = "plantdesk_"
 _token = TOKEN.c
@@ -50,32 +48,28 @@ class KnownToken(NamedTuple):
     revoked_at: int | None
 
 
-class StoreTokens(TokenStore, ABC):
+class StoreTokens(TokenStore):
     """The tokens of one store. All methods may be called from any thread."""
 
-    @abstractmethod
-    def _write(self, action: Callable[[Runner], _Result], *, is_use: bool = False) -> Future[_Result]:
-        """Queue a write that changes tokens; `is_use`: only the time at which one was used."""
-
-    @abstractmethod
-    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
-        """Queue a change of plants that changes tokens as well."""
+    def __init__(self, change: Callable[..., Future[Any]]) -> None:
+        """`change` queues what is done in a transaction, see `WrittenStore`."""
+        self._change = partial(change, changes_tokens=True)
 
     @override
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
-        return self._write(lambda runner: _created(runner, name, expires_at=expires_at, max_plants=max_plants))
+        return self._change(lambda writer: _created(writer.runner, name, expires_at=expires_at, max_plants=max_plants))
 
     @override
     def revoke(self, name: str) -> Future[None]:
-        def action(runner: Runner) -> None:
-            revoke(runner, name)
+        def action(writer: ChangeWriter) -> None:
+            _revoke(writer.runner, name)
 
-        return self._write(action)
+        return self._change(action)
 
     @override
     def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
         def action(writer: ChangeWriter) -> Applied:
-            label = revoke(writer.runner, name)
+            label = _revoke(writer.runner, name)
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
             return make_change(writer, [plants], source, {"token": parameter(label)})
 
@@ -83,11 +77,11 @@ class StoreTokens(TokenStore, ABC):
 
     @override
     def used(self, source: Source) -> Future[None]:
-        def action(runner: Runner) -> None:
-            used = update(TOKEN).values(last_used_at=runner.database.now())
-            runner.run(used.where(_token.id == source.token_id))
+        def action(writer: ChangeWriter) -> None:
+            used = update(TOKEN).values(last_used_at=writer.database.now())
+            writer.runner.run(used.where(_token.id == source.token_id))
 
-        return self._write(action, is_use=True)
+        return self._change(action)
 
 
 def token_rows(runner: Runner) -> list[TokenRow]:
@@ -95,7 +89,7 @@ def token_rows(runner: Runner) -> list[TokenRow]:
     return [_row(row) for row in runner.run(_LIST).fetchall()]
 
 
-def revoke(runner: Runner, name: str) -> str:
+def _revoke(runner: Runner, name: str) -> str:
     """Revoke a token and return its name. Raises UnknownTokenError."""
     label, database = name.strip(), runner.database
     revoked = update(TOKEN).values(revoked_at=database.now()).where(_token.name == label, _token.revoked_at.is_(None))

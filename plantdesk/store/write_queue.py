@@ -45,8 +45,10 @@ class AddJob(NamedTuple):
 class WriteJob:
     """Any other write, in a transaction of its own, which may read the tables of an `attached` file of SQLite."""
 
-    def __init__(self, action: Callable[[Any], Any], attached: Path | None = None) -> None:
-        self.action, self.attached = action, attached
+    def __init__(
+        self, action: Callable[[Any], Any], *, changes_tokens: bool = False, attached: Path | None = None
+    ) -> None:
+        self.action, self.changes_tokens, self.attached = action, changes_tokens, attached
         self.future: Future[Any] = Future()
         self.future.set_running_or_notify_cancel()  # or setting the result of a cancelled one would end the thread
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.selections import Selection
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.postgres.address import Address
+    from plantdesk.store.postgres.connections import Transaction
 
 #: Seconds after the opening, at which a window reads what it shows.
 _FIRST_BACKUP = 60.0
@@ -68,7 +69,7 @@ class PostgresStore(WrittenStore):
             self._reconnect,
             lambda: self._listener is not None,
         )
-        self._tokens = Tokens(self._writer, self._reads, self.subscribe)
+        self._tokens = Tokens(self._change, self._reads, self.subscribe)
 
     @property
     @override
@@ -90,8 +91,14 @@ class PostgresStore(WrittenStore):
         return self._writer.submit(lambda transaction: add_as_next(transaction, fields, source))
 
     @override
-    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
-        return self._writer.submit(lambda transaction: action(PostgresChange(transaction)))
+    def _change(self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False) -> Future[_Result]:
+        def write(transaction: Transaction) -> _Result:
+            result = action(PostgresChange(transaction))
+            if changes_tokens:
+                transaction.tokens, transaction.has_changed = 1, True
+            return result
+
+        return self._writer.submit(write)
 
     @override
     def new_import(self) -> PostgresImport:

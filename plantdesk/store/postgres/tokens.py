@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from plantdesk.domain.protocols import TokenLookup
-from plantdesk.store.postgres.changes import PostgresChange
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.tokens import KnownToken, StoreTokens, digest_of, find_token, token_rows, valid_source
 
@@ -17,13 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.domain.records import Changes, Source, TokenRow
-    from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.database import Runner
-    from plantdesk.store.postgres.connections import Transaction
     from plantdesk.store.postgres.reader import ReadConnection
-    from plantdesk.store.postgres.writer import Writer
-
-_Result = TypeVar("_Result")
 
 #: Tokens in the cache.
 _MAX_CACHED = 1000
@@ -34,29 +27,12 @@ class Tokens(StoreTokens):
 
     def __init__(
         self,
-        writer: Writer,
+        change: Callable[..., Future[Any]],
         reads: ReadConnection,
         subscribe: Callable[[Callable[[Changes], None]], Callable[[], None]],
     ) -> None:
-        self._writer, self._reads, self._subscribe = writer, reads, subscribe
-
-    @override
-    def _write(self, action: Callable[[Runner], _Result], *, is_use: bool = False) -> Future[_Result]:
-        def write(transaction: Transaction) -> _Result:
-            result = action(runner(transaction.connection))
-            transaction.tokens, transaction.has_changed = int(not is_use), True
-            return result
-
-        return self._writer.submit(write)
-
-    @override
-    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
-        def write(transaction: Transaction) -> _Result:
-            result = action(PostgresChange(transaction))
-            transaction.tokens, transaction.has_changed = 1, True
-            return result
-
-        return self._writer.submit(write)
+        super().__init__(change)
+        self._reads, self._subscribe = reads, subscribe
 
     @override
     def list(self) -> builtins.list[TokenRow]:

@@ -15,7 +15,6 @@ from sqlalchemy import delete, exists, func, select, update
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreReadOnlyError
-from plantdesk.domain.records import Changes
 from plantdesk.store.change_writer import PAGE, ChangeWriter
 from plantdesk.store.ids import NO_ROOM
 from plantdesk.store.imports import StaleError, StoreImport
@@ -110,9 +109,9 @@ class SqliteImport(StoreImport):
 
     @override
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
-        def action(connection: sqlite3.Connection) -> tuple[Applied, Changes]:
+        def action(connection: sqlite3.Connection) -> Applied:
             with self._using(connection):
-                return step(SqliteChange(connection)), Changes(history=True, needs_reload=True)
+                return step(SqliteChange(connection))
 
         written = self._writer.submit(action, attached=self._temporary)
         try:

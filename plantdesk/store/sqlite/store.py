@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.locations import ReadOnlyPlants
-from plantdesk.domain.records import Changes
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
@@ -72,22 +71,15 @@ class Store(WrittenStore):
     @cached_property
     @override
     def tokens(self) -> Tokens:
-        return Tokens(self.file, self._writer)
+        return Tokens(self._change, self.file)
 
     @override
     def add_as_next(self, fields: Plant, source: Source) -> Future[PlantRow]:
-        def action(connection: sqlite3.Connection) -> tuple[PlantRow, Changes]:
-            row = add_as_next(connection, fields, source)
-            return row, Changes((row,))
-
-        return self._writer.submit(action)
+        return self._writer.submit(lambda connection: add_as_next(connection, fields, source))
 
     @override
-    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
-        def write(connection: sqlite3.Connection) -> tuple[_Result, Changes]:
-            return action(SqliteChange(connection)), Changes(history=True)
-
-        return self._writer.submit(write)
+    def _change(self, action: Callable[[ChangeWriter], _Result], *, changes_tokens: bool = False) -> Future[_Result]:
+        return self._writer.submit(lambda connection: action(SqliteChange(connection)), changes_tokens=changes_tokens)
 
     @override
     def new_import(self) -> PlantImport:
@@ -96,7 +88,7 @@ class Store(WrittenStore):
     def _report_damage(self, error: StoreDamagedError) -> None:
         """Notify the health listeners of damage that a reader has found."""
 
-        def action(_connection: sqlite3.Connection) -> tuple[None, Changes]:
+        def action(_connection: sqlite3.Connection) -> None:
             raise error
 
         self._writer.submit(action)

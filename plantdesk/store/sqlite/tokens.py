@@ -4,48 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from plantdesk.domain.protocols import TokenLookup
-from plantdesk.domain.records import Changes, Source, TokenRow
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.tokens import StoreTokens, digest_of, find_token, token_rows, valid_source
 
 if TYPE_CHECKING:
     import builtins
-    import sqlite3
     from concurrent.futures import Future
 
-    from plantdesk.store.change_writer import ChangeWriter
-    from plantdesk.store.database import Runner
+    from plantdesk.domain.records import Source, TokenRow
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.sqlite.writer import Writer
-
-_Result = TypeVar("_Result")
 
 
 class Tokens(StoreTokens):
     """The tokens of one store. All methods may be called from any thread."""
 
-    def __init__(self, file: StoreFile, writer: Writer) -> None:
+    def __init__(self, change: Callable[..., Future[Any]], file: StoreFile) -> None:
+        super().__init__(change)
         self._file = file
-        self._writer = writer
-
-    @override
-    def _write(self, action: Callable[[Runner], _Result], *, is_use: bool = False) -> Future[_Result]:
-        return self._writer.submit(lambda connection: (action(runner(connection)), Changes(tokens=True)))
-
-    @override
-    def _change(self, action: Callable[[ChangeWriter], _Result]) -> Future[_Result]:
-        def write(connection: sqlite3.Connection) -> tuple[_Result, Changes]:
-            return action(SqliteChange(connection)), Changes(tokens=True, history=True)
-
-        return self._writer.submit(write)
 
     @override
     def list(self) -> builtins.list[TokenRow]:

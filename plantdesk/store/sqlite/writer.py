@@ -66,13 +66,14 @@ class Writer:
         self._queue.put(AddJob(entries, done))
 
     def submit(
-        self, action: Callable[[sqlite3.Connection], tuple[_Result, Changes]], *, attached: Path | None = None
+        self,
+        action: Callable[[sqlite3.Connection], _Result],
+        *,
+        changes_tokens: bool = False,
+        attached: Path | None = None,
     ) -> Future[_Result]:
-        """Queue any other write; it returns its result, and the changes to publish once they are durable.
-
-        `attached` is a trusted file of SQLite; the action can read its tables as `other`.
-        """
-        job = WriteJob(action, attached)
+        """Queue any other write. `attached` is a trusted file of SQLite; the action can read its tables as `other`."""
+        job = WriteJob(action, changes_tokens=changes_tokens, attached=attached)
         self._queue.put(job)
         return job.future
 
@@ -173,10 +174,9 @@ class Writer:
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
                 token_usage.count(connection.sqlite)
-                result, changes = job.action(connection.sqlite)
+                result = job.action(connection.sqlite)
                 token_usage.skip(connection.sqlite)
-                if changes.history:
-                    changes = connection.tracker.own_changes()._replace(tokens=changes.tokens)
+                changes = connection.tracker.own_changes()._replace(tokens=job.changes_tokens)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
