@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import override
 
@@ -22,28 +22,15 @@ if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant
     from plantdesk.domain.records import Changes, PlantRow, Source
     from plantdesk.store.change_writer import ChangeWriter
-
-    Entries = Sequence[tuple[NewPlant, Source]]
-    Done = Callable[[list[PlantRow | PlantDeskError]], None]
+    from plantdesk.store.write_queue import Done, Entries, WriterThread
 
 _Result = TypeVar("_Result")
-
-
-class GroupWriter(Protocol):
-    """A writer thread, which commits plants that come together in groups."""
-
-    @property
-    def write_error(self) -> StoreError | None:
-        """What keeps the store from taking plants."""
-
-    def add(self, entries: Entries, done: Done) -> None:
-        """Add plants, then call `done` with the outcome of each."""
 
 
 class WrittenStore(PlantStore):
     """An open store. A kind sets `_writer` and lets it notify both lists of listeners."""
 
-    _writer: GroupWriter
+    _writer: WriterThread
 
     def __init__(self) -> None:
         self._listeners: Listeners[Changes] = Listeners()

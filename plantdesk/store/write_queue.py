@@ -1,23 +1,28 @@
-"""The queue of a writer thread. Waiting adds are taken together, to share one transaction."""
+"""The writer thread of a store, and its queue. Waiting adds are taken together, to share one transaction."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from plantdesk.domain.errors import PlantDeskError, StoreClosedError, Text
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError, Text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.store.base import Done, Entries
+    from plantdesk.domain.models import NewPlant
+    from plantdesk.domain.records import PlantRow, Source
 
+    Entries = Sequence[tuple[NewPlant, Source]]
+    Done = Callable[[list[PlantRow | PlantDeskError]], None]
+
+_Result = TypeVar("_Result")
 _log = logging.getLogger(__name__)
 
 #: Entries in one transaction at most, so that none waits long for those after it.
@@ -121,15 +126,86 @@ class WriteQueue:
                     job.fail(StoreClosedError())
 
 
-def resolve(group: Sequence[AddJob], outcomes: list[PlantRow | PlantDeskError]) -> None:
-    """Pass on the outcomes of all entries of a group."""
-    start = 0
-    for job in group:
-        job.resolve(outcomes[start : start + len(job.entries)])
-        start += len(job.entries)
+class Outcome(NamedTuple):
+    """The result of a group: one outcome for each entry, in order, the new plants, and the number of the commit.
+
+    Only a shared store numbers commits, and only those that have added plants have a number.
+    """
+
+    outcomes: list[PlantRow | PlantDeskError]
+    added: tuple[PlantRow, ...] = ()
+    position: int | None = None
 
 
-def defect(error: Exception) -> PlantDeskError:
+class WriterThread(ABC):
+    """The one thread that makes the writes of a store; a kind has the connection, and says how plants are added.
+
+    Order for each group: commit, pass on the outcomes, notify the listeners.
+    """
+
+    def __init__(self) -> None:
+        """Start the thread; a kind calls this last."""
+        self._queue = WriteQueue()
+        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    @abstractmethod
+    def write_error(self) -> StoreError | None:
+        """What keeps the store from being written to, as far as is known. Any thread may ask."""
+
+    def add(self, entries: Entries, done: Done) -> None:
+        """Queue plants; `done` gets an outcome for each, on the writer thread or, if it has ended, on this one."""
+        self._queue.put(AddJob(entries, done))
+
+    def submit(
+        self, action: Callable[[Any], _Result], *, changes_tokens: bool = False, attached: Path | None = None
+    ) -> Future[_Result]:
+        """Queue any other write, whose transaction is passed to `action`; see `WriteJob`."""
+        job = WriteJob(action, changes_tokens=changes_tokens, attached=attached)
+        self._queue.put(job)
+        return job.future
+
+    def close(self) -> None:
+        """Write what is queued, then end the thread and close the connection; returns when that is done."""
+        self._queue.close()
+        self._thread.join()
+
+    @abstractmethod
+    def _run(self) -> None:
+        """Do the jobs of the queue until it ends; never raise."""
+
+    @abstractmethod
+    def _add_together(self, entries: Entries) -> Outcome:
+        """Add plants in one transaction. Raises PlantDeskError if none was added."""
+
+    def _add_group(self, group: Sequence[AddJob]) -> Outcome:
+        """Add the plants of a group, and pass on the outcomes."""
+        added = self._add([entry for job in group for entry in job.entries])
+        start = 0
+        for job in group:
+            job.resolve(added.outcomes[start : start + len(job.entries)])
+            start += len(job.entries)
+        return added
+
+    def _add(self, entries: Entries) -> Outcome:
+        try:
+            return self._add_together(entries)
+        except PlantDeskError as error:
+            return Outcome([error] * len(entries))
+        except MemoryError:
+            return Outcome([OutOfMemoryError()] * len(entries))
+        except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
+            _log.exception("adding %d plants failed", len(entries))
+            if len(entries) == 1:
+                return Outcome([_defect(error)])
+        each = [self._add([entry]) for entry in entries]
+        outcomes = [outcome for one in each for outcome in one.outcomes]
+        positions = (one.position for one in each if one.position is not None)
+        return Outcome(outcomes, tuple(row for one in each for row in one.added), max(positions, default=None))
+
+
+def _defect(error: Exception) -> PlantDeskError:
     """Return the error for users of a defect, which the caller has logged."""
     failure = PlantDeskError(Text("PlantDesk could not save this because of a defect in it. Its log has the details."))
     failure.__cause__ = error

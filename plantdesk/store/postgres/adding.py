@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched, searched_texts
@@ -18,6 +18,7 @@ from plantdesk.store.ids import id_before_new
 from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, TablesChangedError, execute, storable
 from plantdesk.store.postgres.database import runner
 from plantdesk.store.rows import row_of
+from plantdesk.store.write_queue import Outcome
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -73,22 +74,6 @@ _ADDED_BY = """
                           (SELECT seq FROM commits WHERE position = %(position)s) AS last)
     SELECT id, seq, added_at FROM plant, range WHERE seq > first AND seq <= last
     UNION SELECT plant_id, seq, added_at FROM before_image, range WHERE seq > first AND seq <= last"""
-
-
-class Outcome(NamedTuple):
-    """The result of a group: one outcome for each entry, in order, the new plants, and the position of the commit."""
-
-    outcomes: list[PlantRow | PlantDeskError]
-    added: tuple[PlantRow, ...]
-    position: int | None
-
-
-def combined(groups: Sequence[Outcome]) -> Outcome:
-    """Return the outcomes of groups that were added one after the other as that of one group."""
-    outcomes = [outcome for group in groups for outcome in group.outcomes]
-    added = tuple(row for group in groups for row in group.added)
-    positions = (group.position for group in groups if group.position is not None)
-    return Outcome(outcomes, added, max(positions, default=None))
 
 
 def rounds(entries: Sequence[Entry]) -> list[list[int]]:

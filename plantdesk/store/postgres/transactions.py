@@ -18,7 +18,7 @@ import psycopg
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
 from plantdesk.domain.records import Changes, PlantRow
-from plantdesk.store.postgres.adding import Outcome, add_group, added_by, rounds, unstorable
+from plantdesk.store.postgres.adding import add_group, added_by, rounds, unstorable
 from plantdesk.store.postgres.connections import (
     LOCK,
     LONG,
@@ -40,6 +40,7 @@ from plantdesk.store.postgres.schema import (
 )
 from plantdesk.store.pruning import prune, prune_commits
 from plantdesk.store.rows import changes_since
+from plantdesk.store.write_queue import Outcome
 
 if TYPE_CHECKING:
     from plantdesk.store.postgres.adding import Entry
@@ -173,7 +174,7 @@ class Transactions:
             except StoreError as error:
                 if not added:
                     raise
-                group = Outcome([error] * len(places), (), None)
+                group = Outcome([error] * len(places))
             for place, outcome in zip(places, group.outcomes, strict=True):
                 outcomes[place] = self._with_late(outcome)
             added += group.added

@@ -1,35 +1,30 @@
-"""The one writer thread of a desk: waiting adds share a transaction, which is durable before it is answered.
+"""The writer thread of a desk: waiting adds share a transaction, which is durable before it is answered.
 
-Order for each group: commit, pass on the outcomes, notify the listeners, as in `sqlite/writer`. While the server does
-not answer, writes fail at once with the reason, and the thread tries again.
+While the server does not answer, writes fail at once with the reason, and the thread tries again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from queue import Empty
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from plantdesk.domain.errors import PlantDeskError, StoreError
+from typing_extensions import override
+
+from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import Changes
-from plantdesk.store.postgres.adding import Outcome, combined
 from plantdesk.store.postgres.connections import RightsMissingError, ServerUnreachableError, StandbyError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
-from plantdesk.store.write_queue import AddJob, PollJob, WriteJob, WriteQueue, defect, resolve
+from plantdesk.store.write_queue import AddJob, PollJob, WriteJob, WriterThread
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
     from uuid import UUID
 
-    from plantdesk.domain.records import PlantRow
-    from plantdesk.store.postgres.adding import Entry
-    from plantdesk.store.postgres.connections import Transaction
     from plantdesk.store.postgres.transactions import Transactions
-    from plantdesk.store.write_queue import Job
+    from plantdesk.store.write_queue import Entries, Job, Outcome
 
 _log = logging.getLogger(__name__)
 
@@ -46,8 +41,8 @@ _PRUNE_INTERVAL = 600.0
 _CLOCK_INTERVAL, _CLOCK_JUMP = 5.0, 10.0
 
 
-class Writer:
-    """The queue of writes, and the thread that owns their connection."""
+class Writer(WriterThread):
+    """The thread that owns the connection of all writes."""
 
     def __init__(
         self,
@@ -66,28 +61,20 @@ class Writer:
         self._may_wait = may_wait
         #: Writes with an unknown outcome, each with the key of its commit and its result.
         self._unsettled: list[tuple[WriteJob, UUID, Any]] = []
-        self._queue = WriteQueue()
         self._is_poll_queued = False
         self._polled_at = 0.0
         self._polls_again = False  # when the interval is over
-        #: What keeps the store from being written to, as far as is known. Any thread may ask.
-        self.write_error: StoreError | None = None
+        self._error: StoreError | None = None
         self._retry_at = 0.0
         self._prune_at = time.monotonic() + _PRUNE_INTERVAL
         self._clocks = time.time() - time.monotonic()
         self._quietly(transactions.check_writable)
-        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
-        self._thread.start()
+        super().__init__()
 
-    def add(self, entries: Sequence[Entry], done: Callable[[list[PlantRow | PlantDeskError]], None]) -> None:
-        """Queue plants; `done` gets an outcome for each, on the writer thread or, if it has ended, on this one."""
-        self._queue.put(AddJob(entries, done))
-
-    def submit(self, action: Callable[[Transaction], _Result]) -> Future[_Result]:
-        """Queue any other write."""
-        job = WriteJob(action)
-        self._queue.put(job)
-        return job.future
+    @property
+    @override
+    def write_error(self) -> StoreError | None:
+        return self._error
 
     def poll(self) -> None:
         """Let listeners know soon of what was committed by others."""
@@ -95,20 +82,16 @@ class Writer:
             self._is_poll_queued = True
             self._queue.put(PollJob())
 
-    def close(self) -> None:
-        """Write what is queued, then end the thread and close the connection; returns when that is done."""
-        self._queue.close()
-        self._thread.join()
-
     # --- on the writer thread ---
 
+    @override
     def _run(self) -> None:
         try:
             while (job := self._next_job()) is not None:
                 if self._polls_again and not isinstance(job, PollJob) and self._may_poll():
                     self._quietly(self._poll)
                 if isinstance(job, AddJob):
-                    self._add_group(self._queue.group(job))
+                    self._report_added(self._add_group(self._queue.group(job)))
                 elif isinstance(job, WriteJob):
                     self._write(job)
                 else:
@@ -125,14 +108,14 @@ class Writer:
             with contextlib.suppress(Empty):
                 return self._queue.next_job(self._longest_wait())
             self._check_clocks()
-            if self.write_error is not None or self._polls_again:
+            if self._error is not None or self._polls_again:
                 return PollJob()
             self._prune_if_due()
 
     def _longest_wait(self) -> float:
         if self._polls_again:
             return max(0.0, self._polled_at + _POLL_INTERVAL - time.monotonic())
-        return _CLOCK_INTERVAL if self.write_error is None else _RETRY_DELAY
+        return _CLOCK_INTERVAL if self._error is None else _RETRY_DELAY
 
     def _may_poll(self) -> bool:
         return time.monotonic() >= self._polled_at + _POLL_INTERVAL
@@ -157,9 +140,7 @@ class Writer:
             if self._quietly(self._transactions.prune):
                 self._prune_at = 0
 
-    def _add_group(self, group: Sequence[AddJob]) -> None:
-        outcome = self._add([entry for job in group for entry in job.entries])
-        resolve(group, outcome.outcomes)
+    def _report_added(self, outcome: Outcome) -> None:
         if outcome.position is not None:
             changes = self._transactions.added(outcome)
             if changes is None:
@@ -167,16 +148,9 @@ class Writer:
             else:
                 self._quietly(lambda: self._publish_all(changes))
 
-    def _add(self, entries: Sequence[Entry]) -> Outcome:
-        try:
-            return self._watched(lambda: self._transactions.add(entries))
-        except PlantDeskError as error:
-            return Outcome([error] * len(entries), (), None)
-        except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
-            _log.exception("adding %d plants failed", len(entries))
-            if len(entries) == 1:
-                return Outcome([defect(error)], (), None)
-        return combined([self._add([entry]) for entry in entries])
+    @override
+    def _add_together(self, entries: Entries) -> Outcome:
+        return self._watched(lambda: self._transactions.add(entries))
 
     def _write(self, job: WriteJob) -> None:
         try:
@@ -198,7 +172,7 @@ class Writer:
         self._polled_at = time.monotonic()
         self._settle()
         self._publish_all(self._transactions.poll())
-        if self.write_error is not None or self._transactions.refusal is not None:
+        if self._error is not None or self._transactions.refusal is not None:
             self._transactions.check_writable()
 
     def _settle_and_write(self, job: WriteJob) -> object:
@@ -225,8 +199,8 @@ class Writer:
 
         Raises StoreError.
         """
-        if isinstance(self.write_error, ServerUnreachableError) and time.monotonic() < self._retry_at:
-            raise ServerUnreachableError from self.write_error  # this was not sent: its own outcome is known
+        if isinstance(self._error, ServerUnreachableError) and time.monotonic() < self._retry_at:
+            raise ServerUnreachableError from self._error  # this was not sent: its own outcome is known
         try:
             result = step()
         except StoreError as error:
@@ -251,6 +225,6 @@ class Writer:
         return None
 
     def _set_health(self, error: StoreError | None) -> None:
-        known, self.write_error = self.write_error, error
+        known, self._error = self._error, error
         if type(known) is not type(error):
             self._report_health(error)

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import searched_texts
-from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_ms
+from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.rows import rows_by_id
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import placeholders
 from plantdesk.store.sqlite.database import runner
 from plantdesk.store.sqlite.numbers import COUNTERS, last_seq
+from plantdesk.store.write_queue import Outcome
 
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant, Plant
@@ -36,13 +37,6 @@ _MAX_TEXT = 65_536
 _MAX_KNOWN = 10_000
 _COLUMNS = ("id", "name", "tag", "seq", "added_at", "source_id", "searched_name", "searched_tag")
 _INSERT = f"INSERT INTO plant ({', '.join(_COLUMNS)})"
-
-
-class Outcome(NamedTuple):
-    """The result of a group: one outcome per entry, in order, and the new plants as changes."""
-
-    outcomes: list[PlantRow | PlantDeskError]
-    changes: Changes = Changes()
 
 
 class GroupInserter:
@@ -117,7 +111,7 @@ class GroupInserter:
         _insert(connection, added)
         _record_use(connection, {source.token_id for source in valid}, now)
         self._remember(sources, valid)
-        return Outcome(outcomes, Changes(tuple(added)))
+        return Outcome(outcomes, tuple(added))
 
     def _are_known(self, sources: Iterable[Source], now: int) -> bool:
         """Return whether the tokens of `sources` are known to be valid now."""

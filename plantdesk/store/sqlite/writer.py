@@ -1,99 +1,69 @@
-"""The one writer thread: all queued jobs are written in one transaction, made durable, and only then answered.
+"""The writer thread of a file: jobs are written in one transaction, made durable, and only then answered.
 
-Order for each group: commit, pass on the outcomes, notify the listeners. The thread ends only by `close`; what a job
-raises goes to its Future.
+The thread ends only by `close`; what a job raises goes to its Future.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from queue import Empty
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, PlantDeskError, StoreError
+from typing_extensions import override
+
+from plantdesk.domain.errors import DiskReserveError, OutOfMemoryError, StoreError
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.files.disk_space import is_low
-from plantdesk.store.sqlite.inserts import Outcome
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Health, Transactions
-from plantdesk.store.write_queue import AddJob, WriteJob, WriteQueue, defect, resolve
+from plantdesk.store.write_queue import AddJob, Outcome, WriteJob, WriterThread
 
 if TYPE_CHECKING:
-    import sqlite3
-    from concurrent.futures import Future
-    from pathlib import Path
-
-    from plantdesk.domain.models import NewPlant
-    from plantdesk.domain.records import PlantRow, Source
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.transactions import HealthListener
     from plantdesk.store.sqlite.write_connection import WriteConnection
-    from plantdesk.store.write_queue import Job
+    from plantdesk.store.write_queue import Entries, Job
 
 _log = logging.getLogger(__name__)
 
-_Result = TypeVar("_Result")
-
-Outcomes = list["PlantRow | PlantDeskError"]
 
 #: Commits that a change of very many plants counts for, so that its log is moved at once.
 _LARGE = 1000
 
 
-class Writer:
-    """Owns the only connection that writes, and the thread that uses it."""
+class Writer(WriterThread):
+    """The thread with the only connection that writes."""
 
     def __init__(self, file: StoreFile, publish: Callable[[Changes], None], report_health: HealthListener) -> None:
         """Start the thread; `publish` and `report_health` are called on it. Raises StoreError."""
         self._file = file
         self._health = Health(report_health)
-        self._queue = WriteQueue()
         self._transactions = Transactions(file, publish, self._health)
         self._unsaved: StoreError | None = None
-        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
-        self._thread.start()
+        super().__init__()
 
     @property
+    @override
     def write_error(self) -> StoreError | None:
-        """What keeps the store from being written to, as far as is known. Any thread may ask."""
         return self._health.write_error
 
-    def add(self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[Outcomes], None]) -> None:
-        """Queue plants; `done` gets an outcome for each, on the writer thread or, if it has ended, on this one."""
-        self._queue.put(AddJob(entries, done))
-
-    def submit(
-        self,
-        action: Callable[[sqlite3.Connection], _Result],
-        *,
-        changes_tokens: bool = False,
-        attached: Path | None = None,
-    ) -> Future[_Result]:
-        """Queue any other write. `attached` is a trusted file of SQLite; the action can read its tables as `other`."""
-        job = WriteJob(action, changes_tokens=changes_tokens, attached=attached)
-        self._queue.put(job)
-        return job.future
-
+    @override
     def close(self) -> None:
-        """Write what is queued, then end the thread and close the file; returns when that is done.
-
-        Raises UnsavedError if the file was replaced and its content could not be saved.
-        """
-        self._queue.close()
-        self._thread.join()
+        """Close; raises UnsavedError if the file was replaced and its content could not be saved."""
+        super().close()
         if self._unsaved is not None:
             raise self._unsaved
 
     # --- on the writer thread ---
 
+    @override
     def _run(self) -> None:
         try:
             while (job := self._next_job()) is not None:
                 if isinstance(job, AddJob):
-                    self._add_group(self._queue.group(job))
+                    self._transactions.notify(Changes(self._add_group(self._queue.group(job)).added))
                 elif isinstance(job, WriteJob):
                     self._run_write(job)
                 has_waited = isinstance(job, WriteJob) and not self._queue.is_empty()  # perhaps for seconds
@@ -122,27 +92,8 @@ class Writer:
             except Exception:  # noqa: BLE001  a defect must not end the thread: writers would wait for ever
                 _log.exception("the store could not be polled")
 
-    def _add_group(self, group: Sequence[AddJob]) -> None:
-        outcomes, changes = self._add([entry for job in group for entry in job.entries])
-        resolve(group, outcomes)
-        self._transactions.notify(changes)
-
-    def _add(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
-        try:
-            return self._add_in_transaction(entries)
-        except PlantDeskError as error:
-            return Outcome([error] * len(entries))
-        except MemoryError:
-            return Outcome([OutOfMemoryError()] * len(entries))
-        except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
-            _log.exception("adding %d plants failed", len(entries))
-            if len(entries) == 1:
-                return Outcome([defect(error)])
-        each = [self._add([entry]) for entry in entries]
-        added = tuple(row for one in each for row in one.changes.added)
-        return Outcome([outcome for one in each for outcome in one.outcomes], Changes(added))
-
-    def _add_in_transaction(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
+    @override
+    def _add_together(self, entries: Entries) -> Outcome:
         refusal = DiskReserveError() if is_low(self._file.path.parent) else None
         if refusal is None and (added := self._add_new(entries)) is not None:
             return added
@@ -150,7 +101,7 @@ class Writer:
             outcome = connection.inserter.add(entries, token_refusal=refusal)
         return _noted(connection, outcome)
 
-    def _add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome | None:
+    def _add_new(self, entries: Entries) -> Outcome | None:
         """Add plants by one statement. Return None if that is impossible, or if the file was replaced just now."""
         self._transactions.poll_if_due()
         if (connection := self._transactions.usable) is None:
@@ -168,7 +119,7 @@ class Writer:
             return None
         self._health.succeeded()
         connection.tracker.added(len(rows))
-        return _noted(connection, Outcome([*rows], Changes(tuple(rows))))
+        return _noted(connection, Outcome([*rows], tuple(rows)))
 
     def _run_write(self, job: WriteJob) -> None:
         try:
@@ -187,6 +138,6 @@ class Writer:
 
 def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:
     """Return what was added, after its commit is noted for later checkpoints."""
-    rows = outcome.changes.added
+    rows = outcome.added
     connection.checkpointer.committed(1 + len(rows) // 20, sum(len(row.name) + len(row.tag or "") for row in rows))
     return outcome
