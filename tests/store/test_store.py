@@ -78,19 +78,6 @@ def test_a_write_cannot_be_cancelled(store: Store) -> None:
     assert store.add(plant(3), FORM).result(SECONDS)
 
 
-def test_plants_of_another_process_are_reported(store: Store, path: Path) -> None:
-    received: SimpleQueue[Changes] = SimpleQueue()
-    store.subscribe(received.put)
-    other = Store(path)
-    row = other.add(plant(5, tag="t"), COMMAND).result(SECONDS)
-    assert received.get(timeout=SECONDS).added == (row,)
-    store.add(plant(6), FORM).result(SECONDS)
-    assert [each.id for each in received.get(timeout=SECONDS).added] == [6]
-    other.add(plant(7), FORM).result(SECONDS)
-    assert [each.id for each in received.get(timeout=SECONDS).added] == [7]
-    other.close()
-
-
 def test_opening_the_file_once_more_leaves_the_first_its_locks(store: Store, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
     received: SimpleQueue[Changes] = SimpleQueue()
@@ -283,14 +270,6 @@ def test_closing_between_groups_ends_the_thread(path: Path) -> None:
     for thread in threads:
         thread.join(SECONDS)
     assert not any(thread.is_alive() for thread in threads)
-
-
-def test_the_token_of_a_plant_is_looked_at_in_the_same_transaction(store: Store, path: Path) -> None:
-    token = store.tokens.create("greenhouse").result(SECONDS)
-    store.tokens.revoke("greenhouse").result(SECONDS)
-    with pytest.raises(TokenRefusedError):
-        store.add(plant(1), token.row.source).result(SECONDS)
-    assert stored(path) == []
 
 
 def test_the_log_is_moved_into_the_file_under_load(store: Store, path: Path) -> None:

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import TokenRefusedError
-from plantdesk.domain.records import COMMAND
-from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.store import Store
 from tests.support.waiting import SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.store.sqlite.tokens import TokenChecker
 
 
@@ -38,17 +35,6 @@ def test_only_the_digest_is_kept(store: Store, path: Path) -> None:
         assert database.execute("SELECT digest FROM token").fetchall() == [(hashlib.sha256(token.encode()).digest(),)]
 
 
-def test_a_revocation_by_another_process_reaches_a_checker_that_knows_the_token(
-    store: Store, path: Path, checker: TokenChecker
-) -> None:
-    token = store.tokens.create("greenhouse").result(SECONDS).token
-    assert checker.source(token).label == "greenhouse"
-    with closing(Store(path)) as other:
-        other.tokens.revoke("greenhouse").result(SECONDS)
-    with pytest.raises(TokenRefusedError):
-        checker.source(token)
-
-
 def test_a_revocation_by_another_program_is_noticed(store: Store, path: Path, checker: TokenChecker) -> None:
     token = store.tokens.create("greenhouse").result(SECONDS).token
     assert checker.source(token).label == "greenhouse"
@@ -56,19 +42,6 @@ def test_a_revocation_by_another_program_is_noticed(store: Store, path: Path, ch
         database.execute("UPDATE token SET revoked_at = 1")
     with pytest.raises(TokenRefusedError):
         checker.source(token)
-
-
-def test_a_token_that_another_process_revokes_with_its_plants_is_refused_at_once(
-    store: Store, path: Path, checker: TokenChecker
-) -> None:
-    made = store.tokens.create("greenhouse").result(SECONDS)
-    row = store.add(new_plant({"id": 1, "name": "Aloe"}), made.row.source).result(SECONDS)
-    store.apply([edited(row, name="Aloe vera")], COMMAND).result(SECONDS)
-    checker.source(made.token)
-    with closing(Store(path)) as other:
-        other.tokens.revoke_and_remove_plants("greenhouse", COMMAND).result(SECONDS)
-    with pytest.raises(TokenRefusedError):
-        checker.source(made.token)
 
 
 def test_the_cost_of_a_check_does_not_grow_with_the_tokens(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
