@@ -15,8 +15,8 @@ from plantdesk.domain.folding import searched, searched_texts
 from plantdesk.domain.records import PlantRow, SourceKind
 from plantdesk.store.database import VERSION_SQL
 from plantdesk.store.ids import id_before_new
-from plantdesk.store.postgres.connections import LOCK, NOW, NulRefusedError, TablesChangedError, execute, storable
-from plantdesk.store.postgres.database import runner
+from plantdesk.store.postgres.connections import LOCK, NOW, TablesChangedError, execute
+from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.rows import row_of
 from plantdesk.store.write_queue import Outcome
 
@@ -84,17 +84,12 @@ def rounds(entries: Sequence[Entry]) -> list[list[int]]:
     found: list[list[int]] = []
     used: dict[int, int] = {}
     for place, (plant, _) in enumerate(entries):
-        if storable(plant.name, plant.tag):
+        if DATABASE.storable(plant.name, plant.tag):
             nth = used[plant.id] = used.get(plant.id, -1) + 1
             if nth == len(found):
                 found.append([])
             found[nth].append(place)
     return found
-
-
-def unstorable(entries: Sequence[Entry]) -> list[PlantRow | PlantDeskError]:
-    """Return the initial outcomes: that no plant can be stored. Those of the stored plants replace them."""
-    return [NulRefusedError() for _ in entries]
 
 
 def add_group(connection: Connection, entries: Sequence[Entry], key: UUID, desk: str) -> Outcome:
@@ -161,8 +156,7 @@ def _new_row(plant: NewPlant, source: Source, seq: int, added_at: int) -> PlantR
 
 def add_as_next(transaction: Transaction, fields: Plant, source: Source) -> PlantRow:
     """Add a plant under the next free id, within a transaction. Raises NulRefusedError."""
-    if not storable(fields.name, fields.tag):
-        raise NulRefusedError
+    DATABASE.check_storable(fields.name, fields.tag)
     connection, seq = transaction.connection, transaction.next_seq()
     plant_id = id_before_new(runner(connection)) + 1
     sql = f"""INSERT INTO plant (id, name, tag, seq, added_at, source_id, searched_name, searched_tag)

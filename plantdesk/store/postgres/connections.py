@@ -33,7 +33,6 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     Text,
 )
-from plantdesk.domain.folding import is_unicode
 from plantdesk.store.postgres.address import ParameterError
 from plantdesk.store.postgres.encryption import encryption
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, SHOW_AS_CURRENT
@@ -404,11 +403,6 @@ def translate_errors(address: Address | None = None) -> Iterator[None]:
             raise
         _log.info("the shared store %s: %s", address.url if address else "", error.sqlstate or type(error).__name__)
         raise found from error
-
-
-def storable(*texts: str | None) -> bool:
-    """Return whether PostgreSQL can hold texts: without U+0000 and lone surrogates (which only a search can have)."""
-    return all("\0" not in text and is_unicode(text) for text in filter(None, texts))
 
 
 def execute(

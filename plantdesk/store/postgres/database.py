@@ -11,9 +11,10 @@ from sqlalchemy.dialects.postgresql import ARRAY, REGCLASS, psycopg
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
+from plantdesk.domain.folding import is_unicode
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT, STATE
-from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute, storable
+from plantdesk.store.postgres.connections import NOW, NulRefusedError, execute
 from plantdesk.store.postgres.schema import LAST_ID
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class PostgresDatabase(Database):
 
     @override
     def storable(self, *texts: str | None) -> bool:
-        return storable(*texts)
+        """Return whether texts have neither U+0000 nor lone surrogates (which only a search can have)."""
+        return all("\0" not in text and is_unicode(text) for text in filter(None, texts))
 
     @override
     def among(self, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
@@ -106,7 +108,7 @@ class PostgresDatabase(Database):
 
     @override
     def check_storable(self, *texts: str | None) -> None:
-        if not storable(*texts):
+        if not self.storable(*texts):
             raise NulRefusedError
 
     @override

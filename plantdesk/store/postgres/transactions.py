@@ -18,11 +18,12 @@ import psycopg
 
 from plantdesk.domain.errors import PlantDeskError, SamePlantError, StoreError, Text
 from plantdesk.domain.records import Changes, PlantRow
-from plantdesk.store.postgres.adding import add_group, added_by, rounds, unstorable
+from plantdesk.store.postgres.adding import add_group, added_by, rounds
 from plantdesk.store.postgres.connections import (
     LOCK,
     LONG,
     NOW,
+    NulRefusedError,
     ServerUnreachableError,
     Transaction,
     connect,
@@ -167,7 +168,8 @@ class Transactions:
         Raises StoreError if none was added, and psycopg.Error for a defect.
         """
         self._find_late()
-        outcomes, added, last = unstorable(entries), list[PlantRow](), None
+        outcomes: list[PlantRow | PlantDeskError] = [NulRefusedError() for _ in entries]  # of those not in `rounds`
+        added, last = list[PlantRow](), None
         for places in rounds(entries):
             try:
                 group = self._add([entries[each] for each in places])
