@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.errors import TokenRefusedError
+from plantdesk.store.sqlite import tokens
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from tests.support.waiting import SECONDS
 
@@ -35,7 +36,10 @@ def test_only_the_digest_is_kept(store: Store, path: Path) -> None:
         assert database.execute("SELECT digest FROM token").fetchall() == [(hashlib.sha256(token.encode()).digest(),)]
 
 
-def test_a_revocation_by_another_program_is_noticed(store: Store, path: Path, checker: TokenChecker) -> None:
+def test_a_revocation_by_another_program_is_noticed(
+    store: Store, path: Path, checker: TokenChecker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "_CACHE_SECONDS", 0)
     token = store.tokens.create("greenhouse").result(SECONDS).token
     assert checker.source(token).label == "greenhouse"
     with closing(sqlite3.connect(path)) as database, database:
