@@ -179,7 +179,7 @@ def test_a_note_waits_for_the_server_in_this_window_and_the_next(qtbot: QtBot, q
             store.add(new_plant({"id": 1, "name": "Aloe"}), COMMAND).result(SECONDS)
 
         def has_note(note: str) -> bool:
-            with closing(location.open_read_only()) as plants:
+            with closing(location.open_reader()) as plants:
                 return [row.note for page in plants.pages(Selection()) for row in page] == [note]
 
         with running(qtbot, qapp, location) as desk:
@@ -337,7 +337,7 @@ def test_the_api_answers_503_while_the_server_is_off_and_adds_nothing_twice() ->
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
             assert post(1) == post(2) == (200, 0, None)
-            with closing(location.open_read_only()) as plants:
+            with closing(location.open_reader()) as plants:
                 assert [[row.id for row in page] for page in plants.pages(Selection())] == [[1, 2]]
 
 
@@ -579,7 +579,7 @@ def test_the_window_copies_its_store_with_the_colours(
         qtbot.keyClick(dialog.field("Copy to"), Qt.Key.Key_Return)
         desk.until(lambda: desk.toast.text == f"Copied 1 plant to {target.url}.")
         assert desk.desktop.preferences.of_store(target.key) == {"hues": {"hall": 3}}
-    with closing(target.open_read_only()) as plants:
+    with closing(target.open_reader()) as plants:
         assert [row.name for page in plants.pages(Selection()) for row in page] == ["Fern"]
 
 
@@ -605,7 +605,7 @@ def test_the_api_and_commands_of_users_with_fewer_rights(
         for command in (["edit", "70", "--name", "Ivy"], ["delete", "70", "--yes"]):
             assert main([*command, "--database", urls[role]]) == 1
             assert "Ask who administrates the server" in capfd.readouterr().err
-    with closing(location.open_read_only()) as plants:
+    with closing(location.open_reader()) as plants:
         assert [row.name for page in plants.pages(Selection()) for row in page] == ["Fern"]
 
 

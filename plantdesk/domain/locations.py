@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.copies import SameStoreError
-from plantdesk.domain.protocols import PlantPages
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -17,16 +16,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.copies import Copied, Progress, StoreRows
     from plantdesk.domain.desks import TablesUpdate
     from plantdesk.domain.protocols import PlantReader, PlantStore
-
-
-class ReadOnlyPlants(PlantPages, Protocol):
-    """A store that is only read. One thread at a time may use it."""
-
-    def reader(self) -> PlantReader:
-        """Return a reader, which the caller closes. Raises StoreError."""
-
-    def close(self) -> None:
-        """Close the store."""
 
 
 class StoreLocation(Protocol):
@@ -86,7 +75,7 @@ class StoreLocation(Protocol):
         the fraction of a migration that is done. Raises StoreError and FolderUnusableError.
         """
 
-    def open_read_only(self, progress: Callable[[float], None] | None = None) -> ReadOnlyPlants:
+    def open_reader(self, progress: Callable[[float], None] | None = None) -> PlantReader:
         """Open the store as `open` does, to read it quickly; the caller closes it. Raises StoreError."""
 
     def quick_names(self) -> tuple[list[str], list[str]]:

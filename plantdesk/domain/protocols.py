@@ -47,18 +47,14 @@ class HistorySummary(NamedTuple):
     desks: tuple[str, ...] = ()
 
 
-class PlantPages(Protocol):
-    """Reads sets of plants whole. Every method raises StoreError if the store cannot be read."""
-
-    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        """Yield the plants of a set in insertion order, in pages of limited size."""
-
-
-class PlantReader(PlantPages, Protocol):
+class PlantReader(Protocol):
     """Reads a store. One thread at a time may use it, but any thread may interrupt it.
 
     Every method raises StoreError if the store cannot be read, and InterruptedError after `interrupt()`.
     """
+
+    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
+        """Yield the plants of a set in insertion order, in pages of limited size."""
 
     def ids(self, view: View) -> Iterator[array[int]]:
         """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.backups import StoreBackups
     from plantdesk.domain.copies import Copied, Progress, StoreRows
     from plantdesk.domain.desks import TablesUpdate
-    from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.platform.settings import Settings
 
 
@@ -161,11 +161,11 @@ class SqliteLocation:
         self._make_folder()
         return Store(self.path, create=create, progress=progress)
 
-    def open_read_only(self, progress: Callable[[float], None] | None = None) -> ReadOnlyPlants:
+    def open_reader(self, progress: Callable[[float], None] | None = None) -> PlantReader:
         """Open the store without a writer."""
-        from plantdesk.store.sqlite.store import ReadOnlyStore
+        from plantdesk.store.sqlite.queries import FileReader
 
-        return ReadOnlyStore(self.path, progress=progress)
+        return FileReader(self.path, progress)
 
     def quick_names(self) -> tuple[list[str], list[str]]:
         """Return tags and tokens without the store's lock."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from plantdesk.domain.protocols import PlantPages
+    from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.domain.selections import Selection
 
@@ -221,7 +221,7 @@ _PIECE = 65_536
 
 
 def write_plants(
-    file: Path, form: Format, reader: PlantPages, selection: Selection, progress: Callable[[int], object]
+    file: Path, form: Format, reader: PlantReader, selection: Selection, progress: Callable[[int], object]
 ) -> int:
     """Write plants to a file, or to standard output for `-`, in insertion order, and return their number.
 

@@ -9,7 +9,7 @@ from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import batches, facts, line, plant_of, quoted, report
-from plantdesk.cli.commands.stores import open_existing_store, open_read_only
+from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import confirm
 from plantdesk.domain.duplicates import Kept, PlantGroups, intended, merged
 from plantdesk.domain.edits import MergePlants
@@ -56,7 +56,7 @@ def duplicates(options: argparse.Namespace) -> int:
     Raises NotConfirmedError, NothingMergedError, StoreError.
     """
     _check_options(options)
-    with closing(open_read_only(options.database)) as store, closing(store.reader()) as reader:
+    with closing(open_reader(options.database)) as reader:
         groups = reader.duplicates(by_tag=options.by == "name-tag")
         if not options.merge:
             for batch in batches((_as_json if options.json else _as_text)(_members(reader, groups))):
@@ -97,8 +97,8 @@ def merge(options: argparse.Namespace) -> int:
     into, ids = parse_id(options.into), set(map(parse_id, options.ids))
     if into in ids:
         options.parser.error(Text("plant {id} is the one that stays: name only the others before --into", id=into))
-    with closing(open_read_only(options.database)) as store:
-        rows = [plant_of(store, each) for each in sorted({*ids, into})]
+    with closing(open_reader(options.database)) as reader:
+        rows = [plant_of(reader, each) for each in sorted({*ids, into})]
     edit = MergePlants(PlantGroups.of([rows]), Kept.LOWEST_ID, frozenset({into}))
     if not any(page.deleted for page in merged(*edit, lambda _ids: {row.id: row for row in rows})):
         raise NotesTooLongError
@@ -111,7 +111,7 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
     groups = len(edit.groups.sizes)
     going = len(edit.groups.ids) - groups
     if options.dry_run:
-        with closing(open_read_only(options.database)) as plants, closing(plants.reader()) as reader:
+        with closing(open_reader(options.database)) as reader:
             _report_left(going - _print_merges(reader, edit))
         return
     if going > 1 and not options.yes:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import plants_of
-from plantdesk.cli.commands.stores import Filter, filter_of, open_read_only, selection_of
+from plantdesk.cli.commands.stores import Filter, filter_of, open_reader, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.platform import output
@@ -39,8 +39,8 @@ def export_plants(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         stack.enter_context(cleaned_up_when_terminated())
         stack.enter_context(reported_when_interrupted(outcome))
-        store = stack.enter_context(closing(open_read_only(options.database)))
-        count = write_plants(file, form, store, selection_of(store, requested), lambda _count: None)
+        reader = stack.enter_context(closing(open_reader(options.database)))
+        count = write_plants(file, form, reader, selection_of(reader, requested), lambda _count: None)
     print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
     return 0
 
@@ -87,7 +87,7 @@ def _rows(options: argparse.Namespace) -> list[PlantRow]:
     requested = filter_of(options)
     if options.ids and requested != Filter():
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
-    with closing(open_read_only(options.database)) as store:
+    with closing(open_reader(options.database)) as reader:
         if options.ids:
-            return plants_of(store, options.ids)
-        return [row for page in store.pages(selection_of(store, requested)) for row in page]
+            return plants_of(reader, options.ids)
+        return [row for page in reader.pages(selection_of(reader, requested)) for row in page]

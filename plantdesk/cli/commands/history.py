@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.stores import open_existing_store, open_read_only, typed
+from plantdesk.cli.commands.stores import open_existing_store, open_reader, typed
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import NothingToUndoError, PlantDeskError, Text, UndoConflictError, joined, shortened
 from plantdesk.domain.records import COMMAND
@@ -26,7 +26,7 @@ _MAX_IDS = 10
 
 def list_changes(options: argparse.Namespace) -> int:
     """Print the newest changes, of all or since a time, as a table or in JSON. Raises StoreError."""
-    with closing(open_read_only(options.database)) as store, closing(store.reader()) as reader:
+    with closing(open_reader(options.database)) as reader:
         changes = [change for change in reader.history(options.limit) if change.made_at >= (options.since or 0)]
     if options.json:
         print_json([_facts(change) for change in changes])

@@ -14,7 +14,7 @@ from plantdesk.cli.commands.stores import (
     Filter,
     filter_of,
     open_existing_store,
-    open_read_only,
+    open_reader,
     open_store,
     selection_of,
     typed,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import argparse
 
     from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
 
 _Item = TypeVar("_Item")
@@ -67,8 +67,8 @@ def add(options: argparse.Namespace) -> int:
 
 def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int | None) -> int:
     """Add a copy of a plant with other `values`, as one change; return its id, which is the next free one for None."""
-    with closing(open_existing_store(options.database)) as store:
-        row = plant_of(store, parse_id(options.like))
+    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
+        row = plant_of(reader, parse_id(options.like))
         texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
         (added,) = store.apply([Insert(plant_to_add(texts, plant_id), row.note)], COMMAND).result().added_ids
         return added
@@ -86,8 +86,8 @@ _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 def list_plants(options: argparse.Namespace) -> int:
     """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
     requested = filter_of(options)
-    with closing(open_read_only(options.database)) as store, closing(store.reader()) as reader:
-        rows = reader.selected(selection_of(store, requested), options.limit)
+    with closing(open_reader(options.database)) as reader:
+        rows = reader.selected(selection_of(reader, requested), options.limit)
         if options.csv and not _is_on_terminal():
             output.use_utf8()
         for text in (_as_json if options.json else _as_csv if options.csv else _as_text)(rows):
@@ -97,8 +97,8 @@ def list_plants(options: argparse.Namespace) -> int:
 
 def get(options: argparse.Namespace) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
-    with closing(open_read_only(options.database)) as store:
-        row = plant_of(store, parse_id(options.id))
+    with closing(open_reader(options.database)) as reader:
+        row = plant_of(reader, parse_id(options.id))
     if options.json:
         print_json(facts(row))
         return 0
@@ -119,18 +119,18 @@ def edit(options: argparse.Namespace) -> int:
     """
     rule = _rule(options)
     if options.dry_run:
-        with closing(open_read_only(options.database)) as plants:
-            _print_changes(plants, _selection(plants, options), rule)
+        with closing(open_reader(options.database)) as reader:
+            _print_changes(reader, _selection(reader, options), rule)
         return 0
-    with closing(open_existing_store(options.database)) as store:
+    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
         change: Edit
         if options.id is not None:
-            row = plant_of(store, parse_id(options.id))
+            row = plant_of(reader, parse_id(options.id))
             change = edited(row, **rule.rewritten(Texts(row.name, row.tag, row.note))._asdict())
         else:
-            change = Rewrite(_selection(store, options), rule)
+            change = Rewrite(_selection(reader, options), rule)
             if not options.yes:
-                _confirm_edit(store, change.plants)
+                _confirm_edit(reader.count_selected(change.plants))
         report(store.apply([change], COMMAND).result(), options.database)
     return 0
 
@@ -187,30 +187,27 @@ def _refuse_everything(options: argparse.Namespace) -> None:
         options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
 
 
-def _selection(store: PlantStore | ReadOnlyPlants, options: argparse.Namespace) -> Selection:
+def _selection(reader: PlantReader, options: argparse.Namespace) -> Selection:
     if options.id is None:
-        return selection_of(store, _filter(options))
-    return Selection(ids=[plant_of(store, parse_id(options.id)).id])
+        return selection_of(reader, _filter(options))
+    return Selection(ids=[plant_of(reader, parse_id(options.id)).id])
 
 
-def _confirm_edit(store: PlantStore, selection: Selection) -> None:
-    with closing(store.reader()) as reader:
-        count = reader.count_selected(selection)
+def _confirm_edit(count: int) -> None:
     if count > 1:
         confirm(f"Change up to {count:,} plants?", Text("None of the {count:,} plants was changed", count=count))
 
 
-def _print_changes(store: PlantStore | ReadOnlyPlants, selection: Selection, rule: Rule) -> None:
+def _print_changes(reader: PlantReader, selection: Selection, rule: Rule) -> None:
     """Print the first changes that a rule would make, and on standard error their number."""
     count = 0
-    with closing(store.reader()) as reader:
-        for row in reader.selected(selection):
-            for _, name, tag, note in rewritten(rule, [(row.id, row.name, row.tag, row.note)]):
-                count += 1
-                if count <= _MAX_SHOWN:
-                    texts = ((row.name, name), (row.tag, tag), (row.note, note))
-                    changes = [f"{quoted(old)} -> {quoted(new)}" for old, new in texts if old != new]
-                    output.write(f"{row.id:>8}  {', '.join(changes)}")
+    for row in reader.selected(selection):
+        for _, name, tag, note in rewritten(rule, [(row.id, row.name, row.tag, row.note)]):
+            count += 1
+            if count <= _MAX_SHOWN:
+                texts = ((row.name, name), (row.tag, tag), (row.note, note))
+                changes = [f"{quoted(old)} -> {quoted(new)}" for old, new in texts if old != new]
+                output.write(f"{row.id:>8}  {', '.join(changes)}")
     output.report(f"{count:,} plants would change." if count != 1 else "1 plant would change.")
 
 
@@ -229,15 +226,14 @@ def delete(options: argparse.Namespace) -> int:
     if bool(options.ids) == (requested != Filter()):
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
     _refuse_everything(options)
-    with closing(open_existing_store(options.database)) as store:
+    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
         edits: list[Edit]
         if options.ids:
-            rows = plants_of(store, options.ids)
+            rows = plants_of(reader, options.ids)
             edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
         else:
-            selection = selection_of(store, requested)
-            with closing(store.reader()) as reader:
-                count = reader.count_selected(selection)
+            selection = selection_of(reader, requested)
+            count = reader.count_selected(selection)
             edits = [DeleteAll(selection, None if options.yes else count)]
         if count > 1 and not options.yes:
             confirm(f"Delete {count:,} plants?", Text("None of the {count:,} plants was deleted", count=count))
@@ -254,18 +250,17 @@ def report(applied: Applied, database: StoreLocation) -> None:
         output.report(f"{title}. To undo it, type: {typed(database, f'undo {applied.change.number}')}")
 
 
-def plant_of(store: PlantStore | ReadOnlyPlants, plant_id: int) -> PlantRow:
+def plant_of(reader: PlantReader, plant_id: int) -> PlantRow:
     """Return the plant of an id. Raises UnknownPlantError and StoreError."""
-    with closing(store.reader()) as reader:
-        row = reader.plant(plant_id)
+    row = reader.plant(plant_id)
     if row is None:
         raise UnknownPlantError(plant_id)
     return row
 
 
-def plants_of(store: PlantStore | ReadOnlyPlants, ids: Iterable[str]) -> list[PlantRow]:
+def plants_of(reader: PlantReader, ids: Iterable[str]) -> list[PlantRow]:
     """Return the plants of ids as they were typed. Raises InvalidPlantError, UnknownPlantError and StoreError."""
-    return [plant_of(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
+    return [plant_of(reader, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
 
 
 def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:

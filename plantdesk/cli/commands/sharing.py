@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.stores import open_read_only, shown_progress
+from plantdesk.cli.commands.stores import open_reader, shown_progress
 from plantdesk.cli.commands.terminal import (
     cleaned_up_when_terminated,
     confirm,
@@ -53,7 +53,7 @@ def migrate(options: argparse.Namespace) -> int:
     if options.create and database.folder is None:  # opening a file makes it anyway
         database.open(create=True).close()
     else:
-        open_read_only(database).close()
+        open_reader(database).close()
     update = database.needed_update()
     if update is None:
         output.write(f"{database.url} has the tables of this version.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.cli.commands.terminal import TerminalLine
@@ -16,8 +16,8 @@ from plantdesk.domain.selections import AddedBy, HasTag, Selection
 if TYPE_CHECKING:
     import argparse
 
-    from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.selections import Term
 
 #: SQLite accepts expressions up to a depth of 1,000.
@@ -51,12 +51,12 @@ def open_existing_store(database: StoreLocation) -> PlantStore:
     return open_store(database)
 
 
-def open_read_only(database: StoreLocation) -> ReadOnlyPlants:
+def open_reader(database: StoreLocation) -> PlantReader:
     """Open a store that should be there to read it; the caller closes it. Raises NoStoreError, StoreError."""
     if not database.exists():
         raise NoStoreError(database.name)
     with shown_progress(_UPDATING) as progress:
-        return database.open_read_only(progress)
+        return database.open_reader(progress)
 
 
 def open_store(database: StoreLocation) -> PlantStore:
@@ -94,7 +94,7 @@ def filter_of(options: argparse.Namespace) -> Filter:
     return Filter(options.search, options.tag, options.no_tag, options.source, options.since)
 
 
-def selection_of(store: PlantStore | ReadOnlyPlants, requested: Filter) -> Selection:
+def selection_of(reader: PlantReader, requested: Filter) -> Selection:
     """Return the set of plants that a filter selects. Raises UnknownSourceError, StoreError."""
     groups: list[tuple[Term, ...]] = []
     if requested.text is not None:
@@ -104,16 +104,15 @@ def selection_of(store: PlantStore | ReadOnlyPlants, requested: Filter) -> Selec
     if requested.without_tag or requested.tag is not None:
         groups.append((HasTag(requested.tag, exact=True),))
     if requested.source is not None:
-        groups.append(_sources(store, requested.source))
+        groups.append(_sources(reader, requested.source))
     return Selection(tuple(groups), requested.since)
 
 
-def _sources(store: PlantStore | ReadOnlyPlants, name: str) -> tuple[AddedBy, ...]:
+def _sources(reader: PlantReader, name: str) -> tuple[AddedBy, ...]:
     """Return the kind of source that `name` names, else the sources with this label. Raises UnknownSourceError."""
     if name in set(SourceKind):
         return (AddedBy(SourceKind(name)),)
-    with closing(store.reader()) as reader:
-        kinds = {source.kind for source in reader.sources() if source.label == name}
+    kinds = {source.kind for source in reader.sources() if source.label == name}
     if not kinds:
         raise UnknownSourceError(name)
     return tuple(AddedBy(kind, name) for kind in sorted(kinds))

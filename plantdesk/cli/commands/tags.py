@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import report
-from plantdesk.cli.commands.stores import open_existing_store, open_read_only
+from plantdesk.cli.commands.stores import open_existing_store, open_reader
 from plantdesk.cli.commands.terminal import print_json, print_table
 from plantdesk.domain.edits import MergeTags, RenameTag
 from plantdesk.domain.errors import TagTakenError, UnknownTagError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def list_tags(options: argparse.Namespace) -> int:
     """Print the tags with the number of their plants. Raises StoreError."""
-    with closing(open_read_only(options.database)) as store, closing(store.reader()) as reader:
+    with closing(open_reader(options.database)) as reader:
         counts = reader.tag_counts()
     if options.json:
         print_json([{"tag": tag, "plants": count} for tag, count in counts.items()])

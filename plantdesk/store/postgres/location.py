@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.backups import StoreBackups
     from plantdesk.domain.copies import Copied, Progress, StoreRows
     from plantdesk.domain.desks import TablesUpdate
-    from plantdesk.domain.locations import ReadOnlyPlants
-    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
 
 
 #: Bytes of a desk file that are read.
@@ -151,15 +150,15 @@ class PostgresLocation:
         self._check_user()
         return PostgresStore(self.address, create=create)
 
-    def open_read_only(
+    def open_reader(
         self,
         progress: Callable[[float], None] | None = None,  # noqa: ARG002
-    ) -> ReadOnlyPlants:
+    ) -> PlantReader:
         """Open the store without a writer."""
-        from plantdesk.store.postgres.store import ReadOnlyPostgresStore
+        from plantdesk.store.postgres.reader import ServerReader
 
         self._check_user()
-        return ReadOnlyPostgresStore(self.address)
+        return ServerReader(self.address)
 
     def _check_user(self) -> None:
         if self.needs_user and "PGUSER" not in os.environ:

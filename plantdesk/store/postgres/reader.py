@@ -27,7 +27,7 @@ from plantdesk.store.models import PLANT
 from plantdesk.store.postgres.connections import READER, connect, execute, translate_errors
 from plantdesk.store.postgres.database import DATABASE, runner
 from plantdesk.store.postgres.desks import AT_WORK, desk_name, desks
-from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START
+from plantdesk.store.postgres.schema import LONGEST_TAG, NAME_START, TAG_START, check_readable, version_of
 from plantdesk.store.reader import StoreReader
 
 if TYPE_CHECKING:
@@ -240,6 +240,23 @@ class PostgresReader(StoreReader):
         if self._is_interrupted:  # while it waited for its turn
             raise InterruptedError
         return query(runner(connection))
+
+
+class ServerReader(PostgresReader):
+    """A reader with a connection of its own."""
+
+    def __init__(self, address: Address) -> None:
+        """Connect. Raises StoreError."""
+        super().__init__(ReadConnection(address))
+        try:
+            check_readable(self._shared.ask(self, version_of), address.name, address.server)
+        except BaseException:
+            self.close()
+            raise
+
+    @override
+    def close(self) -> None:
+        self._shared.close()
 
 
 def _first_sorted(runner: Runner, view: View) -> array[int]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreError
-from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.postgres.adding import add_as_next
 from plantdesk.store.postgres.backups import SharedBackups
@@ -18,7 +17,6 @@ from plantdesk.store.postgres.connections import ServerUnreachableError, connect
 from plantdesk.store.postgres.desks import create_tables, desk_name
 from plantdesk.store.postgres.listening import CommitListener
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
-from plantdesk.store.postgres.schema import check_readable, version_of
 from plantdesk.store.postgres.tokens import Tokens
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.postgres.writer import Writer
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.models import Plant
     from plantdesk.domain.records import Changes, PlantRow, Source
-    from plantdesk.domain.selections import Selection
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Transaction
@@ -156,28 +153,3 @@ class PostgresStore(WrittenStore):
         if self._listener is not None:
             self._listener.drop()
         self._reads.drop()
-
-
-class ReadOnlyPostgresStore(ReadOnlyPlants):
-    """A store that is only read, on one connection."""
-
-    def __init__(self, address: Address) -> None:
-        """Open the store. Raises StoreError."""
-        self._reads = ReadConnection(address)
-        try:
-            check_readable(self._reads.ask(self, version_of), address.name, address.server)
-        except BaseException:
-            self._reads.close()
-            raise
-
-    @override
-    def reader(self) -> PostgresReader:
-        return PostgresReader(self._reads)
-
-    @override
-    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        return self.reader().pages(selection)
-
-    @override
-    def close(self) -> None:
-        self._reads.close()

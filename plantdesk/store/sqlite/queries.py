@@ -24,13 +24,16 @@ from plantdesk.store.reader import StoreReader
 from plantdesk.store.sqlite.connections import add_functions, translate_errors
 from plantdesk.store.sqlite.connections import snapshot as read_snapshot
 from plantdesk.store.sqlite.database import DATABASE, runner
+from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.numbers import last_seq
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plantdesk.domain.desks import Desk
     from plantdesk.domain.selections import Selection
     from plantdesk.store.database import Runner
-    from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.connections import Progress
 
 _Result = TypeVar("_Result")
 
@@ -127,6 +130,25 @@ class Reader(StoreReader):
         self._connection = self._file.connect()  # if it fails, nothing changes
         add_functions(self._connection)
         self._generation = generation
+
+
+class FileReader(Reader):
+    """A reader that has opened the file for itself. It notices no other file that takes its place."""
+
+    def __init__(self, path: Path, progress: Progress | None = None) -> None:
+        """Open the store at `path` as `Store` does, but without a writer. Raises StoreError."""
+        file = StoreFile(path, progress=progress)
+        try:
+            file.refuse_outdated()
+            super().__init__(file)
+        except BaseException:
+            file.close()
+            raise
+
+    @override
+    def close(self) -> None:
+        super().close()
+        self._file.close()
 
 
 def all_ids(connection: sqlite3.Connection, sql: str, values: dict[str, Any], size: int) -> Iterator[array[int]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
 
 from plantdesk.domain.errors import StoreError
-from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.base import WrittenStore
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, FileBackups
 from plantdesk.store.sqlite.changes import SqliteChange, SqliteImport
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.models import Plant
     from plantdesk.domain.protocols import PlantImport
     from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.domain.selections import Selection
     from plantdesk.store.change_writer import ChangeWriter
     from plantdesk.store.sqlite.connections import Progress
 
@@ -104,30 +102,3 @@ class Store(WrittenStore):
     @override
     def close(self) -> None:
         self._writer.close()
-
-
-class ReadOnlyStore(ReadOnlyPlants):
-    """Opens a store as `Store` does, but without a writer. One thread at a time may use it."""
-
-    def __init__(self, path: Path, *, progress: Progress | None = None) -> None:
-        """Open the store at `path`, make it when there is none, and bring its schema up to date. Raises StoreError."""
-        self._file = StoreFile(path, progress=progress)
-        try:
-            self._file.refuse_outdated()
-            self._reader = self.reader()
-        except BaseException:
-            self._file.close()
-            raise
-
-    @override
-    def reader(self) -> Reader:
-        return Reader(self._file)
-
-    @override
-    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        return self._reader.pages(selection)
-
-    @override
-    def close(self) -> None:
-        self._reader.close()
-        self._file.close()

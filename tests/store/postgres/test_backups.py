@@ -90,7 +90,7 @@ def test_a_restore_is_a_change_that_others_see_and_undo(
         undo(other)
         assert rows(other) == before
     assert restored.saved is not None
-    with closing(location_of(restored.saved).open_read_only()) as saved:
+    with closing(location_of(restored.saved).open_reader()) as saved:
         assert [row for page in saved.pages(Selection()) for row in page] == before
     assert backups.restore(restored.saved, FORM).change is None
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def stored(location: PostgresLocation) -> list[int]:
     """The ids in insertion order, read past the proxy."""
-    with closing(location.open_read_only()) as plants:
+    with closing(location.open_reader()) as plants:
         return [row.id for page in plants.pages(Selection()) for row in page]
 
 
@@ -89,7 +89,7 @@ def test_a_change_whose_answer_is_lost_is_made_once_or_not_at_all(
     store.add(plant(1), FORM).result(SECONDS)
 
     def numbers() -> list[int]:
-        with closing(location.open_read_only()) as plants, closing(plants.reader()) as reader:
+        with closing(location.open_reader()) as reader:
             return [change.number for change in reader.history()]
 
     writes: list[Callable[[], object]] = [

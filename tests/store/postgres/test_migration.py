@@ -199,7 +199,7 @@ def test_a_desk_that_is_older_than_the_tables_only_reads(postgres: PostgresServe
     with closing(location.open()) as store:
         assert isinstance(store.write_error, StoreNewerError)
         refused(store, StoreNewerError)
-    with closing(location.open_read_only()) as plants:
+    with closing(location.open_reader()) as plants:
         assert [row.id for page in plants.pages(Selection()) for row in page] == [1]
     assert location.needed_update() is None
 
@@ -227,7 +227,7 @@ def test_an_open_desk_hears_of_newer_tables_and_goes_on_reading(
 
 def test_tables_that_cannot_be_read_are_left_alone(postgres: PostgresServer, location: PostgresLocation) -> None:
     make_newer(postgres, location, reads_from=NEWER)
-    for opened in (location.open, location.open_read_only, location.needed_update):
+    for opened in (location.open, location.open_reader, location.needed_update):
         with pytest.raises(StoreTooNewError):
             opened()
 

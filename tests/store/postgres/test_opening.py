@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def test_only_create_makes_tables_and_only_where_there_are_none(postgres: PostgresServer) -> None:
     location = location_of(postgres.url(name := postgres.new_database()))
-    for opened in (location.open, location.open_read_only):
+    for opened in (location.open, location.open_reader):
         with pytest.raises(NoSharedStoreError, match=f"“{name}” on 127.0.0.1 has no plant store yet"):
             opened()
     assert postgres.execute("SELECT count(*) FROM pg_namespace WHERE nspname = 'plantdesk'", name) == [(0,)]
@@ -127,5 +127,5 @@ def test_of_several_servers_the_one_that_takes_writes_is_used(
                 other.add(new_plant({"id": 2, "name": "Ivy"}), FORM).result(SECONDS)
             assert [received.get(timeout=SECONDS).added[0].id for _ in range(2)] == [1, 2]
         only_standby = f"postgresql://plants@127.0.0.1:{standby.port},127.0.0.1:1/{location.name}"
-        with closing(location_of(only_standby).open_read_only()) as plants, closing(plants.reader()) as reader:
+        with closing(location_of(only_standby).open_reader()) as reader:
             assert reader.count() == 0

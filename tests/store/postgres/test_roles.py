@@ -139,7 +139,7 @@ def test_the_commands_give_one_sentence(users: Users, capfd: pytest.CaptureFixtu
         capfd.readouterr()
         assert main([*command, "--database", location.url]) == 1
         assert capfd.readouterr().err.count("Your user") == (1 if command != ["undo"] else 0)
-    with closing(users.admin.open_read_only()) as plants:
+    with closing(users.admin.open_reader()) as plants:
         assert [row.id for page in plants.pages(Selection()) for row in page] == [1]
 
 
