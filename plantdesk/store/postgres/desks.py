@@ -29,7 +29,6 @@ from plantdesk.store.postgres.schema import SCHEMA_VERSION, check_readable, migr
 if TYPE_CHECKING:
     from plantdesk.store.postgres.address import Address
     from plantdesk.store.postgres.connections import Connection
-    from plantdesk.store.postgres.schema import TablesVersion
 
 #: The role of the connection that makes or updates the tables.
 _ROLE = "migration"
@@ -106,10 +105,5 @@ def update_tables(address: Address) -> None:
         with translate_errors(address), closing(connect(address, _ROLE, LONG)) as connection:
             migrate(connection)
     except ServerUnreachableError:
-        if _version(address).version < SCHEMA_VERSION:
+        if needed_update(address) is not None:
             raise
-
-
-def _version(address: Address) -> TablesVersion:
-    with translate_errors(address), closing(connect(address, _ROLE)) as connection:
-        return check_readable(version_of(connection), address.name, address.server)
