@@ -10,7 +10,6 @@ import pytest
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import NothingToUndoError, UndoConflictError
-from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.imports import ImportRow, OnConflict
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.selections import Selection
@@ -31,19 +30,6 @@ if TYPE_CHECKING:
 def plants(store: Store) -> list[PlantRow]:
     """A fern and an aloe with a tag, and a rose without one."""
     return [add(store, 3, "Fern", "kitchen"), add(store, 1, "Aloe", "kitchen"), add(store, 2, "Rose")]
-
-
-def test_a_restore_can_be_undone(store: Store, path: Path, plants: list[PlantRow]) -> None:
-    backup = FileBackups(path).make()
-    apply(store, edited(plants[0], note="dry"), DeleteAll(Selection(ids=[1])))
-    add(store, 7, "New")
-    before = rows(store)
-    restored = restore(path, backup.path, FORM)
-    assert restored.change is not None
-    assert (restored.change.kind, restored.change.plants) == (ChangeKind.RESTORE, 3)
-    assert [row[:6] for row in rows(store)] == [row[:6] for row in plants]
-    undo(store)
-    assert rows(store) == before
 
 
 @pytest.mark.usefixtures("plants")

@@ -18,7 +18,7 @@ import pytest
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind
-from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
+from plantdesk.domain.errors import StoreError, StoreMovedError, TokenRefusedError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.sqlite.backups.jobs import FileBackups
@@ -156,17 +156,6 @@ def test_a_token_of_the_old_file_is_worth_nothing_in_the_new_one(store: Store, p
     assert ids_in(path) == []
 
 
-def test_a_file_that_cannot_be_opened_is_tried_again_without_a_backup_each_time(store: Store, path: Path) -> None:
-    add(store, 1)
-    path.unlink()
-    path.write_text("my diary" * 1000)
-    for plant_id in range(2, 8):
-        with pytest.raises(StoreDamagedError):
-            store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result(SECONDS)
-    assert path.read_text() == "my diary" * 1000
-    assert replaced_backups(path) == [[1]]
-
-
 @pytest.mark.parametrize("where", ["same disk", "other disk"])
 def test_backups_may_be_on_another_disk(store: Store, path: Path, other: Path, tmp_path: Path, where: str) -> None:
     folder = tmp_path / "disk"
@@ -245,17 +234,6 @@ def test_a_folder_of_backups_that_may_not_be_written_is_an_error_and_no_hang(
             break
     assert replaced_backups(path) == [[1]]
     assert 4 in ids_in(path)
-
-
-def test_a_moved_file_that_comes_back_is_used_again(store: Store, path: Path) -> None:
-    add(store, 1)
-    away = path.rename(path.with_name("away.db"))
-    with pytest.raises(StoreMovedError):
-        store.add(new_plant({"id": 2, "name": "Fern"}), COMMAND).result(SECONDS)
-    away.rename(path)
-    add(store, 2)
-    store.close()
-    assert ids_in(path) == [1, 2]
 
 
 @pytest.mark.parametrize("count", [1, 2])

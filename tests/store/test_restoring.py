@@ -87,14 +87,6 @@ def test_restoring_makes_the_plants_those_of_the_backup(store: Store, path: Path
     add(store, 4, "Daisy again")  # the store goes on
 
 
-def test_restoring_can_undo_by_restoring(path: Path, backup: Backup) -> None:
-    before = rows(path)
-    restored = restore(path, backup.path)
-    assert restored.saved is not None
-    restore(path, restored.saved)
-    assert rows(path) == before
-
-
 def test_who_looks_at_the_store_hears_of_it(store: Store, path: Path, backup: Backup) -> None:
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
