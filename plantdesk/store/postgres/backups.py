@@ -30,7 +30,7 @@ from plantdesk.store.postgres.desks import desk_name
 from plantdesk.store.postgres.transactions import Transactions
 from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, create_tables, difference, exchange
 from plantdesk.store.sqlite.backups.jobs import MadeBackups, State
-from plantdesk.store.sqlite.backups.restore_source import Loaded, load
+from plantdesk.store.sqlite.backups.restore_source import load
 from plantdesk.store.sqlite.copies import new_copy
 
 if TYPE_CHECKING:
@@ -66,13 +66,12 @@ class SharedBackups(MadeBackups):
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return what restoring a backup would do."""
-        with self._loaded(backup) as (loaded, transactions):
-            return _preview(transactions.open(), loaded)
+        with self._loaded(backup) as (preview, _):
+            return preview
 
     def restore(self, backup: Path, source: Source) -> Restored:
         """Make the plants of a backup those of the store."""
-        with self._loaded(backup) as (loaded, transactions):
-            preview = _preview(transactions.open(), loaded)
+        with self._loaded(backup) as (preview, transactions):
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_retained=True)
             transactions.check_may_change()
@@ -81,8 +80,8 @@ class SharedBackups(MadeBackups):
         return Restored(preview, saved.path, tokens_retained=True, change=change)
 
     @contextmanager
-    def _loaded(self, backup: Path) -> Iterator[tuple[Loaded, Transactions]]:
-        """Copy the plants of a file into the temporary table `restored` of a connection."""
+    def _loaded(self, backup: Path) -> Iterator[tuple[RestorePreview, Transactions]]:
+        """Copy the plants of a file into the temporary table `restored` of a connection, and compare them."""
         with closing(sqlite3.connect("", isolation_level=None, uri=True)) as reading:  # a temporary file
             loaded = load(reading, backup)
             address = patient(self._address)
@@ -93,7 +92,7 @@ class SharedBackups(MadeBackups):
                 connection = transactions.open()
                 create_tables(runner(connection))
                 _copy(reading, connection)
-                yield loaded, transactions
+                yield loaded._replace(difference=difference(runner(connection))), transactions
 
 
 def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
@@ -103,11 +102,6 @@ def _copy(reading: sqlite3.Connection, connection: Connection) -> None:
     except DataError as error:
         raise NulRefusedError from error
     connection.execute("ANALYZE restored")
-
-
-def _preview(connection: Connection, loaded: Loaded) -> RestorePreview:
-    changes = difference(runner(connection))
-    return RestorePreview(loaded.plants, changes, loaded.is_damaged, loaded.has_foreign_log)
 
 
 def _exchange(source: Source, name: str, transaction: Transaction) -> Change:

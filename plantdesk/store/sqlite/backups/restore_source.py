@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from plantdesk.domain.backups import RestorePreview
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
 from plantdesk.domain.imports import SavedPlant
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
@@ -64,21 +65,11 @@ _COLUMNS = f"id, name, tag, {{note}}, {_SEARCHED}, seq, added_at, source_id"
 _UNKNOWN = (0, SourceKind.OTHER, "")
 
 
-class Loaded(NamedTuple):
-    """What was read: the number of plants, whether the file is damaged, and whether a log beside it was not read.
-
-    In both cases, other plants may be missing.
-    """
-
-    plants: int
-    is_damaged: bool
-    has_foreign_log: bool
-
-
-def load(connection: sqlite3.Connection, file: Path) -> Loaded:
+def load(connection: sqlite3.Connection, file: Path) -> RestorePreview:
     """Fill `temp.restored` and `temp.restored_source` of `connection` with the plants of `file`, which is only read.
 
-    Not in a transaction. Raises BackupUnusableError, which names the first row that is not valid, and StoreError.
+    Returns a preview without a difference. Not in a transaction. Raises BackupUnusableError, which names the first row
+    that is not valid, and StoreError.
     """
     path = _checked(file)
     add_functions(connection)
@@ -91,7 +82,7 @@ def load(connection: sqlite3.Connection, file: Path) -> Loaded:
         (plants,) = connection.execute("SELECT count(*) FROM temp.restored").fetchone()
     if is_damaged and plants == 0:
         raise _unusable(file, Text("it is damaged"))
-    return Loaded(plants, is_damaged, has_log(path) and not has_own_log(path))
+    return RestorePreview(plants, None, is_damaged, has_log(path) and not has_own_log(path))
 
 
 @contextlib.contextmanager
@@ -101,7 +92,7 @@ def plants_of_file(file: Path) -> Iterator[Iterator[list[SavedPlant]]]:
     Raises BackupUnusableError, also for a damaged file, and StoreError.
     """
     with contextlib.closing(sqlite3.connect("", isolation_level=None, uri=True)) as connection:  # a temporary file
-        if load(connection, file).is_damaged:
+        if load(connection, file).is_partial:
             message = Text("“{file}” is damaged. `plantdesk restore` brings back what can be read.")
             raise BackupUnusableError(message, file=file.name)
         cursor = connection.execute("SELECT id, name, tag, note FROM temp.restored ORDER BY seq")

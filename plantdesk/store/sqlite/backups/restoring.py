@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.domain.backups import Backup, BackupKind, Difference, Restored, RestorePreview
+from plantdesk.domain.backups import Backup, BackupKind, Restored, RestorePreview
 from plantdesk.domain.errors import (
     StoreBusyError,
     StoreDamagedError,
@@ -28,7 +28,7 @@ from plantdesk.store.ids import id_before_new
 from plantdesk.store.restoring import difference, exchange
 from plantdesk.store.rows import add_source
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.backups.restore_source import Loaded, load, opened
+from plantdesk.store.sqlite.backups.restore_source import load, opened
 from plantdesk.store.sqlite.changes import SqliteChange
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.database import runner
@@ -59,9 +59,9 @@ def preview_restore(path: Path, backup: Path) -> RestorePreview:
         translate_errors(),
         contextlib.closing(file.connect()) as connection,
     ):
-        return _preview_of(load(connection, backup), difference(runner(connection)))
+        return load(connection, backup)._replace(difference=difference(runner(connection)))
     with contextlib.closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
-        return _preview_of(load(connection, backup), None)
+        return load(connection, backup)
 
 
 def restore(path: Path, backup: Path, source: Source = COMMAND) -> Restored:
@@ -84,10 +84,6 @@ def _present(path: Path) -> Iterator[StoreFile]:
         yield file
 
 
-def _preview_of(loaded: Loaded, changes: Difference | None) -> RestorePreview:
-    return RestorePreview(loaded.plants, changes, loaded.is_damaged, loaded.has_foreign_log)
-
-
 # --- a store that can be read ---
 
 
@@ -95,7 +91,7 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
     with translate_errors(), contextlib.closing(file.connect()) as connection:
         loaded = load(connection, backup)
         with transaction(connection):  # nobody can add a plant between the backup and the end
-            preview = _preview_of(loaded, difference(runner(connection)))
+            preview = loaded._replace(difference=difference(runner(connection)))
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_retained=True)
             saved = _back_up(file)
@@ -127,7 +123,7 @@ def _put_in_place(path: Path, backup: Path) -> Restored:
     before = identity(path).database
     try:
         with temporary_file(path) as temporary:
-            loaded, retained = _fill(temporary, path, backup)
+            preview, retained = _fill(temporary, path, backup)
             flush(temporary)
             with locked(path):
                 if identity(path).database != before:
@@ -142,21 +138,21 @@ def _put_in_place(path: Path, backup: Path) -> Restored:
     except OSError as error:
         message = Text("The backup cannot be put in place: {reason}.", reason=str(error.strerror))
         raise StoreUnreachableError(message) from error
-    return Restored(_preview_of(loaded, None), saved, tokens_retained=retained)
+    return Restored(preview, saved, tokens_retained=retained)
 
 
-def _fill(temporary: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
+def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bool]:
     """Fill the empty file `temporary` with a new store of the backup's plants; return whether tokens were retained."""
     with translate_errors(), contextlib.closing(configure(connect(temporary))) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
         migrate(connection)
-        loaded = load(connection, backup)
+        preview = load(connection, backup)
         with transaction(connection):
             exchange(runner(connection), 0, with_history=False)
             retained = _carry_over_tokens(connection, path)
             connection.execute("UPDATE store SET last_id = ?", (max(_last_id(path), _last_id(backup)),))
             token_usage.skip(connection)
-    return loaded, retained
+    return preview, retained
 
 
 def _last_id(file: Path) -> int:
