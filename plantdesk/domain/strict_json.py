@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
 from typing import NamedTuple, NoReturn
 
 from plantdesk.domain.errors import LISTED, ErrorNumber, PlantDeskError, Text, joined, shortened
@@ -18,8 +19,6 @@ from plantdesk.domain.validation import UnfitNumber
 
 #: Digits of the largest int64.
 _MAX_DIGITS = 19
-#: A larger exponent exceeds the number of digits that a body of 1 MiB can have.
-_MAX_EXPONENT_DIGITS = 8
 #: Repeated members that the message names.
 _MAX_NAMED = 5
 #: Characters before and after an error that a message shows.
@@ -277,32 +276,19 @@ class NumberText(str):
 
 
 def _integer(text: str) -> int | UnfitNumber:
-    if len(text) < _MAX_DIGITS:
-        return int(text)
-    return _within_int64(text, text.lstrip("-"), 0)
+    return int(text) if len(text) < _MAX_DIGITS else whole_number(text)
 
 
 def whole_number(text: str) -> int | UnfitNumber:
     """Return the number in a text, exactly."""
-    mantissa, _, exponent = text.lower().partition("e")
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
-    digits = (whole + fraction).lstrip("0")
-    if not digits:
-        return 0
-    if len(exponent.lstrip("+-0")) > _MAX_EXPONENT_DIGITS:
-        return UnfitNumber(text, is_whole="-" not in exponent)
-    significant = digits.rstrip("0")
-    zeros = int(exponent or 0) - len(fraction) + len(digits) - len(significant)
-    return _within_int64(text, significant, zeros) if zeros >= 0 else UnfitNumber(text, is_whole=False)
-
-
-def _within_int64(text: str, digits: str, zeros: int) -> int | UnfitNumber:
-    """Return the number of `digits` followed by `zeros`, with the sign of `text`."""
-    if len(digits) + zeros > _MAX_DIGITS:
-        return UnfitNumber(text, is_whole=True)
-    number = int(digits) * 10**zeros
-    number = -number if text.startswith("-") else number
-    return number if SMALLEST_ID <= number <= LARGEST_ID else UnfitNumber(text, is_whole=True)
+    try:
+        number = Decimal(text)
+    except InvalidOperation:  # an exponent of more than 18 digits
+        mantissa, _, exponent = text.lower().partition("e")
+        return UnfitNumber(text, is_whole="-" not in exponent) if mantissa.strip("-0.") else 0
+    if number != number.to_integral_value():
+        return UnfitNumber(text, is_whole=False)
+    return int(number) if SMALLEST_ID <= number <= LARGEST_ID else UnfitNumber(text, is_whole=True)
 
 
 def _no_constant(name: str) -> NoReturn:
