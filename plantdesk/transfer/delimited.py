@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from io import StringIO
 from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,7 +57,7 @@ class DelimitedTable:
     ) -> None:
         """Read the first lines; with `is_list`, they may be names without columns. Raises FileError and OSError."""
         csv.field_size_limit(LONGEST)
-        self._lines = _without_blanks(_lines_of(text))
+        self._lines = _without_blanks(text.lines())
         lines = self._first_lines()
         if delimiter is None and (named := _SEPARATOR.match("".join(lines[:1]))):
             delimiter = named[1]
@@ -87,15 +86,6 @@ class DelimitedTable:
     def batches(self) -> Iterator[Batch]:
         """Yield all rows. Raises FileError and OSError."""
         return self._records.batches()
-
-
-def _lines_of(text: TextFile) -> Iterator[tuple[int, str]]:
-    """Yield the lines with their ends, and the number of each; CR alone ends one as well, and is not counted."""
-    for block in text.blocks():
-        number = text.first
-        for line in StringIO(f"{block}\n", newline=""):
-            yield number, line
-            number += line.endswith("\n")
 
 
 def _without_blanks(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -88,9 +88,9 @@ def text_input(form: Format, text: TextFile, reading: Reading) -> Input:
 
 
 def _json_lines(text: TextFile) -> Iterator[strict_json.Item]:
-    for line in text.lines():
-        if line and not line.isspace():
-            yield text.line, strict_json.line_value(line.removesuffix("\r"))
+    for number, line in text.lines():
+        if not line.isspace():
+            yield number, strict_json.line_value(line.rstrip("\r\n"))
 
 
 def _checked(items: Iterator[strict_json.Item], text: TextFile) -> Iterator[strict_json.Item]:

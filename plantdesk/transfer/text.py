@@ -6,10 +6,12 @@ An encoding is likely if its letters are those of one language; the README besid
 from __future__ import annotations
 
 import codecs
+import itertools
 import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text, joined
@@ -174,23 +176,20 @@ class TextFile:
         *,
         skipped_lines: int = 0,
     ) -> None:
-        """Read a stream; an `encoding` of None is detected. `lines` and `blocks` leave the first lines out."""
+        """Read a stream; an `encoding` of None is detected. `lines` leaves the first lines out."""
         self.name = name
         #: Known after the first piece.
         self.encoding = encoding
         #: The first cell with letters that depend on the encoding, if nothing in the file states or proves that.
         self.doubtful_cell: str | None = None
-        #: Lines that were given out by `lines` and `blocks`, and the number of the first one of the last block.
-        self.line = 0
-        self.first = 1
         self._stream = stream
         self._progress = progress
         self._newlines = 0
         self._skipped = skipped_lines
 
     def error(self, reason: Text, line: int | None = None) -> FileError:
-        """Return the error for a reason; the line is by default the last one that was given out."""
-        return FileError(self.name, reason, line or self.line or None)
+        """Return the error for a reason."""
+        return FileError(self.name, reason, line)
 
     def pieces(self) -> Iterator[str]:
         """Yield the text in pieces. Raises FileError and OSError."""
@@ -203,60 +202,30 @@ class TextFile:
         first = self._decoded(decoder, sample)
         # Macintosh programs of old end lines with CR alone; the last character may be the first half of CR LF.
         end = "\r" if "\r" in first[:-1] and "\n" not in first else "\n"
-        yield self._counted(first.replace(end, "\n"))
+        yield first.replace(end, "\n")
         while data := self._stream.read(_PIECE):
             self._progress(len(data))
-            yield self._counted(self._decoded(decoder, data).replace(end, "\n"))
-        yield self._counted(self._decoded(decoder, b"", final=True))
+            yield self._decoded(decoder, data).replace(end, "\n")
+        yield self._decoded(decoder, b"", final=True)
 
-    def _counted(self, piece: str) -> str:
-        self._newlines += piece.count("\n")
-        return piece
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the number of each line, and the line with its end; CR alone ends one as well, and is not counted.
 
-    def blocks(self) -> Iterator[str]:
-        """Yield whole lines, many at a time, without the LF of the last one. Raises FileError and OSError.
-
-        A last line without its LF comes with those before it, so that a small file is one block.
+        Raises FileError and OSError.
         """
-        skipped = self._skipped
-        for block, last in self._blocks():
-            self.first, self.line = self.line + 1, last
-            if not skipped:
-                yield block
-            elif last > skipped:
-                lines = block.split("\n", skipped - self.first + 1)
-                self.first, skipped = skipped + 1, 0
-                yield lines[-1]
-
-    def _blocks(self) -> Iterator[tuple[str, int]]:
-        """Yield blocks and the number of their last line."""
-        lines: list[str] = []
-        rest: list[str] = []
-        last = 0
-        for piece in filter(None, self.pieces()):
-            if lines:
-                yield lines.pop(), last
-            block, has_end, end = piece.rpartition("\n")
-            if has_end:
-                lines, rest, last = ["".join([*rest, block])], [], self._newlines
-            rest.append(end)
-            if len(rest) * _PIECE > LONGEST and sum(map(len, rest)) > LONGEST:
-                reason = Text("The line is longer than {longest:,} characters.", longest=LONGEST)
-                raise self.error(reason, self.line + 1)
-        if any(rest) and rest != ["\x1a"]:  # the end of a file of DOS
-            lines.append("".join(rest))
-            last += 1
-        if lines:
-            yield "\n".join(lines), last
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines without their LF, one at a time. Raises FileError and OSError."""
-        for block in self.blocks():
-            lines = block.split("\n")
-            self.line -= len(lines)
+        number, rest = 1, list[str]()
+        for piece in itertools.chain(filter(None, self.pieces()), [""]):
+            rest.append(piece)
+            if piece and "\n" not in piece:
+                if sum(map(len, rest)) > LONGEST:
+                    raise self.error(Text("The line is longer than {longest:,} characters.", longest=LONGEST), number)
+                continue
+            lines = [*StringIO("".join(rest), newline="")]
+            rest = [lines.pop()] if piece and not lines[-1].endswith("\n") else []
             for line in lines:
-                self.line += 1
-                yield line
+                if number > self._skipped and line != "\x1a":  # the end of a file of DOS
+                    yield number, line
+                number += line.endswith("\n")
 
     def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, *, final: bool = False) -> str:
         try:
@@ -272,6 +241,7 @@ class TextFile:
                 raise UnknownEncodingError(self.name, _NOT_UTF8) from None
             reason = Text("A byte is not {encoding} as the text before.", encoding=encoding)
             raise UnknownEncodingError(self.name, reason, (), line) from None
+        self._newlines += text.count("\n")
         return text
 
     def _encoding(self, sample: bytes) -> str:
