@@ -1,16 +1,13 @@
 """The last requests and what was answered, in memory only: never written to disk, and without tokens.
 
 Plants that a program adds one after the other are one entry with their number, as are its requests that are refused
-for the same reason. Refused requests have a list of their own, so that a fast script does not displace failures.
-The event loop appends, other threads read: each is a single operation on a deque or a list, which need no lock.
+for the same reason. Refused requests are counted by themselves, so that a fast script does not displace failures.
+The event loop writes, other threads read a copy, which is a single operation on a dict and needs no lock.
 """
 
 from __future__ import annotations
 
-import time
-from collections import deque
 from collections.abc import Callable, Mapping
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import now_ms
@@ -20,14 +17,10 @@ if TYPE_CHECKING:
     from plantdesk.domain.errors import ErrorNumber
     from plantdesk.domain.records import PlantRow, Source
 
-    #: Numbers of the first and the latest request, how many, time in nanoseconds, token, id, name and tag of the
-    #: latest plant, and whether they are new: what the event loop records.
-    _Run = tuple[int, int, int, int, Source, int, str, str | None, bool]
-
 #: Runs of added plants, and refused requests.
 _MAX_ENTRIES = 500
-#: A run ends when its program has added nothing for this time.
-_RUN_NS = 60 * 10**9
+#: An entry grows no longer when its program has sent nothing like it for this time.
+_RUN_MS = 60_000
 #: Characters that are kept of a name, and of each text of a refused plant.
 _MAX_NAME, _MAX_TEXT = 200, 10_000
 _OK = 200
@@ -64,35 +57,22 @@ class Activity:
     """Records requests. `listener` gets each answer on the thread of the event loop and must return at once."""
 
     def __init__(self, listener: Callable[[Answer], None] | None = None) -> None:
-        self._runs: deque[list[_Run]] = deque(maxlen=_MAX_ENTRIES)  # each in a list of one, to be replaced
-        self._growing: dict[tuple[Source, bool], list[_Run]] = {}
-        self._refused: deque[tuple[int, Answer]] = deque(maxlen=_MAX_ENTRIES)  # with the number of the latest
+        #: The entries by their keys; the one with the latest request is the last.
+        self._answers: dict[int, Answer] = {}
         self._listener = listener
         #: The number of requests that were answered since the start.
         self.total = 0
 
     def answers(self) -> list[Answer]:
         """Return the last answers, newest first."""
-        runs = [(run[1], _answer(run)) for (run,) in self._runs.copy()]
-        return [answer for _, answer in sorted([*runs, *self._refused.copy()], key=itemgetter(0), reverse=True)]
+        return [*reversed(self._answers.copy().values())]
 
     def record_added(self, source: Source, row: PlantRow, *, is_new: bool = True) -> None:
         """Record a plant that was added, or that was there already."""
-        tag = row.tag and row.tag[:_MAX_NAME]
-        now, number = time.time_ns(), self.total + 1
-        added = now, source, row.id, row.name[:_MAX_NAME], tag, is_new
-        run = self._growing.get((source, is_new))
-        if run is not None and now - run[0][3] < _RUN_NS:
-            first, _, count, *_ = run[0]
-            run[0] = first, number, count + 1, *added
-        else:
-            if len(self._growing) >= _MAX_ENTRIES:
-                self._growing.clear()
-            self._growing[source, is_new] = run = [(number, number, 1, *added)]
-            self._runs.append(run)
-        self.total = number
-        if self._listener is not None:
-            self._listener(_answer((number, number, 1, *added)))
+        sent = {"id": str(row.id), "name": row.name[:_MAX_NAME]}
+        if row.tag is not None:
+            sent["tag"] = row.tag[:_MAX_NAME]
+        self._record(Answer(now_ms(), source, None, "", row.id, sent["name"], sent, is_new))
 
     def record_refused(
         self,
@@ -104,39 +84,38 @@ class Activity:
         """Record a request that was refused; `sent` are the members of its body, as far as it could be parsed."""
         sent = sent or {}
         plant, plant_id = _plant_texts(sent), sent.get("id")
-        answer = Answer(
-            now_ms(),
-            source,
-            number,
-            reason,
-            plant_id if isinstance(plant_id, int) else None,
-            plant.get("name", "")[:_MAX_NAME],
-            plant,
-            key=self.total + 1,
-        )
-        if source is not None:
-            self._growing.pop((source, True), None)
-            self._growing.pop((source, False), None)
+        number_sent = plant_id if isinstance(plant_id, int) else None
+        name = plant.get("name", "")[:_MAX_NAME]
+        self._record(Answer(now_ms(), source, number, reason, number_sent, name, plant))
+
+    def _record(self, answer: Answer) -> None:
         self.total += 1
-        last = self._refused[-1][1] if self._refused else None
-        if last is not None and _continues(answer, last):
-            self._refused[-1] = self.total, answer._replace(requests=last.requests + 1, key=last.key)
+        answer = answer._replace(key=self.total)
+        before = self._before(answer)
+        if before is None:
+            self._answers[answer.key] = answer
+            alike = [key for key, each in self._answers.items() if (each.number is None) == (answer.number is None)]
+            if len(alike) > _MAX_ENTRIES:
+                del self._answers[alike[0]]
         else:
-            self._refused.append((self.total, answer))
+            del self._answers[before.key]
+            self._answers[before.key] = answer._replace(requests=before.requests + 1, key=before.key)
         if self._listener is not None:
             self._listener(answer)
 
+    def _before(self, answer: Answer) -> Answer | None:
+        """Return the entry to which a request belongs: the last refused one if it is refused for the same reason.
 
-def _continues(answer: Answer, last: Answer) -> bool:
-    """Return whether a request was refused for the same reason as the last one, within the time of a run."""
-    is_same = (answer.source, answer.number, answer.reason) == (last.source, last.number, last.reason)
-    return is_same and answer.at - last.at < _RUN_NS // 10**6
-
-
-def _answer(run: _Run) -> Answer:
-    first, _, count, at, source, plant_id, name, tag, is_new = run
-    sent = {"id": str(plant_id), "name": name, **({} if tag is None else {"tag": tag})}
-    return Answer(at // 1_000_000, source, None, "", plant_id, name, sent, is_new, count, first)
+        That of an added plant is the last one of its program, unless the program was refused anything since.
+        """
+        for each in reversed(self._answers.values()):
+            if answer.at - each.at >= _RUN_MS:
+                break
+            if each[1:4] == answer[1:4] and each.is_new == answer.is_new:  # source, number and reason
+                return each
+            if each.number is not None and (answer.number is not None or each.source == answer.source):
+                break
+        return None
 
 
 def _plant_texts(sent: Mapping[str, object]) -> dict[str, str]:
