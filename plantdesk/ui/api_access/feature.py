@@ -22,7 +22,6 @@ from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.records import Changes, TokenRow
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.dialog import ApiDialog
@@ -35,7 +34,7 @@ _MAX_DATABASE = 50
 
 
 class ApiAccess(Feature):
-    """Controls `server`. A command that needs the store waits until the store is open.
+    """Controls `server`.
 
     `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form. `port_requested`: another
     port is to be chosen. `tokens_listed(any_there)`: there are tokens, or none.
@@ -49,7 +48,7 @@ class ApiAccess(Feature):
         super().__init__(context)
         self._server = server
         self._opened: OpenStore | None = None
-        self._dialog_awaited = self._has_tokens = False
+        self._has_tokens = False
         self._state = server.state
         self._dialog: ApiDialog | None = None
         self._status = ApiStatus(context.theme)
@@ -71,8 +70,6 @@ class ApiAccess(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._opened = opened
-        if self._dialog_awaited:
-            self.open_dialog()
         self._list_tokens()
 
     @override
@@ -80,10 +77,6 @@ class ApiAccess(Feature):
         if self._dialog is not None and isValid(self._dialog):
             self._dialog.close()
         self._opened = self._dialog = None
-
-    @override
-    def show_no_store(self, reason: PlantDeskError) -> None:
-        self._dialog_awaited = False
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
         """Show whether plants of programs can be saved, and if not, why."""
@@ -97,8 +90,7 @@ class ApiAccess(Feature):
 
     @Slot()
     def open_dialog(self) -> ApiDialog | None:
-        """Open the dialog of tokens, port and examples; before the store is open, this waits for it."""
-        self._dialog_awaited = self._opened is None
+        """Open the dialog of tokens, port and examples, if a store is open."""
         if self._opened is None:
             return None
         from plantdesk.ui.api_access.dialog import ApiDialog
