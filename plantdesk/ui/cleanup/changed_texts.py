@@ -165,8 +165,6 @@ class ChangedTexts(QAbstractTableModel):
         super().__init__(parent)
         self._rows: tuple[ChangedText, ...] = ()
         self._others = 0, 0
-        #: Whether the rows are those of an older input.
-        self.is_outdated = False
         #: Whether texts are ticked unless they are in `_marked`, including those that are not listed.
         self._ticks_all = True
         self._marked: set[tuple[int, str]] = set()
@@ -176,7 +174,7 @@ class ChangedTexts(QAbstractTableModel):
         is_same = [row.key for row in preview.rows] == [row.key for row in self._rows]
         if not is_same:
             self.beginResetModel()
-        self._rows, self.is_outdated = preview.rows, False
+        self._rows = preview.rows
         shown = [row for row in preview.rows if not row.is_blank]
         self._others = (
             preview.places - sum(row.places for row in shown),
@@ -185,12 +183,6 @@ class ChangedTexts(QAbstractTableModel):
         if not is_same:
             self.endResetModel()
         else:
-            self._report_rows()
-
-    def set_outdated(self) -> None:
-        """Show the rows in grey until others are read."""
-        if not self.is_outdated:
-            self.is_outdated = True
             self._report_rows()
 
     def tick_all(self, *, ticked: bool) -> None:
@@ -350,15 +342,14 @@ class _TextDelegate(CellDelegate):
 
     def _html(self, row: ChangedText) -> str:
         colors = self._theme.colors
-        text = colors.text_2 if self._texts.is_outdated else colors.text
+        text = colors.text
         if reason := self._texts.end_text(row):
             before = escape(one_line(row.text(after=False)))
             return f'<span style="color:{text}">{before}</span> <span style="color:{colors.text_2}">· {reason}</span>'
         styles = {"same": f"color:{text}", "old": "text-decoration:line-through;", "new": "font-weight:600;"}
-        if not self._texts.is_outdated:
-            for kind, color in (("old", "error"), ("new", "ok")):
-                background = colors.color(f"{color}_bg").name()
-                styles[kind] += f"color:{colors.color(color).name()};background-color:{background}"
+        for kind, color in (("old", "error"), ("new", "ok")):
+            background = colors.color(f"{color}_bg").name()
+            styles[kind] += f"color:{colors.color(color).name()};background-color:{background}"
         parts = [f'<span style="{styles[each.kind]}">{escape(shown_text(each))}</span>' for each in row.segments]
         return f'<span style="white-space:pre">{"".join(parts)}</span>'
 

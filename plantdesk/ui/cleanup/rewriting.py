@@ -187,7 +187,6 @@ class RewritingPage(CleanUpPage):
             self._task.cancel()
             self._task = None
         self._edit = None
-        self._texts.set_outdated()
         self._delay.start()
         self._show_counts()
 

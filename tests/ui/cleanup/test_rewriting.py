@@ -338,19 +338,6 @@ def has_color(replaced: Replaced, name: str) -> bool:
     return any(image.pixel(x, y) == color for y in range(image.height()) for x in range(image.width()))
 
 
-def test_rows_of_an_older_input_are_grey(replaced: Replaced) -> None:
-    replaced.open()
-    replaced.desk.hit(*"nemerosa")
-    replaced.sees("Replace in 3 plants")
-    assert has_color(replaced, "error_bg")
-    replaced.desk.hit("x")
-    assert replaced.rows()
-    assert not has_color(replaced, "error_bg")
-    replaced.desk.press(Qt.Key.Key_Backspace)
-    replaced.sees("Replace in 3 plants")
-    assert has_color(replaced, "error_bg")
-
-
 def test_a_change_at_the_end_of_a_long_name_is_seen(replaced: Replaced, add: Adder) -> None:
     add("Rosa " + "canina " * 30 + "pendulina")
     replaced.open()
