@@ -15,7 +15,7 @@ from typing import BinaryIO
 _TIMEOUT = 1.0
 _RETRY_DELAY = 0.02
 #: The same for all files, so that the next write to a folder removes what is left there.
-_TEMPORARY_PREFIX, _TEMPORARY_SUFFIX = ".plantdesk-", ".new"
+_PREFIX, _SUFFIX = ".plantdesk-", ".new"
 #: Characters that `mkstemp` puts between the ends of a name.
 _RANDOM = 8
 #: Seconds, in both directions as clocks jump: a new temporary file may not be locked yet.
@@ -57,17 +57,15 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
     """
     import tempfile  # takes 3 ms, and the start of the window only reads
 
-    remove_abandoned(file.parent, _TEMPORARY_PREFIX, _TEMPORARY_SUFFIX)
+    _remove_abandoned(file.parent)
     try:
-        descriptor, name = tempfile.mkstemp(
-            _TEMPORARY_SUFFIX, _TEMPORARY_PREFIX, file.parent
-        )  # mode 0600 from the start
+        descriptor, name = tempfile.mkstemp(_SUFFIX, _PREFIX, file.parent)  # mode 0600 from the start
     except OSError as error:
         error.filename = str(file)  # the user has chosen that
         raise
     try:
         with os.fdopen(descriptor, "wb") as temporary:
-            lock_temporary_file(descriptor)
+            _lock(descriptor)
             yield temporary
             temporary.flush()
             os.fsync(temporary.fileno())
@@ -83,8 +81,7 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
         Path(name).unlink(missing_ok=True)
 
 
-def lock_temporary_file(descriptor: int) -> None:
-    """Lock an unfinished file until it is closed, so that `remove_abandoned` leaves it. Does nothing on Windows."""
+def _lock(descriptor: int) -> None:
     if sys.platform != "win32":
         import fcntl
 
@@ -92,12 +89,12 @@ def lock_temporary_file(descriptor: int) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def remove_abandoned(folder: Path, prefix: str, suffix: str) -> None:
-    """Remove temporary files of killed processes: those that `lock_temporary_file` would lock. Not on Windows."""
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the temporary files of killed processes, which nobody has locked. Not on Windows."""
     with suppress(OSError):
         for name in os.listdir(folder):  # noqa: PTH208 - the names alone
-            is_temporary = name.startswith(prefix) and name.endswith(suffix)
-            if is_temporary and len(name) == len(prefix) + _RANDOM + len(suffix):
+            is_temporary = name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+            if is_temporary and len(name) == len(_PREFIX) + _RANDOM + len(_SUFFIX):
                 with suppress(OSError):
                     _remove_unlocked(folder / name)
 
