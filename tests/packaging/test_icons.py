@@ -33,6 +33,7 @@ def test_the_committed_icons_are_those_of_the_drawings() -> None:
     for size, drawing in ((16, "plantdesk-small"), (256, "plantdesk")):
         drawn = QIcon(str(ICONS / f"{drawing}.svg")).pixmap(size, size).toImage()
         committed = QImage(str(ICONS / f"plantdesk-{size}.png"))
-        one, two = (bytes(each.convertToFormat(drawn.format()).constBits()) for each in (drawn, committed))
+        converted = [each.convertToFormat(drawn.format()) for each in (drawn, committed)]  # their bits are not copied
+        one, two = (bytes(each.constBits()) for each in converted)
         difference = sum(abs(a - b) for a, b in zip(one, two, strict=True)) / len(one)
         assert difference < 2, "run packaging/icons.sh"
