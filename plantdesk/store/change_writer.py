@@ -17,7 +17,9 @@ from plantdesk.store.ids import NO_ROOM
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, EACH, PLANT, TEXTS
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Insert, ScalarSelect, Select, Update
+    from collections.abc import Sequence
+
+    from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Insert, ScalarSelect, Select, Update
     from sqlalchemy.dialects import postgresql, sqlite
 
     from plantdesk.domain.history import ChangeKind
@@ -125,18 +127,17 @@ class ChangeWriter(ABC):
     def change(self, condition: ColumnElement[bool], values: dict[str, Any]) -> None:
         """Give the plants of a condition, which may join a table, other values."""
         changed = update(PLANT).where(condition).values(**values, change=self.number)
-        self.database.run_both(self.runner, self.images(condition), changed)
+        self.runner.run_all(self.database.both(self.images(condition), changed))
 
     def delete(self, condition: ColumnElement[bool]) -> None:
         """Delete the plants of a condition."""
         images = self.images(condition, deletes=True)
-        self.database.run_both(self.runner, images, delete(PLANT).where(condition))
+        self.runner.run_all(self.database.both(images, delete(PLANT).where(condition)))
 
     def add(self, plant_id: int, values: dict[str, Any]) -> None:
-        """Add a plant."""
-        image = self.database.insert(BEFORE_IMAGE).values(change=self.number, plant_id=plant_id, after=self.number)
-        added = {"seq": self.next_seq(), "added_at": self.database.now(), "change": self.number}
-        self.database.run_both(self.runner, _keep_first(image), insert(PLANT).values(id=plant_id, **values, **added))
+        """Add a plant; `values` are its texts and its source."""
+        added = {"plant": plant_id, "sequence": self.next_seq(), "number": self.number}
+        self.runner.run_all(_added(self.database), **added, **{f"new_{name}": each for name, each in values.items()})
 
     # --- the entry ---
 
@@ -155,7 +156,7 @@ class ChangeWriter(ABC):
         of_change = select(func.max(image.plant_id)).where(image.change == self.number, image.plant_id < NO_ROOM)
         completed = self.complete(extent, of_change.scalar_subquery())
         inserted = insert(CHANGE).values(values).returning(CHANGE.c.made_at)
-        ((made_at,),) = self.database.run_both(self.runner, completed, inserted).fetchall()
+        ((made_at,),) = self.runner.run_all(self.database.both(completed, inserted)).fetchall()
         by, facts = Source(source.id, source.kind, source.label), json.loads(json.dumps(parameters))
         return Change(self.number, made_at, by, kind, facts, extent.plants, undoes, desk=self.desk)
 
@@ -170,6 +171,17 @@ def _extent(database: Database) -> Select[Any]:
     name = named.where(is_of_change).limit(1).correlate(None).scalar_subquery()
     size = func.coalesce(func.sum(image_size(BEFORE_IMAGE, database)), 0)
     return select(func.count(), size, func.count(image.after) - func.count(image.seq), name).where(is_of_change)
+
+
+@cache
+def _added(database: Database) -> Sequence[ClauseElement]:
+    """Return the statements that add a plant and its before-image."""
+    plant: BindParameter[int] = bindparam("plant")
+    number: BindParameter[int] = bindparam("number")
+    image = database.insert(BEFORE_IMAGE).values(change=number, plant_id=plant, after=number)
+    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in (*TEXTS, "source_id")}
+    values |= {"id": plant, "seq": bindparam("sequence"), "added_at": database.now(), "change": number}
+    return database.both(_keep_first(image), insert(PLANT).values(values))
 
 
 def _keep_first(images: sqlite.Insert | postgresql.Insert) -> Insert:

@@ -36,7 +36,7 @@ from plantdesk.store.conditions import condition_of
 from plantdesk.store.events import Position
 from plantdesk.store.ids import id_before_new
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, TEXTS, text_columns
-from plantdesk.store.rows import rows_by_id
+from plantdesk.store.rows import row_by_id, rows_by_id
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Table
@@ -119,7 +119,7 @@ def _make_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
 def _insert(writer: ChangeWriter, edit: Insert, plant_id: int, source: Source) -> None:
     plant = edit.plant
     writer.database.check_storable(plant.name, plant.tag, edit.note)
-    if (owner := _row(writer, plant_id)) is not None:
+    if (owner := row_by_id(writer.runner, plant_id)) is not None:
         raise id_taken(owner, plant.name, plant.tag)
     writer.add(plant_id, {**_texts(plant.name, plant.tag, edit.note), "source_id": source.id})
 
@@ -133,14 +133,10 @@ def _update(writer: ChangeWriter, edit: Update) -> None:
 
 
 def _current(writer: ChangeWriter, plant_id: int, version: int, name: str) -> PlantRow:
-    row = _row(writer, plant_id)
+    row = row_by_id(writer.runner, plant_id)
     if row is None or row.version != version:
         raise EditConflictError(name, row)
     return row
-
-
-def _row(writer: ChangeWriter, plant_id: int) -> PlantRow | None:
-    return rows_by_id(writer.runner, [plant_id]).get(plant_id)
 
 
 def _texts(name: str, tag: str | None, note: str | None) -> dict[str, str | None]:

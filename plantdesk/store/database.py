@@ -124,10 +124,9 @@ class Database(ABC):
     def check_storable(self, *texts: str | None) -> None:  # noqa: B027  most can
         """Raise NulRefusedError unless the database can store texts that are valid ones of plants."""
 
-    def run_both(self, runner: Runner, first: Insert | Update, second: Delete | Insert | Update) -> Any:  # noqa: ANN401
-        """Run two statements that change different tables, and return the cursor of the second one."""
-        runner.run(first)
-        return runner.run(second)
+    def both(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[ClauseElement]:
+        """Return the statements that make two changes of different tables."""
+        return first, second
 
 
 @dataclass(frozen=True)
@@ -141,6 +140,10 @@ class Runner:
         """Run a statement with values for its parameters."""
         sql, bound = self.database.compiled(statement)
         return self.connection.execute(sql, bound | values)
+
+    def run_all(self, statements: Iterable[ClauseElement], **values: object) -> Any:  # noqa: ANN401  as above
+        """Run statements, at least one, with values for their parameters, and return the cursor of the last one."""
+        return [self.run(each, **values) for each in statements][-1]
 
     def execute(self, sql: str, values: Mapping[str, object] | None = None) -> Any:  # noqa: ANN401  as above
         """Run SQL of every database, which binds values as `:name`."""

@@ -32,6 +32,12 @@ def rows_by_id(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
     return _found(runner, _PLANTS, [*ids])
 
 
+def row_by_id(runner: Runner, plant_id: int) -> PlantRow | None:
+    """Return a plant, if it exists."""
+    found = runner.run(_PLANT, plant_id=plant_id).fetchone()
+    return found and row_of(found)
+
+
 def rows_cut(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
     """Return the plants of `ids` that exist; texts over 4 × `longest` bytes are cut to `longest` characters.
 
@@ -113,6 +119,7 @@ def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
 
 
 _PLANTS = _select(PLANT.c.name, PLANT.c.tag, PLANT.c.note)
+_PLANT = _PLANTS.where(PLANT.c.id == bindparam("plant_id"))
 _FIRST_ADDED = rows_in_order().limit(_MAX_LISTED + 1)
 _IDS = select(BEFORE_IMAGE.c.plant_id).where(BEFORE_IMAGE.c.change > bindparam("change")).distinct()
 _ID = _IDS.limit(_MAX_LISTED + 1).subquery("touched").c.plant_id

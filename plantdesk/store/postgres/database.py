@@ -20,7 +20,7 @@ from plantdesk.store.postgres.schema import LAST_ID
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from sqlalchemy import ColumnElement, Delete, Insert, Table, Update
+    from sqlalchemy import ClauseElement, ColumnElement, Delete, Insert, Table, Update
 
     from plantdesk.store.postgres.connections import Connection
 
@@ -112,9 +112,9 @@ class PostgresDatabase(Database):
             raise NulRefusedError
 
     @override
-    def run_both(self, runner: Runner, first: Insert | Update, second: Delete | Insert | Update) -> Any:
-        """Run them as one statement, in one round trip."""
-        return runner.run(second.add_cte(first.cte("first")))
+    def both(self, first: Insert | Update, second: Delete | Insert | Update) -> Sequence[ClauseElement]:
+        """Return one statement: they take one round trip."""
+        return (second.add_cte(first.cte("first")),)
 
 
 #: The only one: it keeps the statements that it has compiled.

@@ -8,13 +8,12 @@ from functools import cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import LargeBinary, cast, delete, func, literal, literal_column, select
+from sqlalchemy import LargeBinary, cast, delete, func, literal_column, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
 from plantdesk.domain.folding import SEPARATOR, is_unicode
-from plantdesk.domain.records import now_ms
 from plantdesk.store.database import Database, Runner, StoreState
 from plantdesk.store.models import PLANT, SOURCE, STORE
 from plantdesk.store.sqlite.connections import placeholders
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Table
 
-
+#: The days of SQLite are a real number, of which a millisecond is no exact part.
+_NOW = cast(func.round((func.julianday("now") - 2440587.5) * 86_400_000), PLANT.c.added_at.type)
 #: Rows that a statement inserts: Python takes as long to step through one as to bind several rows.
 _AT_ONCE = 50
 
@@ -65,7 +65,7 @@ class SqliteDatabase(Database):
 
     @override
     def now(self) -> ColumnElement[int]:
-        return literal(now_ms(), PLANT.c.added_at.type)
+        return _NOW
 
     @override
     def store_size(self) -> ColumnElement[int]:
