@@ -251,6 +251,16 @@ def test_what_is_no_list_of_names_is_refused_and_the_list_stays(run: Run, tmp_pa
     assert json.loads(run("names", "info", "--json")[1])["names"] == 1
 
 
+def test_wrong_options_and_no_plant_write_no_labels(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "shelf.pdf"
+    said = run("labels", str(file), "--search", "rose")
+    assert said == (1, "", "plantdesk: No plant is selected, so no labels were written.\n")
+    for wrong in (["--line", "{nam}"], ["--sheet", "none"], ["--start", "22"], ["9", "--no-tag"]):
+        with pytest.raises(SystemExit, match="2"):
+            run("labels", str(file), *wrong)
+    assert not file.exists()
+
+
 def test_labels_are_written_without_a_display(
     location: StoreLocation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,10 +273,6 @@ def test_labels_are_written_without_a_display(
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.returncode, done.stderr
 
-    assert labels("--search", "rose") == (1, "plantdesk: No plant is selected, so no labels were written.\n")
-    for wrong in (["--line", "{nam}"], ["--sheet", "none"], ["--start", "22"], ["9", "--no-tag"]):
-        assert labels(*wrong)[0] == 2
-    assert not file.exists()
     assert labels("9", "1", "--sheet", "L7159", "--start", "24", "--line", "{name} · {note}") == (
         0,
         "Wrote 2 labels on 2 sheets, Avery L7159.\n",
