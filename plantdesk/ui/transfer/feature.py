@@ -213,7 +213,7 @@ class Transfer(Feature):
         self.set_running(text.format(names=quoted(job.names, 80)))
         self._show_running(self.tr("Preparing…"), None)
         job.progressed.connect(self._on_progress)
-        job.applied.connect(self._on_applied)
+        self.context.follow_change(self, job.written, self._on_applied, _ignore)
         job.failed.connect(self._on_failed)
         job.saved.connect(self._on_saved)
         job.not_saved.connect(self.context.page.toast.show_error)
@@ -300,6 +300,10 @@ class Transfer(Feature):
                 self.set_running("")
                 self._bar.clear()
                 self.context.page.toast.show_message(self.tr("The import was cancelled. Nothing was imported."))
+
+
+def _ignore(_error: Exception) -> None:
+    """Leave a failure to the signals of the job."""
 
 
 def _files(data: QMimeData) -> list[Path]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QLocale, QObject, Signal
 
-from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.imports import OnConflict
 from plantdesk.transfer.importing import FileImport
@@ -18,6 +18,7 @@ from plantdesk.ui.texts import shown, translate
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.importing import ImportOptions, Preview
@@ -43,13 +44,12 @@ class ImportJob(QObject):
     """One import. Lives on the GUI thread; its work runs on a thread of its own until it ends.
 
     `progressed(Progress)`: while files are read, and while plants are written. `compared(Preview)`: what would be done;
-    the job now waits for `apply`. `applied(Applied)`: all is written; the refused rows can still be saved.
-    `saved(path)`, `not_saved(error)`: the refused rows were saved, or not. `failed(error)`, `ended`: the job has ended.
+    the job now waits for `apply`. `saved(path)`, `not_saved(error)`: the refused rows were saved, or not.
+    `failed(error)`, `ended`: the job has ended.
     """
 
     progressed = Signal(object)
     compared = Signal(object)
-    applied = Signal(object)
     failed = Signal(object)
     ended = Signal()
     saved = Signal(object)
@@ -61,6 +61,8 @@ class ImportJob(QObject):
         self._store, self.sources, self.options = store, sources, options
         self.preview: Preview | None = None
         self.is_cancelled = False
+        #: What `apply` has written; the refused rows can still be saved then. An exception if nothing was written.
+        self.written: Future[Applied] = Future()
         #: Rows that `apply` leaves out.
         self.left_out = 0
         self._import: FileImport | None = None
@@ -73,13 +75,13 @@ class ImportJob(QObject):
         return ", ".join(source.name for source in self.sources)
 
     def apply(self, on_conflict: OnConflict, *, skip_invalid: bool) -> None:
-        """Write what was read, or is still being read; `applied` follows, or `failed`."""
+        """Write what was read, or is still being read: see `written`."""
 
         def run(files_import: FileImport) -> None:
             preview = files_import.compare(on_conflict)
             self.left_out = preview.invalid + (preview.counts.clashing if on_conflict is OnConflict.SKIP else 0)
             report = Reporter(self._task.report).report_rows
-            self._task.report(files_import.apply(skip_invalid=skip_invalid, progress=report))
+            self.written.set_result(files_import.apply(skip_invalid=skip_invalid, progress=report))
 
         self._steps.put(run)
 
@@ -101,7 +103,7 @@ class ImportJob(QObject):
         self._steps.put(None)
 
     def cancel(self) -> None:
-        """End the job now; nothing is imported unless all is written already: then `applied` comes before `ended`."""
+        """End the job now; nothing is imported unless all is written already."""
         self.is_cancelled = True
         self._steps.put(None)
         files_import = self._import
@@ -131,18 +133,17 @@ class ImportJob(QObject):
             pass
         finally:
             self._import = None
+            if not self.written.done():
+                self.written.set_exception(InterruptedError())
 
     # --- on the GUI thread ---
 
-    def _on_progress(self, progress: Progress | Preview | Applied) -> None:
-        match progress:
-            case Progress():
-                self.progressed.emit(progress)
-            case Applied():
-                self.applied.emit(progress)
-            case _:
-                self.preview = progress
-                self.compared.emit(progress)
+    def _on_progress(self, progress: Progress | Preview) -> None:
+        if isinstance(progress, Progress):
+            self.progressed.emit(progress)
+        else:
+            self.preview = progress
+            self.compared.emit(progress)
 
     def _on_ended(self, _nothing: None) -> None:
         self.ended.emit()

@@ -53,6 +53,23 @@ def test_a_file_is_previewed_imported_and_undone(desk: TransferDesk, file: Path)
     desk.qtbot.waitUntil(lambda: desk.plants() == [], timeout=MILLISECONDS)
 
 
+def test_an_undo_before_the_store_has_answered_takes_back_the_import_and_not_the_one_before(
+    desk: TransferDesk, file: Path, tmp_path: Path
+) -> None:
+    first = tmp_path / "first.csv"
+    first.write_text("name\nCactus\n", encoding="utf-8")
+    desk.open_import(first)
+    desk.start_import()
+    desk.until_toast("Imported 1 plant")
+    desk.open_import(file)
+    desk.start_import()
+    desk.window.activateWindow()  # no window manager does it when a dialog closes
+    desk.until(desk.window.isActiveWindow)
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    desk.until_toast("plants-2026.csv")
+    desk.until(lambda: [each[1] for each in desk.plants()] == ["Cactus"])
+
+
 def test_another_column_is_the_name_and_plants_get_a_tag(desk: TransferDesk, file: Path) -> None:
     desk.open_import(file)
     desk.pick("Field of column Bemerkung", "Name")
