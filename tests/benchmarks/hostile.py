@@ -81,7 +81,7 @@ class Bench:
             time.sleep(0.001)  # as in Qt's own loop, which would not poll the processes
             highest = max(highest, _resident())
         took = [float(each) for each in json.loads(good.communicate()[0])]
-        counts = json.loads(attackers.communicate()[0]) if attackers else {}
+        counts = json.loads(attackers.communicate()[0].splitlines()[-1]) if attackers else {}
         title = names[0] if len(names) == 1 else "all at once" if names else "none"
         print(
             f"{title:22}{_figures(took)}  {(highest - memory) / (1 << 20):+7.1f} MiB  {_figures(heart.late)}",

@@ -2,8 +2,10 @@
 
     python -m tests.support.attackers PORT CONNECTIONS SECONDS [ATTACK …] < TOKEN
 
-Each connection is used for one attack, then another is opened in its place. Prints, as JSON, how often each attack was
-made and what was answered to it: the number of an Error body, 200, "closed" where nothing was said, or "WRONG: …".
+Each connection is used for one attack, then another is opened in its place. After these seconds, once each attack was
+made, prints a line, and ends when standard input, whose first line is the token, is closed. Then prints, as JSON, how
+often each attack was made and what was answered to it: the number of an Error body, 200, "closed" where nothing was
+said, or "WRONG: …".
 """
 
 from __future__ import annotations
@@ -272,8 +274,9 @@ def _number(answer: Answer) -> str:
 
 
 async def attack(target: Target, connections: int, seconds: float, names: list[str]) -> dict[str, dict[str, int]]:
-    """Attack for some seconds; return the responses by attack."""
+    """Attack for some seconds, until each attack was made and standard input ends; return the responses by attack."""
     responses: dict[str, Counter[str]] = defaultdict(Counter)
+    made = {name: asyncio.Event() for name in names}
 
     async def again_and_again(name: str) -> None:
         while True:
@@ -281,9 +284,14 @@ async def attack(target: Target, connections: int, seconds: float, names: list[s
                 responses[name].update(await _once(target, name))
             except OSError:
                 responses[name]["closed"] += 1
+            made[name].set()
 
     async with _ending(again_and_again(name) for name in itertools.islice(itertools.cycle(names), connections)):
         await asyncio.sleep(seconds)
+        for each in made.values():
+            await each.wait()
+        print("each attack was made", flush=True)
+        await asyncio.to_thread(sys.stdin.read)
     return {name: dict(responses[name]) for name in names}
 
 
@@ -301,7 +309,7 @@ async def _ending(running: Iterator[object]) -> AsyncIterator[None]:
 def main() -> None:
     """Parse the arguments, attack, and print the responses."""
     port, connections, seconds, *names = sys.argv[1:]
-    target = Target(int(port), sys.stdin.read().strip())
+    target = Target(int(port), sys.stdin.readline().strip())
     print(json.dumps(asyncio.run(attack(target, int(connections), float(seconds), names or list(ATTACKS)))))
 
 
